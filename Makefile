@@ -1,0 +1,46 @@
+# Every target works on a bare machine with Python 3.11 or later: it makes .venv with pip first.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+NODE_READY := tests/e2e/node_modules/.package-lock.json
+
+.PHONY: run demo test check format bench bench-transport bypass clean
+
+run: $(READY)            ## serve on http://127.0.0.1:8484/v1
+	$(BIN)/olvido serve
+
+demo: $(READY)           ## see it work without a key, then leave it running
+	$(BIN)/olvido demo
+
+test: $(READY) $(NODE_READY)
+	$(BIN)/pytest -n 2 --dist worksteal
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.mirror
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)          ## CPU, latency and memory of the proxy, side by side with the alternatives
+	$(BIN)/python -m tests.bench.proxy
+
+bypass: $(READY)         ## how well what must not be reused is recognised (needs the evaluation data)
+	$(BIN)/python -m tests.bench.bypass
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+# The Node SDK is only needed by the tests that use it; without npm they are skipped, and say so.
+$(NODE_READY): tests/e2e/package.json tests/e2e/package-lock.json
+	if command -v npm >/dev/null; then cd tests/e2e && npm ci --silent --no-audit --no-fund; fi
+
+clean:
+	rm -rf .venv tests/e2e/node_modules

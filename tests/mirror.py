@@ -1,0 +1,34 @@
+"""`python -m tests.mirror`: every module of the proxy has its tests where one looks for them."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+# Modules that are tested elsewhere, and where.
+ELSEWHERE = {
+    "types.py": "data only; mypy is its test",
+    "merge.py": "tests/wire/test_accumulate.py: its rules are an accumulator's",
+    "statements.py": "SQL only; tests/storage/test_sqlite.py and tests/contract run it",
+    "memory.py": "tests/contract: one suite over every backend",
+    "patterns.py": "tables only; tests/reuse/test_moment.py and test_cacheable.py say what they decide",
+    "verbs.py": "tables only; tests/reuse/test_effects.py says what they decide",
+}
+
+
+def missing() -> list[str]:
+    wanted = []
+    for module in sorted((ROOT / "proxy").rglob("*.py")):
+        path = module.relative_to(ROOT / "proxy")
+        if path.name.startswith("__") or path.name in ELSEWHERE:
+            continue
+        test = Path("tests") / path.with_name(f"test_{path.name}")
+        if not (ROOT / test).exists():
+            wanted.append(f"proxy/{path} has no {test}")
+    return wanted
+
+
+if __name__ == "__main__":
+    problems = missing()
+    print("\n".join(problems) or "every module has its tests")
+    sys.exit(bool(problems))
