@@ -1,0 +1,128 @@
+"""What can go wrong, and how the client is told: OpenAI's error shape, `{"error": {message, type, param, code}}`.
+
+    OlvidoError                    status, type, code
+    ├── BadRequest                 400  invalid_request_error
+    │   ├── InvalidJson            400  …/invalid_json
+    │   ├── MissingParameter       400  …/missing_required_parameter
+    │   ├── Unauthorized           401  …/invalid_api_key
+    │   ├── UnknownModel           404  …/model_not_found
+    │   ├── UnknownRoute           404  …/unknown_url
+    │   ├── RequestTimeout         408  …/request_timeout
+    │   ├── TooLarge               413  …/request_too_large
+    │   └── HeaderTooLarge         431  …/header_too_large
+    └── UpstreamError              502  upstream_error
+        ├── UpstreamUnreachable    502  …/upstream_unreachable
+        ├── UpstreamBroken         502  …/upstream_broken
+        ├── BreakerOpen            503  …/upstream_unavailable
+        └── UpstreamTimeout        504  …/upstream_timeout
+
+Foreign errors are mapped in one place, `from_transport`. An error that the upstream itself answers is never one of
+these: it goes back to the client as it came.
+"""
+
+import httpx
+import msgspec
+
+from proxy.types import Answer, Headers
+
+
+class OlvidoError(Exception):
+    """An answer of our own that is not a success."""
+
+    status = 500
+    type = "server_error"
+    code: str | None = "internal_error"
+
+    def __init__(self, message: str, *, param: str | None = None, headers: Headers = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.headers = headers
+
+    def body(self) -> bytes:
+        error = {"message": self.message, "type": self.type, "param": self.param, "code": self.code}
+        return msgspec.json.encode({"error": error})
+
+    def answer(self) -> Answer:
+        return Answer(self.status, (("content-type", "application/json"), *self.headers), self.body())
+
+
+class BadRequest(OlvidoError):
+    status = 400
+    type = "invalid_request_error"
+    code: str | None = None
+
+
+class InvalidJson(BadRequest):
+    code = "invalid_json"
+
+
+class MissingParameter(BadRequest):
+    code = "missing_required_parameter"
+
+
+class Unauthorized(BadRequest):
+    status = 401
+    code = "invalid_api_key"
+
+
+class UnknownModel(BadRequest):
+    status = 404
+    code = "model_not_found"
+
+
+class UnknownRoute(BadRequest):
+    status = 404
+    code = "unknown_url"
+
+
+class RequestTimeout(BadRequest):
+    status = 408
+    code = "request_timeout"
+
+
+class TooLarge(BadRequest):
+    status = 413
+    code = "request_too_large"
+
+
+class HeaderTooLarge(BadRequest):
+    status = 431
+    code = "header_too_large"
+
+
+class UpstreamError(OlvidoError):
+    status = 502
+    type = "upstream_error"
+    code: str | None = "upstream_error"
+
+
+class UpstreamUnreachable(UpstreamError):
+    code = "upstream_unreachable"
+
+
+class UpstreamBroken(UpstreamError):
+    code = "upstream_broken"
+
+
+class BreakerOpen(UpstreamError):
+    status = 503
+    code = "upstream_unavailable"
+
+
+class UpstreamTimeout(UpstreamError):
+    status = 504
+    code = "upstream_timeout"
+
+
+def from_transport(error: Exception, upstream: str) -> UpstreamError:
+    """Our error for what the HTTP client raised. The text names the upstream and the kind of failure; never the URL,
+    whose query could hold a key."""
+    kind = type(error).__name__
+    match error:
+        case TimeoutError() | httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
+            return UpstreamTimeout(f"upstream {upstream!r} did not answer in time ({kind})")
+        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
+            return UpstreamUnreachable(f"upstream {upstream!r} could not be reached ({kind})")
+        case _:
+            return UpstreamBroken(f"the connection to upstream {upstream!r} broke ({kind})")

@@ -1,0 +1,43 @@
+"""The one place that starts background tasks: it keeps a reference, names them, logs what they die of, drains them."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class Tasks:
+    """Background work of one server. A task that nobody awaits would otherwise be garbage-collected mid-flight, and
+    its exception shown only then."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("background task failed", extra={"task": task.get_name()}, exc_info=error)
+
+    async def drain(self, seconds: float) -> int:
+        """Wait for what is running, up to `seconds`, then cancel the rest. Returns how many were cancelled."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        # Draining tasks may spawn others (a stream's end spawns its recording), so look again until none is left.
+        while self._running and (left := deadline - asyncio.get_running_loop().time()) > 0:
+            await asyncio.wait(set(self._running), timeout=left)
+        late = set(self._running)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.gather(*late, return_exceptions=True)
+        return len(late)

@@ -1,0 +1,226 @@
+"""How many tokens a prompt costs. What the upstream returns is the truth; before that, and where it returns nothing:
+
+- until a model's upstream has told us what it counted, the o200k ranks that ship in a package (`TokenCounter`);
+- from then on a rough count, calibrated per model by what was told (`Calibration`).
+
+Nothing is downloaded: `bpe-openai` carries the ranks as data, read without importing it, and tiktoken itself checks
+their sha256 against the one it would expect of its own download. tiktoken counts with the GIL released, so a large body
+counted in a worker thread does not hold up the event loop.
+"""
+
+import asyncio
+import gzip
+import hashlib
+import importlib.util
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+import tiktoken
+
+from proxy.types import ChatRequest, Message
+
+ENCODING = "o200k_base"
+_RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"  # tiktoken's cache key, no more
+
+# OpenAI's cookbook on counting chat tokens: 3 a message and its role, 1 a name, 3 that prime the reply.
+PER_MESSAGE = 3
+PER_ROLE = 1
+PER_NAME = 1
+PER_REQUEST = 3
+# An image in the middle of what vision models bill (low detail 85; high 170 a tile). The calibration corrects it.
+PER_IMAGE = 765
+PER_IMAGE_LOW = 85
+
+# Characters counted at once: tiktoken's regex panics (a BaseException, stack overflow) on a run of a million spaces. A
+# cut costs a token or two.
+PIECE = 100_000
+# Of a longer text the rest is taken to be like what was counted: a run of spaces takes half a second a million.
+MOST_COUNTED = 1_000_000
+
+# New text up to this many bytes is counted on the event loop (about 0.1 ms); more goes to a worker thread, whose
+# round trip costs as much.
+INLINE_BYTES = 8 * 1024
+
+
+def load_tokenizer() -> tiktoken.Encoding:
+    """The o200k encoding, with no network. Takes about 0.3 s. Raises OSError if the package data is not there, and
+    ValueError if it isn't what tiktoken expects."""
+    spec = importlib.util.find_spec("bpe_openai")
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError("the package bpe-openai, which carries the token ranks, is not installed")
+    ranks = gzip.decompress(
+        (Path(spec.submodule_search_locations[0]) / "data" / f"{ENCODING}.tiktoken.gz").read_bytes()
+    )
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="olvido-") as folder:
+        # tiktoken reads a file of this name in this folder instead of downloading it, and verifies its hash.
+        name = hashlib.sha1(_RANKS_URL.encode(), usedforsecurity=False).hexdigest()
+        (Path(folder) / name).write_bytes(ranks)
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
+        try:
+            return tiktoken.get_encoding(ENCODING)
+        finally:
+            if before is None:
+                del os.environ["TIKTOKEN_CACHE_DIR"]
+            else:
+                os.environ["TIKTOKEN_CACHE_DIR"] = before
+
+
+Key: TypeAlias = tuple[bytes, int]  # what a message is known by: its link, and its length in bytes
+
+
+class Counter:
+    """What is counted of a message, with its framing; subclasses say what a text counts."""
+
+    def text(self, text: str) -> int:
+        raise NotImplementedError
+
+    def message(self, message: Message) -> int:
+        data = message.data
+        count = PER_MESSAGE + PER_ROLE + self._content(data.get("content"))
+        for field in ("reasoning_content", "refusal"):
+            if isinstance(text := data.get(field), str):
+                count += self.text(text)
+        if isinstance(name := data.get("name"), str):
+            count += PER_NAME + self.text(name)
+        for field in ("tool_calls", "function_call"):
+            if calls := data.get(field):
+                count += self._json(calls)
+        return count
+
+    def overhead(self, request: ChatRequest) -> int:
+        """Tokens that are not messages: tools, the response format, the reply's priming."""
+        fields = [request.fields.get(name) for name in ("tools", "functions", "response_format")]
+        return PER_REQUEST + sum(self._json(value) for value in fields if value)
+
+    def _content(self, content: Any) -> int:
+        if isinstance(content, str):
+            return self.text(content)
+        return sum(self._part(part) for part in content) if isinstance(content, list) else 0
+
+    def _part(self, part: Any) -> int:
+        match part:
+            case {"type": "image_url", "image_url": {"detail": "low"}}:
+                return PER_IMAGE_LOW
+            case {"type": "image_url" | "input_audio" | "file" | "video_url"}:
+                return PER_IMAGE
+            case {"text": str(text)}:
+                return self.text(text)
+            case _:
+                return self._json(part)
+
+    def _json(self, value: Any) -> int:
+        return self.text(msgspec.json.encode(value).decode())
+
+
+class RoughCounter(Counter):
+    """Four bytes a token. Says little by itself, and is as good as any once it is calibrated (`Calibration`): what it
+    costs is a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20 to 70 (measured in a
+    running server)."""
+
+    def text(self, text: str) -> int:
+        return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 4
+
+    def request(self, request: ChatRequest) -> int:
+        # Of a message that is a role and a text, all of its bytes; the calibration learns what share is punctuation.
+        texts = sum([len(message.raw) for message in request.messages if type(message.data.get("content")) is str])
+        others = [message for message in request.messages if type(message.data.get("content")) is not str]
+        return texts // 4 + sum([self.message(message) for message in others]) + self.overhead(request)
+
+
+class TokenCounter(Counter):
+    """By the o200k ranks. Counts each message once: a count is kept by the message's link in the hash chain (and its
+    length, since a link leaves out what is only informative), so a conversation that is sent again costs only what is
+    new in it."""
+
+    def __init__(self, encoding: tiktoken.Encoding, *, remembered: int = 50_000) -> None:
+        self._encoding = encoding
+        self._counts: dict[Key, int] = {}
+        self._remembered = remembered
+
+    def text(self, text: str) -> int:
+        # Ordinary: special tokens in a user's text are text.
+        if len(text) <= PIECE:
+            return len(self._encoding.encode_ordinary(text))
+        counted = min(len(text), MOST_COUNTED)
+        pieces = (text[start : min(start + PIECE, counted)] for start in range(0, counted, PIECE))
+        tokens = sum(len(self._encoding.encode_ordinary(piece)) for piece in pieces)
+        return tokens if counted == len(text) else round(tokens * len(text) / counted)
+
+    async def request(self, request: ChatRequest, chain: Sequence[bytes], executor: Executor) -> int:
+        """Tokens of the whole prompt; off the event loop when much of it is new."""
+        counted = sum(await self.messages(request.messages, chain, executor))
+        if len(request.raw) - sum([len(message.raw) for message in request.messages]) <= INLINE_BYTES:
+            return counted + self.overhead(request)
+        return counted + await asyncio.get_running_loop().run_in_executor(executor, self.overhead, request)
+
+    async def messages(
+        self, messages: Sequence[Message], chain: Sequence[bytes], executor: Executor
+    ) -> tuple[int, ...]:
+        """Tokens of each message; off the event loop when much of it is new."""
+        keys = [(link, len(message.raw)) for message, link in zip(messages, chain, strict=True)]
+        counts = [self._counts.get(key) for key in keys]
+        new = [index for index, count in enumerate(counts) if count is None]
+        if sum(len(messages[index].raw) for index in new) <= INLINE_BYTES:
+            counted = self._count([messages[index] for index in new])
+        else:
+            loop = asyncio.get_running_loop()
+            counted = await loop.run_in_executor(executor, self._count, [messages[index] for index in new])
+        for index, count in zip(new, counted, strict=True):
+            self._remember(keys[index], count)
+            counts[index] = count
+        return tuple([count or 0 for count in counts])
+
+    def _count(self, messages: Sequence[Message]) -> list[int]:
+        return [self.message(message) for message in messages]
+
+    def _remember(self, key: Key, count: int) -> None:
+        if len(self._counts) >= self._remembered:
+            # The oldest tenth goes at once; a dict keeps insertion order.
+            for old in list(self._counts)[: self._remembered // 10]:
+                self._counts.pop(old, None)
+        self._counts[key] = count
+
+    def _json(self, value: Any) -> int:
+        # Tools are the same in every request of a conversation.
+        encoded = msgspec.json.encode(value)
+        key = (hashlib.blake2b(encoded, digest_size=16).digest(), len(encoded))
+        count = self._counts.get(key)
+        if count is None:
+            count = self.text(encoded.decode())
+            self._remember(key, count)
+        return count
+
+
+class Calibration:
+    """The factor between the rough count and the upstream's own, per upstream and model."""
+
+    WEIGHT = 0.2  # of the newest observation
+    LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
+    BOUNDS = (0.4, 2.5)  # beyond these something else is going on (an image, a hidden prompt)
+
+    def __init__(self, most_models: int = 200) -> None:
+        self._factors: dict[tuple[str, str], float] = {}
+        self._most_models = most_models
+
+    def factor(self, upstream: str, model: str) -> float | None:
+        """None until the upstream has told us what it counted for this model."""
+        return self._factors.get((upstream, model))
+
+    def observe(self, upstream: str, model: str, *, rough: int, measured: int) -> None:
+        """The upstream counted `measured` prompt tokens where we count `rough`."""
+        if rough < self.LEAST_TOKENS or measured <= 0:
+            return
+        ratio = measured / rough
+        if not self.BOUNDS[0] <= ratio <= self.BOUNDS[1]:
+            return
+        key = (upstream, model)
+        known = self._factors.get(key)
+        if known is None and len(self._factors) >= self._most_models:
+            return
+        self._factors[key] = ratio if known is None else known + self.WEIGHT * (ratio - known)

@@ -1,0 +1,13 @@
+"""Between bytes and types. Nothing here does I/O, and nothing decides.
+
+request.py     the body, parsed once; a changed body, every untouched byte kept
+turns.py       turns, units that must not be cut, and the hash chain that recognises a history
+headers.py     which headers pass, in which direction
+sse.py         server-sent events, parsed and written
+accumulate.py  a stream of chunks → the completion it amounts to
+merge.py       how a fragment of one joins what is there
+replay.py      a completion → a stream of chunks
+usage.py       what the upstream counted, in each of the shapes it comes in
+dialects.py    what each kind of upstream demands
+order.py       is this order of messages one the upstream accepts?
+"""

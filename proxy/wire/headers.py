@@ -1,0 +1,74 @@
+"""Which headers pass, in which direction. The rest of the world's headers are none of our business and pass."""
+
+from collections.abc import Iterable
+
+from proxy.types import Headers
+
+# RFC 9110 §7.6.1, and what they were called before.
+HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "trailers",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+OURS = "x-olvido-"
+# By which providers know their customers: Azure's, Anthropic's, Google's, Azure API Management's.
+KEYS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "ocp-apim-subscription-key"})
+
+# Written anew by whoever sends the message on. The client's Accept-Encoding is not passed on the managed route: we
+# read the answer, and a compressed stream would have to be unpacked and packed again.
+_REQUEST_REWRITTEN = HOP_BY_HOP | {"host", "content-length", "expect"}
+_RESPONSE_REWRITTEN = HOP_BY_HOP | {"content-length"}
+
+
+def decode(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """ASGI's header list as text, names in lower case as ASGI has them."""
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+
+
+def get(headers: Headers, name: str) -> str | None:
+    for key, value in headers:
+        if key == name:
+            return value
+    return None
+
+
+def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -> list[tuple[str, str]]:
+    """The client's headers as the upstream shall see them. `authorization` replaces the client's own if given.
+    Managed requests are sent whole and read by us: no content coding, no accept-encoding."""
+    dropped = _REQUEST_REWRITTEN | named_by_connection(headers)
+    if managed:
+        dropped |= {"accept-encoding"}
+    else:
+        dropped -= {"content-length"}
+    if authorization is not None:
+        dropped |= KEYS | {"cookie"}  # what the client is known by elsewhere is nothing to an upstream with its own key
+    kept = [(name, value) for name, value in headers if name not in dropped and not name.startswith(OURS)]
+    if managed:
+        kept.append(("accept-encoding", "identity"))
+    if authorization is not None:
+        kept.append(("authorization", authorization))
+    return kept
+
+
+def to_client(headers: Iterable[tuple[str, str]], *, length: bool) -> Headers:
+    """The upstream's headers as the client shall see them; `length` keeps Content-Length (the body passes as it is)."""
+    listed = tuple((name.lower(), value) for name, value in headers)
+    dropped = _RESPONSE_REWRITTEN | named_by_connection(listed)
+    if length:
+        dropped -= {"content-length"}
+    return tuple((name, value) for name, value in listed if name not in dropped and not name.startswith(OURS))
+
+
+def named_by_connection(headers: Headers) -> frozenset[str]:
+    """Headers that a Connection header, of which there may be several, declares hop-by-hop."""
+    named = [token for name, value in headers if name == "connection" for token in value.split(",")]
+    return frozenset(token.strip().lower() for token in named)

@@ -1,0 +1,157 @@
+"""How a value of a streamed chunk joins what is already there:
+
+| where | string | object | array | number, bool |
+|---|---|---|---|---|
+| choice | last non-empty wins | key by key | appended, or by `index` | last wins |
+| delta | appended; `WHOLE` keys: last non-empty wins | key by key | appended, or by `index` | last wins |
+
+null never replaces anything. Upstreams repeat whole values in every chunk (Perplexity's `citations`, Azure's content
+filter results), so only a delta's strings are fragments.
+"""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, TypeAlias
+
+from proxy.types import Json
+
+Object: TypeAlias = dict[str, Any]
+_Find: TypeAlias = Callable[[list[Any], Object], Object | None]
+
+# Strings of a delta that arrive whole, and again in later deltas. (`name` comes in one piece, in several (Gemini), or
+# whole in every chunk (MiniMax): a repetition of it is dropped, anything else appended.)
+WHOLE = frozenset({"id", "type", "role", "object", "model", "status", "format", "signature", "thought_signature"})
+_LOOK_BACK = 128  # entries of an array among which a fragment's own is sought; as many as there may be tools
+_SCALAR_BYTES = 8
+_SCALARS = (bool, int, float)
+
+
+class MisfitError(ValueError):
+    """A value that cannot join what is there: an object after a string, say."""
+
+
+def merge_delta(message: Object, delta: Json) -> int:
+    """Join a delta to the message so far; returns the size of what was added."""
+    if not isinstance(delta, dict):
+        raise MisfitError("a delta that is no object")
+    if not isinstance(calls := delta.get("tool_calls"), list):
+        return merge(message, delta, fragments=True)
+    if not isinstance(known := message.get("tool_calls") or [], list):
+        raise MisfitError("tool calls after something else")
+    del delta["tool_calls"]
+    message["tool_calls"] = known
+    return _merge_array(known, calls, _call_of, fragments=True) + merge(message, delta, fragments=True)
+
+
+def merge(into: Object, new: Object, *, fragments: bool) -> int:
+    """Join `new` to `into`, as the table above says; `fragments`: in a delta."""
+    size = 0
+    for key, value in new.items():
+        old = into.get(key)
+        if value is None:
+            into.setdefault(key, None)
+        elif isinstance(value, str):
+            _merge_string(into, key, value, fragments=fragments)
+            size += len(value)
+        elif old is None:
+            into[key] = value
+            size += _size(value)
+        elif isinstance(value, dict) and isinstance(old, dict):
+            size += merge(old, value, fragments=fragments)
+        elif isinstance(value, list) and isinstance(old, list):
+            size += _merge_array(old, value, _entry_of, fragments=fragments)
+        elif isinstance(old, _SCALARS) and isinstance(value, _SCALARS):
+            into[key] = value
+        else:
+            raise MisfitError(f"{key}: {type(value).__name__} after {type(old).__name__}")
+    return size
+
+
+def _merge_string(into: Object, key: str, value: str, *, fragments: bool) -> None:
+    old = into.get(key)
+    if isinstance(old, bytearray):
+        if key != "name" or old != value.encode():
+            old += value.encode()
+    elif old is None:
+        into[key] = value
+    elif not isinstance(old, str):
+        raise MisfitError(f"{key}: a string after {type(old).__name__}")
+    elif not fragments or key in WHOLE:
+        into[key] = value or old
+    elif key != "name" or old != value:
+        # Text that grows is kept as UTF-8: a list of its pieces would take 60 bytes more for every token.
+        into[key] = bytearray(old.encode() + value.encode())
+
+
+def _merge_array(into: list[Json], new: list[Json], find: _Find, *, fragments: bool) -> int:
+    size = 0
+    for item in new:
+        own = find(into, item) if isinstance(item, dict) else None
+        if own is None:
+            into.append(item)
+            size += _size(item)
+        else:
+            size += merge(own, item, fragments=fragments)
+    return size
+
+
+def _entry_of(entries: list[Json], fragment: Object) -> Object | None:
+    """The entry that a fragment goes on: the latest of its `index`, unless of another type (OpenRouter numbers all
+    `reasoning_details` 0). Without an index it is an entry of its own.
+    """
+    index = fragment.get("index")
+    if not is_index(index):
+        return None
+    own = _latest(entries, "index", index)
+    same_type = own and own.get("type") in (None, fragment.get("type", own.get("type")))
+    return own if same_type else None
+
+
+def _call_of(calls: list[Json], fragment: Object) -> Object | None:
+    """The tool call that a fragment goes on, and an `index` for the fragment if it has none.
+
+    Some upstreams number every call 0: another id together with a name begins another call. Gemini sends no index: an
+    id says which call, without one a name begins the next, and anything else belongs to the last.
+    """
+    index, call_id = fragment.get("index"), fragment.get("id")
+    function = fragment.get("function")
+    name = function.get("name") if isinstance(function, dict) else None
+    if is_index(index):
+        own = _latest(calls, "index", index)
+        begins_another = own is not None and call_id and name and own.get("id") and own["id"] != call_id
+        return None if begins_another else own
+    last = calls[-1] if calls and isinstance(calls[-1], dict) else None
+    own = _latest(calls, "id", call_id) if call_id else None if name else last
+    fragment["index"] = own["index"] if own else last["index"] + 1 if last else len(calls)
+    return own
+
+
+def _latest(entries: list[Json], key: str, value: Json) -> Object | None:
+    for entry in islice(reversed(entries), _LOOK_BACK):
+        if isinstance(entry, dict) and entry.get(key) == value:
+            return entry
+    return None
+
+
+def joined(value: Json) -> Json:
+    if isinstance(value, bytearray):
+        return value.decode()
+    if isinstance(value, dict):
+        return dict(zip(value, map(joined, value.values()), strict=True))
+    if isinstance(value, list):
+        return list(map(joined, value))
+    return value
+
+
+def _size(value: Json) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    if isinstance(value, list):
+        return sum(map(_size, value))
+    return _SCALAR_BYTES
+
+
+def is_index(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

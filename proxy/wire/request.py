@@ -1,0 +1,100 @@
+"""The body of a chat completion request: parsed once, kept as the bytes it was.
+
+`msgspec.Raw` cuts a JSON document into its values without rewriting them, so a message that we keep goes upstream
+with the client's own bytes: key order, escapes, unknown keys, number formats.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest, InvalidJson, MissingParameter
+from proxy.types import ChatRequest, Message
+
+_top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_array = msgspec.json.Decoder(list[msgspec.Raw])
+_object = msgspec.json.Decoder(dict[str, Any])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
+_any = msgspec.json.Decoder()
+_encoder = msgspec.json.Encoder()
+
+# A client that sends more than this many messages is not having a conversation; the bound keeps parsing bounded.
+MAX_MESSAGES = 100_000
+# A few bytes of JSON are 60 of memory or more once they are an object or array: 30 MB of `[],` took a gigabyte.
+MAX_CONTAINERS = 1_000_000
+ALWAYS_DECODED = 4 * 2**20  # bytes; cannot have too many
+# It stands in every row of the ledger.
+MAX_MODEL = 500
+
+
+def parse(body: bytes) -> ChatRequest:
+    """The request in `body`. Raises BadRequest (OpenAI's shape, 400) for what no upstream could accept: not JSON, not
+    an object, no model, no messages. Anything else (unknown roles, odd contents) is for the upstream to judge."""
+    if len(body) > ALWAYS_DECODED and body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
+        raise BadRequest(f"The request body has more than {MAX_CONTAINERS} objects and arrays.")
+    top = _decode(_top_level, body, "the request body")
+    if "model" not in top:
+        raise MissingParameter("you must provide a model parameter", param="model")
+    if "messages" not in top:
+        raise MissingParameter("Missing required parameter: 'messages'.", param="messages")
+    raw_messages = top.pop("messages")
+    fields = {name: _decode(_any, raw, f"'{name}'") for name, raw in top.items()}
+    if not isinstance(fields["model"], str) or not fields["model"]:
+        raise BadRequest("Invalid type for 'model': expected a non-empty string.", param="model")
+    if len(fields["model"]) > MAX_MODEL:
+        raise BadRequest(f"Invalid 'model': longer than {MAX_MODEL} characters.", param="model")
+    if "stream" in fields and not isinstance(fields["stream"], bool | None):
+        raise BadRequest("Invalid type for 'stream': expected a boolean.", param="stream")
+    return ChatRequest(raw=body, fields=fields, messages=_messages(raw_messages))
+
+
+def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
+    elements = _decode(_array, raw, "'messages'", "expected an array of objects")
+    if not elements:
+        raise BadRequest("Invalid 'messages': empty array. Expected at least one message.", param="messages")
+    if len(elements) > MAX_MESSAGES:
+        raise BadRequest(f"Invalid 'messages': more than {MAX_MESSAGES} messages.", param="messages")
+    try:
+        decoded = _objects.decode(raw)
+    except (ValueError, RecursionError):
+        # Once more, one by one: which of them is it?
+        decoded = [
+            _decode(_object, element, f"'messages[{i}]'", "expected an object") for i, element in enumerate(elements)
+        ]
+    return tuple([Message(bytes(element), data) for element, data in zip(elements, decoded, strict=True)])
+
+
+def _decode(decoder: msgspec.json.Decoder[Any], data: bytes | msgspec.Raw, what: str, expected: str = "") -> Any:
+    param = what.strip("'") if what.startswith("'") else None
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"Invalid type for {what}: {expected or _shorten(error)}.", param=param) from None
+    except RecursionError:
+        raise InvalidJson(f"{what} is nested too deeply.", param=param) from None
+    except ValueError as error:  # not JSON, not UTF-8, a lone surrogate
+        raise InvalidJson(f"{what} is not valid JSON: {_shorten(error)}.", param=param) from None
+
+
+def _shorten(error: Exception) -> str:
+    # A decoding error may quote the input; what is quoted stays out of the answer.
+    return "it is not valid UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)[:120].rstrip(".")
+
+
+def message(data: Mapping[str, Any]) -> Message:
+    """A message of our own making."""
+    return Message(raw=_encoder.encode(data), data=data)
+
+
+def with_changes(
+    body: bytes, *, messages: Sequence[Message] | None = None, fields: Mapping[str, Any] | None = None
+) -> bytes:
+    """A parsed body with `messages` and `fields` in place of the client's. Values that are not replaced keep their
+    bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in use reads it."""
+    parts: dict[str, msgspec.Raw] = dict(_top_level.decode(body))
+    if messages is not None:
+        parts["messages"] = msgspec.Raw(b"[" + b",".join(m.raw for m in messages) + b"]")
+    for name, value in (fields or {}).items():
+        parts[name] = msgspec.Raw(_encoder.encode(value))
+    return _encoder.encode(parts)
