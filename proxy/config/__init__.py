@@ -1,0 +1,147 @@
+"""The configuration: `load` reads it once, refuses what it does not know, and explains every problem in one error.
+
+    source.py   bytes → plain values, lines, ${NAME}
+    model.py    plain values → frozen models
+    values.py   durations, secrets, URLs
+    rules.py    rules between settings
+    explain.py  errors in the file's own words
+    profiles.py the numbers of context management, as a table
+
+Secrets come from the environment alone, and no error, log or repr shows one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import ValidationError
+
+from proxy.config.explain import explained, is_secret, schema_at
+from proxy.config.model import Config, PriceSetting, Upstream
+from proxy.config.rules import broken, is_loopback
+from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
+from proxy.config.values import key_hash
+from proxy.observe.logs import redact
+from proxy.types import Price
+
+__all__ = ["Config", "ConfigError", "Upstream", "is_loopback", "json_schema", "key_hash", "load", "price_for"]
+
+_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
+
+# US dollars per million tokens, Moonshot's list prices. Used for the dialect `kimi` unless the file names a price.
+KIMI_PRICES: Mapping[str, Price] = MappingProxyType(
+    {
+        "kimi-k3.1-pro": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
+        "kimi-k3": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
+        "kimi-k2.7-code": Price(input=0.95, cached=0.16, write=0.95, output=4.00),
+        "kimi-k2.6": Price(input=0.95, cached=0.16, write=0.95, output=4.00),
+    }
+)
+
+
+def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = None, port: int | None = None) -> Config:
+    """The configuration of a file, or the defaults without one. `host` and `port` replace the file's before the rules
+    are checked. Raises ConfigError, with every problem, and nothing else."""
+    raw = read(path) if path else Source({})
+    unreadable = bool(raw.problems) and not raw.tree
+    source = substituted(raw, environ)
+    secrets = _secret_problems(raw, source)
+    tree = _with_listener(_without_empty_secrets(source.tree), host, port)
+    problems = [*source.problems, *secrets]
+    config: Config | None = None
+    errors: list[Any] = []
+    try:
+        config = Config.model_validate(tree)
+    except ValidationError as error:
+        errors = list(error.errors(include_url=False))
+    if config and not unreadable:
+        problems += broken(config)
+    elif not unreadable:
+        told = {problem.where for problem in problems}
+        problems += [problem for problem in explained(errors, source) if problem.where not in told]
+    if config and not problems:
+        return config
+    located = [
+        Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in problems
+    ]
+    # Raised outside the handler: the library's error holds the values, and must not hang on ours as its context.
+    raise ConfigError(str(path) if path else "configuration", located)
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of the file, for editors. Every setting has a description."""
+    schema = Config.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Olvido configuration"}
+
+
+def price_for(upstream: Upstream, model: str) -> Price:
+    """What `upstream` charges for `model`, named as asked for or as sent: its exact name in `prices`, then the first
+    pattern, then `price`, then the list price of a Kimi model. Unknown: zero."""
+    names = (model, upstream.aliases.get(model, model))
+    for name in names:
+        if name in upstream.prices:
+            return _price(upstream.prices[name])
+    for pattern, setting in upstream.prices.items():
+        if any(fnmatchcase(name, pattern) for name in names):
+            return _price(setting)
+    if upstream.price:
+        return _price(upstream.price)
+    listed = KIMI_PRICES if upstream.dialect == "kimi" else {}
+    return next((listed[name] for name in names if name in listed), Price())
+
+
+def _price(setting: PriceSetting) -> Price:
+    cached = setting.input if setting.cached is None else setting.cached
+    write = setting.input if setting.write is None else setting.write
+    return Price(input=setting.input, cached=cached, write=write, output=setting.output)
+
+
+def _with_listener(tree: dict[str, Any], host: str | None, port: int | None) -> dict[str, Any]:
+    given = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
+    server = tree.get("server", {})
+    return {**tree, "server": {**server, **given}} if given and isinstance(server, dict) else tree
+
+
+def _secret_problems(raw: Source, source: Source) -> Iterator[Problem]:
+    """Secrets that stand in the file, or whose variable is empty."""
+    for where, value in _leaves(raw.tree, ()):
+        if value == "" or not is_secret(where):
+            continue
+        hashed = "pattern" in (schema_at(where) or {})
+        if isinstance(value, str) and (_REFERENCE.fullmatch(value) or (hashed and value.startswith("sha256:"))):
+            if value.endswith("}") and not value.endswith(":-}") and _at(source.tree, where) == "":
+                name = source.from_env[where]
+                yield Problem(
+                    where, f"the environment variable {name} is empty; write {name[:-1]}:-}} if it is optional"
+                )
+            continue
+        instead = "${NAME} or sha256:<hex>" if hashed else "${NAME}"
+        yield Problem(
+            where, f"a secret must not stand in the file: put it into the environment and write {instead} here"
+        )
+
+
+def _without_empty_secrets(tree: Any, where: Where = ()) -> Any:
+    if isinstance(tree, dict):
+        kept = {key: item for key, item in tree.items() if item != "" or not is_secret((*where, key))}
+        return {key: _without_empty_secrets(item, (*where, key)) for key, item in kept.items()}
+    if isinstance(tree, list):
+        return [_without_empty_secrets(item, (*where, index)) for index, item in enumerate(tree)]
+    return tree
+
+
+def _leaves(tree: Any, where: Where) -> Iterator[tuple[Where, Any]]:
+    items: Any = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, item in items:
+        yield from _leaves(item, (*where, key))
+    if not isinstance(tree, dict | list):
+        yield where, tree
+
+
+def _at(tree: Any, where: Where) -> Any:
+    for part in where:
+        tree = tree[part]
+    return tree

@@ -1,0 +1,241 @@
+"""The shape of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
+
+What values may look like is in values.py, rules that involve more than one setting in rules.py, reading
+the file in source.py.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from proxy.config.profiles import Profile, with_overrides
+from proxy.config.values import BaseUrl, Dollars, Folder, Glob, KeyHash, LongSecret, Name, Period, Seconds, Secret
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
+
+
+class Server(Section):
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(default=8484, ge=0, le=65_535, description="TCP port to listen on. 0: any free one.")
+    max_body_mb: int = Field(
+        default=32, ge=1, le=1_024, description="Largest request body, MiB; larger ones get a 413."
+    )
+    body_timeout: Period = Field(default=60, description="Seconds that a client has to send its whole body.")
+    header_timeout: Period = Field(default=20, description="Seconds that a client has to send its headers.")
+    keep_alive: Period = Field(
+        default=75, description="Seconds that a client's connection may idle. SDKs keep theirs for minutes."
+    )
+    max_header_kb: int = Field(default=64, ge=1, le=1_024, description="Largest request head, KiB.")
+    drain: Seconds = Field(default=20, description="Seconds that running requests have to end at shutdown.")
+    unknown_model: Literal["first", "reject"] = Field(
+        default="first",
+        description="A model that no upstream names goes to the `first` upstream, or is a 404 (`reject`).",
+    )
+
+
+class Timeout(Section):
+    connect: Period = Field(default=5, description="Seconds to connect, TLS included.")
+    first_byte: Period = Field(
+        default=120, description="Seconds from the request sent to the first byte of the answer."
+    )
+    answer: Period = Field(
+        default=600, description="The same without streaming, where the first byte comes when all is generated."
+    )
+    idle: Period = Field(default=60, description="Seconds between two pieces of an answer.")
+
+
+class Breaker(Section):
+    failures: int = Field(default=5, ge=0, description="Failures in a row that open the breaker. 0: no breaker.")
+    open_seconds: Period = Field(
+        default=10, description="Seconds that an open breaker refuses before one request may try."
+    )
+
+
+class PriceSetting(Section):
+    input: Dollars = Field(description="US dollars per million prompt tokens.")
+    cached: Dollars | None = Field(
+        default=None,
+        description="US dollars per million prompt tokens read from the provider's prefix cache. Absent: as input.",
+    )
+    write: Dollars | None = Field(
+        default=None, description="US dollars per million prompt tokens written to that cache. Absent: as input."
+    )
+    output: Dollars = Field(description="US dollars per million completion tokens.")
+
+
+class Upstream(Section):
+    name: Name = Field(description="What logs, metrics and `fallback` call it.")
+    base_url: BaseUrl = Field(description="URL up to and including /v1.")
+    api_key: Secret | None = Field(
+        default=None,
+        description="Its key, as ${NAME} from the environment. Absent: the client's own key is passed through.",
+    )
+    dialect: Literal["kimi", "openai", "deepseek", "mistral", "vllm", "generic"] = Field(
+        default="generic", description="Which provider's rules its requests must obey."
+    )
+    models: tuple[Glob, ...] = Field(default=("*",), description="Patterns of the models it serves; * and ? are wild.")
+    aliases: Mapping[str, str] = Field(
+        default={},
+        description="Model as asked for: the name that this upstream gives it. Needed where it serves as a fallback.",
+    )
+    timeout: Timeout = Field(default=Timeout(), description="How long to wait for it, per phase.")
+    retries: int = Field(
+        default=2, ge=0, le=10, description="Further attempts before the first byte, after 429, 5xx, no connection."
+    )
+    max_retry_wait: Seconds = Field(
+        default=10, description="Seconds that a Retry-After may ask for; above, the answer goes back."
+    )
+    fallback: str | None = Field(
+        default=None, description="Name of the upstream that gets the request when this one fails."
+    )
+    breaker: Breaker = Field(default=Breaker(), description="When to stop trying for a while.")
+    price: PriceSetting | None = Field(default=None, description="Price of every model that `prices` does not name.")
+    prices: Mapping[Glob, PriceSetting] = Field(
+        default={}, description="Price per model pattern; an exact name first, then in order."
+    )
+    stream_usage: Literal["as-is", "ask"] = Field(
+        default="as-is",
+        description="`ask`: untouched streams ask for usage too, so the ledger is measured. `as-is`: sent to the byte.",
+    )
+
+
+class OwnKey(Section):
+    name: Name = Field(description="Whose key it is.")
+    key: KeyHash = Field(description="The key as ${NAME} from the environment, or sha256:<hex>. Kept only as the hash.")
+
+
+class Auth(Section):
+    mode: Literal["passthrough", "keys"] = Field(
+        default="passthrough",
+        description="`passthrough`: the upstream judges the client's key. `keys`: only own keys get in.",
+    )
+    keys: tuple[OwnKey, ...] = Field(default=(), description="Own keys, for mode `keys`.")
+
+
+class Context(Section):
+    mode: Literal["on", "meter", "off"] = Field(
+        default="on", description="`on`: manage. `meter`: plan and count, send the original. `off`: neither."
+    )
+    profile: str = Field(default="lean", description="Profile of plain chats.")
+    profile_with_tools: str = Field(default="agent", description="Profile of requests that carry tools.")
+
+
+class ExactReuse(Section):
+    enabled: bool = Field(default=True, description="Answer an identical request from memory.")
+    when: Literal["deterministic", "always"] = Field(
+        default="deterministic",
+        description="`deterministic`: temperature 0 or a seed. `always`: any cacheable request.",
+    )
+    ttl: Period = Field(default=86_400, description="Seconds that an answer may be reused.")
+    max_mb: int = Field(default=1_024, ge=1, description="Size of all stored answers, MiB; the oldest leave.")
+    max_entry_kb: int = Field(default=1_024, ge=1, description="Largest answer that is stored, KiB.")
+
+
+class IntentReuse(Section):
+    enabled: bool = Field(default=True, description="Answer the same question in other words from memory.")
+    min_cosine: float = Field(
+        default=0.85, gt=0, le=1, description="Cosine that a candidate must exceed, before every guard."
+    )
+    ttl: Period = Field(default=86_400, description="Seconds that an answer may be reused.")
+    disclaimer: Mapping[Literal["es", "en"], str] = Field(
+        default={
+            "es": "[Respuesta recuperada de conversación anterior]",
+            "en": "[Answer retrieved from an earlier conversation]",
+        },
+        description="First line of a reused answer, by the language of the question.",
+    )
+
+
+class Reuse(Section):
+    exact: ExactReuse = Field(default=ExactReuse(), description="Reuse of answers to identical requests.")
+    intent: IntentReuse = Field(
+        default=IntentReuse(), description="Reuse of answers to the same question in other words."
+    )
+
+
+class Memory(Section):
+    role: Literal["user", "system"] = Field(
+        default="user",
+        description="Where the memory head stands: before the first kept user turn, or at the system's end.",
+    )
+    facts: bool = Field(default=True, description="Keep what the user explicitly asks to be remembered.")
+    archive_ttl: Seconds = Field(
+        default=90 * 86_400, description="Seconds that turns outside the window are kept. 0: not at all."
+    )
+    unconfirmed_after: Period = Field(
+        default=90 * 86_400,
+        description="Seconds after which an unconfirmed fact below high confidence comes only by retrieval.",
+    )
+    stale_after: Period = Field(
+        default=180 * 86_400, description="Seconds after which an unconfirmed fact is never injected."
+    )
+    drop_low_after: Period = Field(
+        default=30 * 86_400, description="Seconds after which an unconfirmed fact of low confidence is out."
+    )
+
+
+class Embedding(Section):
+    model: str = Field(
+        default="builtin", min_length=1, description="`builtin`, or a model of sentence-transformers or of `base_url`."
+    )
+    base_url: BaseUrl | None = Field(default=None, description="An OpenAI-compatible server for /v1/embeddings.")
+    api_key: Secret | None = Field(default=None, description="Its key, as ${NAME} from the environment.")
+
+
+class Storage(Section):
+    path: Folder = Field(default=Path("~/.local/share/olvido"), description="Folder of everything that is kept.")
+    kind: Literal["sqlite", "memory", "off"] = Field(
+        default="sqlite",
+        description="`sqlite`: in the folder. `memory`: until the process ends. `off`: nothing is kept.",
+    )
+
+
+class Log(Section):
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severity that is logged."
+    )
+    format: Literal["json", "text"] = Field(default="json", description="One JSON object a line, or text for people.")
+    contents: Literal[False] = Field(default=False, description="Always false: contents of messages are never logged.")
+
+
+class Admin(Section):
+    token: LongSecret | None = Field(
+        default=None,
+        description="Token of /admin and /ui, as ${NAME} from the environment. Required unless bound to loopback.",
+    )
+
+
+_KIMI = Upstream(name="kimi", base_url="https://api.moonshot.ai/v1", dialect="kimi")
+
+
+def _merged_profiles(value: Any) -> Any:
+    return with_overrides(value) if isinstance(value, Mapping) else value
+
+
+class Config(Section):
+    server: Server = Field(default=Server(), description="Where and how it listens.")
+    upstreams: tuple[Upstream, ...] = Field(
+        default=(_KIMI,), min_length=1, description="Who answers; the first whose `models` match."
+    )
+    auth: Auth = Field(default=Auth(), description="Who may ask.")
+    tenancy: Literal["personal", "shared"] = Field(
+        default="personal",
+        description="`personal`: facts live per key. `shared`: per named end user, else per session.",
+    )
+    context: Context = Field(default=Context(), description="Context management.")
+    profiles: Annotated[Mapping[str, Profile], BeforeValidator(_merged_profiles)] = Field(
+        default={},
+        description="Numbers of the built-in profiles lean, balanced and agent to override, and profiles to add.",
+    )
+    reuse: Reuse = Field(default=Reuse(), description="Answers from memory.")
+    memory: Memory = Field(default=Memory(), description="Facts and the archive of old turns.")
+    embedding: Embedding = Field(default=Embedding(), description="What turns text into vectors.")
+    storage: Storage = Field(default=Storage(), description="Where things are kept.")
+    log: Log = Field(default=Log(), description="What is logged, and how.")
+    admin: Admin = Field(default=Admin(), description="The page and its API.")

@@ -1,0 +1,211 @@
+"""Profiles: how much of a conversation is kept, as a data table.
+
+`lean` is the architecture note "Arquitectura de Memoria y Contexto" to the letter (its sections 1.2, 2.1, 2.2 and 3.2
+are named beside the numbers). `balanced` lets the economics choose the budget, `agent` is for requests with tools.
+Their numbers marked "chosen" are starting values that no measurement supports yet. A configuration overrides any
+number of a built-in profile, or adds a profile that starts from one of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field
+
+# What a configuration gives is laid over a built-in profile first: so nothing is required there.
+_OVERRIDABLE = ConfigDict(
+    extra="forbid", allow_inf_nan=False, json_schema_extra=lambda schema: schema.pop("required", None)
+)
+
+Count: TypeAlias = Annotated[int, Field(ge=0, le=10_000)]
+Tokens: TypeAlias = Annotated[int, Field(ge=0, le=10_000_000)]
+Cosine: TypeAlias = Annotated[float, Field(ge=-1, le=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    __pydantic_config__ = _OVERRIDABLE
+
+    turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps.")]
+    min_turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps when continuity is low.")]
+    max_turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps when continuity is high.")]
+    tokens: Annotated[Tokens, Field(description="Tokens of the window; the newest turn is whole even above it.")]
+    high_continuity: Annotated[
+        Cosine, Field(description="Cosine of neighbouring turns above which they belong together.")
+    ]
+    low_continuity: Annotated[Cosine, Field(description="Cosine of neighbouring turns below which it is chitchat.")]
+    continuity_turns: Annotated[Count, Field(ge=1, description="Turns over which continuity must hold to count.")]
+    shift: Annotated[Cosine, Field(description="Cosine with the previous turn below which the topic has changed.")]
+
+    def __post_init__(self) -> None:
+        if not self.min_turns <= self.turns <= self.max_turns:
+            got = f"min_turns {self.min_turns}, turns {self.turns}, max_turns {self.max_turns}"
+            raise ValueError(f"min_turns ≤ turns ≤ max_turns must hold (here: {got})")
+        if self.low_continuity > self.high_continuity:
+            got = f"{self.low_continuity} and {self.high_continuity}"
+            raise ValueError(f"low_continuity ≤ high_continuity must hold (here: {got})")
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    __pydantic_config__ = _OVERRIDABLE
+
+    segment_turns: Annotated[
+        Count, Field(ge=1, description="Turns that become one summary, unless a topic shift cuts.")
+    ]
+    slots: Annotated[Count, Field(description="Summaries kept at most; the oldest leaves. 0: none.")]
+    tokens: Annotated[Tokens, Field(description="Tokens of one summary.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    __pydantic_config__ = _OVERRIDABLE
+
+    tokens: Annotated[Tokens, Field(description="Tokens of all facts in one prompt. 0: none.")]
+    said_turns: Annotated[Count, Field(description="A fact that the last this many turns already say is left out.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    __pydantic_config__ = _OVERRIDABLE
+
+    tokens: Annotated[
+        Tokens | Literal["rest"],
+        Field(description="Tokens of recalled old turns in one prompt. `rest`: what the budget leaves, up to `cap`."),
+    ]
+    cap: Annotated[Tokens, Field(description="Tokens that recall never exceeds. 0: no recall.")]
+    passage_tokens: Annotated[
+        Tokens, Field(ge=1, description="Long assistant turns are indexed in passages this long.")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResults:
+    __pydantic_config__ = _OVERRIDABLE
+
+    fold_first: Annotated[bool, Field(description="Old tool results are folded before anything else is.")]
+    keep: Annotated[Count, Field(description="Newest tool results that stay whole.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    __pydantic_config__ = _OVERRIDABLE
+
+    base: Annotated[
+        Literal["lean", "balanced", "agent"],
+        Field(description="The built-in profile that every number not given here comes from."),
+    ]
+    budget: Annotated[
+        Annotated[int, Field(ge=1, le=10_000_000)] | Literal["economic"],
+        Field(description="Tokens of the whole prompt, a hard limit. `economic`: only the price of folding decides."),
+    ]
+    context_share: Annotated[
+        float, Field(gt=0, le=1, description="Share of the model's context that a prompt never exceeds.")
+    ]
+    pressure: Annotated[
+        float, Field(gt=0, le=1, description="Share of the limit above which a prompt is folded without waiting.")
+    ]
+    fold: Annotated[
+        Literal["economic", "strict"],
+        Field(
+            description="`economic`: fold when it pays or a limit forces it. `strict`: as soon as the window is full."
+        ),
+    ]
+    window: Annotated[Window, Field(description="The recent turns that are kept in the client's own bytes.")]
+    summaries: Annotated[Summaries, Field(description="Key-value summaries of turns that left the window.")]
+    facts: Annotated[Facts, Field(description="Standing facts about the user.")]
+    recall: Annotated[Recall, Field(description="Old turns that the newest question needs.")]
+    tool_results: Annotated[ToolResults, Field(description="What tools answered.")]
+
+    def __post_init__(self) -> None:
+        if self.budget == "economic":
+            return
+        held = self.window.tokens + self.summaries.slots * self.summaries.tokens + self.facts.tokens
+        if held > self.budget:
+            raise ValueError(f"window, summaries and facts hold {held} tokens together, above the budget {self.budget}")
+
+
+def _window(turns: int, min_turns: int, max_turns: int, tokens: int) -> Window:
+    return Window(
+        turns=turns,
+        min_turns=min_turns,
+        max_turns=max_turns,
+        tokens=tokens,
+        high_continuity=0.7,  # §1.2
+        low_continuity=0.3,  # §1.2, §2.2
+        continuity_turns=2,  # §1.2, §2.2
+        shift=0.4,  # §2.3
+    )
+
+
+_LEAN = Profile(
+    base="lean",
+    budget=4_000,  # §2.1 MAX_CONTEXT_TOTAL
+    context_share=1.0,  # the budget is the limit
+    pressure=0.75,  # §2.2: summarise aggressively above 3,000 of 4,000
+    fold="economic",  # `strict` is the note's own rule; it rewrites the prefix, and pays for it, at every turn
+    window=_window(
+        turns=6,  # §2.1 VENTANA_ACTIVA_DEFAULT
+        min_turns=4,  # §2.1 VENTANA_ACTIVA_MIN
+        max_turns=8,  # §2.1 VENTANA_ACTIVA_MAX
+        tokens=1_200,  # §2.1 MAX_TOKENS_VENTANA
+    ),
+    summaries=Summaries(segment_turns=3, slots=4, tokens=50),  # §2.1: 200 in all
+    facts=Facts(tokens=150, said_turns=3),  # §3.2: 50-150; §3.3: not if said in the last 3 turns
+    # Evidence recall on LoCoMo is 85 / 90 / 94 % at 1k / 2k / 4k tokens: beyond 2k little is bought.
+    # Passages of 120: long assistant turns drown the words that match (BEAM).
+    recall=Recall(tokens="rest", cap=2_000, passage_tokens=120),
+    tool_results=ToolResults(fold_first=False, keep=1),  # §3.2: results of the call under way
+)
+
+_BALANCED = Profile(
+    base="balanced",
+    budget="economic",
+    context_share=0.5,  # chosen
+    pressure=0.75,
+    fold="economic",
+    window=_window(turns=8, min_turns=6, max_turns=12, tokens=6_000),  # chosen
+    summaries=Summaries(segment_turns=3, slots=8, tokens=80),  # chosen
+    facts=Facts(tokens=300, said_turns=3),  # chosen
+    recall=Recall(tokens="rest", cap=4_000, passage_tokens=120),  # 94 % of the evidence on LoCoMo
+    tool_results=ToolResults(fold_first=True, keep=3),  # chosen
+)
+
+_AGENT = Profile(
+    base="agent",
+    budget="economic",
+    context_share=0.6,  # chosen
+    pressure=0.75,
+    fold="economic",
+    window=_window(turns=6, min_turns=4, max_turns=8, tokens=32_000),  # turns of §2.1; tokens chosen
+    summaries=Summaries(segment_turns=3, slots=8, tokens=80),  # chosen
+    facts=Facts(tokens=300, said_turns=3),  # chosen
+    recall=Recall(tokens="rest", cap=2_000, passage_tokens=120),
+    tool_results=ToolResults(fold_first=True, keep=5),  # chosen
+)
+
+BUILT_IN: Mapping[str, Profile] = MappingProxyType({profile.base: profile for profile in (_LEAN, _BALANCED, _AGENT)})
+DEFAULT_BASE = "balanced"  # what an added profile starts from when it names none
+
+
+def with_overrides(given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Every built-in profile, and those given, as mappings that are yet to be validated: what is given for a profile
+    is laid over the built-in one of the same name, or over its `base`. Anything misshapen stays as it was given."""
+    merged: dict[Any, Any] = {name: asdict(profile) for name, profile in BUILT_IN.items()}
+    for name, changes in given.items():
+        if not isinstance(changes, Mapping):
+            merged[name] = changes
+            continue
+        base = changes.get("base", name)
+        start = BUILT_IN.get(base if isinstance(base, str) else "") or BUILT_IN[DEFAULT_BASE]
+        merged[name] = _laid_over(asdict(start), changes)
+    return merged
+
+
+def _laid_over(base: dict[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
+    result = dict(base)
+    for key, value in changes.items():
+        under = base.get(key)
+        result[key] = _laid_over(under, value) if isinstance(under, dict) and isinstance(value, Mapping) else value
+    return result

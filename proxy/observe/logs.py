@@ -1,0 +1,179 @@
+"""Logs: one line a record, JSON or text, UTC, bounded, with anything that looks like a key struck out.
+
+No code of ours puts a key or the contents of a message into a log. `redact` is the last net, for what a library or a
+traceback says: it is applied to every string of a record on its way out, whichever logger it came from.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Literal, TextIO
+
+import msgspec
+
+MAX_LINE = 16_384  # bytes; longer records are cut, so that no collector splits a line
+_TEXT_LIMITS = (4_000, 1_000, 60)  # characters per string of a record: the first that gives a short enough line
+_SCAN_LIMIT = 16_000  # characters of one string that are looked at: a log line may not cost milliseconds
+_LONGEST_KEY = 200  # characters; half a key at a cut would not be recognised
+_MAX_EXTRAS = 16  # fields of a record, and items of a field that is a mapping
+_MAX_NAME = 40
+_STRUCK = "***"
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+
+_SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=:-]{6,}"), rf"\1 {_STRUCK}"),
+    (re.compile(r"(?i)\bsk-[\w-]{4,}"), f"sk-{_STRUCK}"),
+    (re.compile(r"\b(gsk_|xai-|hf_|ghp_|AIza)[\w-]{16,}"), rf"\1{_STRUCK}"),
+    (re.compile(r"://[^/\s@]+@"), f"://{_STRUCK}@"),
+    (
+        re.compile(r"(?i)(api[_-]?key|token|secret|password|authorization)(['\"]?\s*[:=]\s*)"
+                   r"(?!(?:bearer|basic) \*)(b?['\"])?[^\s'\"&;,)}\]]{4,}"),
+        rf"\1\2\3{_STRUCK}",
+    ),
+)  # fmt: skip
+# Text without one of these has nothing to strike out; looking for them costs a third of trying the patterns.
+_MARKS = (
+    *("bearer", "basic", "sk-", "gsk_", "xai-", "hf_", "ghp_", "aiza", "://"),
+    *("key", "token", "secret", "password", "authorization"),
+)
+_SECRET_NAME = re.compile(r"(?i)(^|[_-])(authorization|cookie|credential|password|secret|token|api[_-]?key)$")
+
+
+def redact(text: str) -> str:
+    """`text` with what looks like a bearer token, an API key, a password in a URL or a `secret=…` struck out."""
+    lower = text.lower()
+    if not any(mark in lower for mark in _MARKS):
+        return text
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: TextIO | None = None) -> None:
+    """Route every logger, uvicorn's included, to `stream` (standard error by default). Calling it again replaces what
+    it set up before, and leaves handlers of others alone."""
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, _Handler)]:
+        root.removeHandler(handler)
+    handler = _Handler(stream or sys.stderr)
+    handler.setFormatter(JsonLines() if style == "json" else TextLines())
+    root.addHandler(handler)
+    root.setLevel(level.upper())
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+        logger.setLevel(logging.NOTSET)
+    for name in ("httpx", "httpcore", "aiohttp", "asyncio"):  # they log URLs and headers of every request
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's own name)
+        """Nothing. The library's own would print the record's arguments, unredacted, and a closed standard error is no
+        reason to fail a request."""
+
+
+class JsonLines(logging.Formatter):
+    """`{"time", "level", "logger", "message", "error"?, …extra}`, one object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _shortest_cut(record, lambda fields: msgspec.json.encode(fields).decode())
+
+
+class TextLines(logging.Formatter):
+    """`time level logger message key=value …` for people, a traceback indented below; control characters are written
+    as escapes, so that no message can pretend to be another line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _shortest_cut(record, _as_text)
+
+
+def _shortest_cut(record: logging.LogRecord, render: Callable[[dict[str, Any]], str]) -> str:
+    for limit in _TEXT_LIMITS:
+        line = render(_fields(record, limit))
+        if len(line.encode()) <= MAX_LINE:
+            return line
+    return render(_base(record, _TEXT_LIMITS[-1]))
+
+
+def _as_text(fields: dict[str, Any]) -> str:
+    error = fields.pop("error", "")
+    head = f"{fields.pop('time')} {fields.pop('level'):<8} {fields.pop('logger')} {_printable(fields.pop('message'))}"
+    extras = "".join(f" {_printable(name)}={_printable(value)}" for name, value in fields.items())
+    return "\n    ".join([head + extras, *(_printable(line) for line in error.splitlines())])
+
+
+def _base(record: logging.LogRecord, limit: int) -> dict[str, Any]:
+    try:
+        message = record.getMessage()
+    except Exception:  # noqa: BLE001 (a message that does not fit its arguments must not cost the request)
+        message = f"{record.msg} (its arguments do not fit)"
+    at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+    return {
+        "time": at.replace("+00:00", "Z"),
+        "level": record.levelname.lower(),
+        "logger": _text(record.name, limit),
+        "message": _text(message, limit),
+    }
+
+
+def _fields(record: logging.LogRecord, limit: int) -> dict[str, Any]:
+    """What a record says: every string redacted and at most `limit` characters long, a traceback twice that."""
+    extras = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    base = _base(record, limit)
+    fields = base | _items(extras, limit) | base  # an extra field never takes the name of one of ours
+    if record.exc_info and record.exc_info[0] is not None:
+        # The end of a traceback says what happened.
+        fields["error"] = _text(logging.Formatter().formatException(record.exc_info), 2 * limit, tail=True)
+    return fields
+
+
+def _items(items: Mapping[Any, Any], limit: int) -> dict[str, Any]:
+    fields = {}
+    for name, value in islice(items.items(), _MAX_EXTRAS):
+        shown, is_secret = _name(str(name))
+        fields[shown] = _STRUCK if is_secret else _value(value, limit)
+    return fields
+
+
+@lru_cache(maxsize=256)
+def _name(name: str) -> tuple[str, bool]:
+    """A field's name as it is shown, and whether its value must not be."""
+    return _text(name, _MAX_NAME), _SECRET_NAME.search(name) is not None
+
+
+def _value(value: object, limit: int) -> Any:
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    try:
+        if isinstance(value, Mapping) and not any(isinstance(item, Mapping) for item in value.values()):
+            return _items(value, limit)
+        return _text(str(value), limit)
+    except Exception:  # noqa: BLE001 (an object that cannot say what it is must not cost the request)
+        return f"<{type(value).__name__}>"
+
+
+def _text(text: str, limit: int, *, tail: bool = False) -> str:
+    if len(text) <= _SCAN_LIMIT:
+        text = redact(text)
+    elif tail:
+        text = redact(text[-_SCAN_LIMIT:])[_LONGEST_KEY:]
+    else:
+        text = redact(text[:_SCAN_LIMIT])[:-_LONGEST_KEY]
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()  # lone surrogates cannot be written
+    if len(text) <= limit:
+        return text
+    return f"…{text[-limit + 1 :]}" if tail else f"{text[: limit - 1]}…"
+
+
+def _printable(value: object) -> str:
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(value))

@@ -1,0 +1,108 @@
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from proxy.config.profiles import BUILT_IN, Profile, with_overrides
+
+
+def merged(given_profiles: dict[str, Any]) -> dict[str, Profile]:
+    return TypeAdapter(dict[str, Profile]).validate_python(with_overrides(given_profiles))
+
+
+def test_the_built_in_profiles_pass_their_own_validation() -> None:
+    assert merged({}) == dict(BUILT_IN)
+
+
+def test_lean_is_the_architecture_note_to_the_letter() -> None:
+    lean = BUILT_IN["lean"]
+    window = lean.window
+    assert (lean.budget, lean.pressure * 4_000) == (4_000, 3_000)
+    assert (window.turns, window.min_turns, window.max_turns, window.tokens) == (6, 4, 8, 1_200)
+    assert (window.high_continuity, window.low_continuity, window.continuity_turns, window.shift) == (0.7, 0.3, 2, 0.4)
+    assert (lean.summaries.segment_turns, lean.summaries.slots, lean.summaries.tokens) == (3, 4, 50)
+    assert lean.summaries.slots * lean.summaries.tokens == 200
+    assert (lean.facts.tokens, lean.facts.said_turns) == (150, 3)
+    assert lean.recall.tokens == "rest"
+
+
+def test_every_profile_is_its_own_base() -> None:
+    assert {name: profile.base for name, profile in BUILT_IN.items()} == {name: name for name in BUILT_IN}
+
+
+def test_one_number_can_be_overridden_and_the_others_stay() -> None:
+    lean = merged({"lean": {"window": {"turns": 5}}})["lean"]
+    assert lean.window.turns == 5
+    assert (lean.window.tokens, lean.budget) == (BUILT_IN["lean"].window.tokens, BUILT_IN["lean"].budget)
+    assert BUILT_IN["lean"].window.turns == 6
+
+
+@pytest.mark.parametrize(
+    ("given_base", "base"), [({"base": "lean"}, "lean"), ({"base": "agent"}, "agent"), ({}, "balanced")]
+)
+def test_an_added_profile_starts_from_its_base(given_base: dict[str, str], base: str) -> None:
+    profiles = merged({"mine": {**given_base, "facts": {"tokens": 7}}})
+    assert set(profiles) == {*BUILT_IN, "mine"}
+    assert profiles["mine"].facts.tokens == 7
+    assert (profiles["mine"].base, profiles["mine"].window) == (base, BUILT_IN[base].window)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"window": {"turns": 9}},
+        {"window": {"turns": 3}},
+        {"window": {"min_turns": 7}},
+        {"window": {"min_turns": 0}},
+        {"window": {"low_continuity": 0.8}},
+        {"window": {"shift": 1.1}},
+        {"window": {"tokens": 3_651}},
+        {"window": {"tokens": -1}},
+        {"window": {"tokns": 1}},
+        {"window": None},
+        {"window": []},
+        {"budget": 1_549},
+        {"budget": 0},
+        {"budget": "unlimited"},
+        {"summaries": {"slots": 100}},
+        {"recall": {"tokens": "all"}},
+        {"context_share": 0},
+        {"context_share": float("nan")},
+        {"fold": "never"},
+        {"base": "fat"},
+        {"base": ["lean"]},
+        "lean",
+        None,
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(changes: object) -> None:
+    with pytest.raises(ValidationError):
+        merged({"lean": changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"window": {"tokens": 3_650}},
+        {"budget": 1_550},
+        {"budget": "economic", "window": {"tokens": 99_999}},
+        {"recall": {"tokens": 0, "cap": 0}},
+        {"summaries": {"slots": 0}},
+        {"fold": "strict"},
+    ],
+)
+def test_numbers_at_their_limits_are_taken(changes: dict[str, Any]) -> None:
+    assert merged({"lean": changes})["lean"] != BUILT_IN["lean"]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_a_window_is_valid_exactly_if_its_turns_are_in_order(low: int, turns: int, high: int) -> None:
+    changes = {"lean": {"window": {"min_turns": low, "turns": turns, "max_turns": high}}}
+    if 1 <= low <= turns <= high:
+        assert merged(changes)["lean"].window.turns == turns
+    else:
+        with pytest.raises(ValidationError):
+            merged(changes)

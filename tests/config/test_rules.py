@@ -1,0 +1,117 @@
+from typing import Any
+
+import pytest
+
+from proxy.config.model import Config
+from proxy.config.rules import broken, is_loopback
+from proxy.config.source import path_text
+
+KEY = "sk-0123456789abcdef"
+OWN = {"name": "ana", "key": "olv-0123456789abcdef"}
+PUBLIC = {"server": {"host": "0.0.0.0"}, "tenancy": "shared", "admin": {"token": "t" * 16}}
+
+
+def upstream(name: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "base_url": f"https://{name}.example/v1", **fields}
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("[::1]", True), ("localhost", True),
+        ("LOCALHOST", True), ("0.0.0.0", False), ("::", False), ("192.168.1.2", False), ("example.com", False),
+        ("localhost.example.com", False),
+    ],
+)  # fmt: skip
+def test_loopback_is_what_only_this_machine_reaches(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        PUBLIC,
+        {"upstreams": [upstream("a", fallback="b"), upstream("b", api_key=KEY)]},
+        {
+            "upstreams": [
+                upstream("a", fallback="b"),
+                upstream("b", fallback="c", api_key=KEY),
+                upstream("c", api_key=KEY),
+            ]
+        },
+        # The same provider twice: the client's key goes nowhere new.
+        {"upstreams": [upstream("a", fallback="b"), upstream("b", base_url="https://a.example/v2")]},
+        {"upstreams": [upstream("a", api_key=KEY)], "auth": {"mode": "keys", "keys": [OWN]}},
+        {"context": {"profile": "mine"}, "profiles": {"mine": {}}},
+        {"embedding": {"model": "nomic", "base_url": "http://127.0.0.1:9"}},
+    ],
+)
+def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
+    assert broken(Config.model_validate(settings)) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "problems"),
+    [
+        ({"upstreams": [upstream("a"), upstream("a")]}, {"upstreams[1].name": "names an earlier upstream"}),
+        ({"upstreams": [upstream("a", fallback="b")]},
+         {"upstreams[0].fallback": "no upstream is named 'b'; there are: a"}),
+        ({"upstreams": [upstream("a", fallback="a", api_key=KEY)]}, {"upstreams[0].fallback": "its own fallback"}),
+        (
+            {"upstreams": [upstream("a", fallback="b", api_key=KEY), upstream("b", fallback="a", api_key=KEY)]},
+            {"upstreams[0].fallback": "lead back", "upstreams[1].fallback": "lead back"},
+        ),
+        (
+            {"upstreams": [
+                upstream("x", fallback="a", api_key=KEY),
+                upstream("a", fallback="b", api_key=KEY),
+                upstream("b", fallback="a", api_key=KEY),
+            ]},
+            {"upstreams[1].fallback": "lead back", "upstreams[2].fallback": "lead back"},
+        ),
+        (
+            {"upstreams": [upstream("a", fallback="b"), upstream("b")]},
+            {"upstreams[0].fallback": "'b' needs an api_key of its own"},
+        ),
+        (
+            {"upstreams": [upstream("a", fallback="b", api_key=KEY), upstream("b")]},
+            {"upstreams[0].fallback": "'b' needs an api_key of its own"},
+        ),
+        (
+            {"upstreams": [
+                upstream("a", fallback="b"),
+                upstream("b", fallback="c", api_key=KEY),
+                upstream("c", base_url=upstream("b")["base_url"]),
+            ]},
+            {"upstreams[0].fallback": "'c' needs an api_key of its own"},
+        ),
+        (
+            {"auth": {"mode": "keys", "keys": [OWN]}, "upstreams": [upstream("a", api_key=KEY), upstream("b")]},
+            {"upstreams[1].api_key": "ours and stays here"},
+        ),
+        ({"auth": {"mode": "keys", "keys": [OWN]}}, {"upstreams[0].api_key": "ours and stays here"}),
+        ({"auth": {"mode": "keys"}, "upstreams": [upstream("a", api_key=KEY)]}, {"auth.keys": "nobody gets in"}),
+        ({"auth": {"keys": [OWN]}}, {"auth.mode": "only mode `keys` checks"}),
+        (
+            {"auth": {"mode": "keys", "keys": [OWN, OWN]}, "upstreams": [upstream("a", api_key=KEY)]},
+            {"auth.keys[1].name": "an earlier key", "auth.keys[1].key": "same key"},
+        ),
+        (
+            {"server": {"host": "0.0.0.0"}},
+            {"tenancy": "must be set (personal or shared)", "admin.token": "`server.host: 0.0.0.0` lets others in"},
+        ),
+        ({**PUBLIC, "admin": {}}, {"admin.token": "must be set"}),
+        ({**PUBLIC, "upstreams": [upstream("a", api_key=KEY)]}, {"auth.mode": "spend the key of upstream 'a'"}),
+        ({"server": {"host": "::"}, "admin": {"token": "t" * 16}}, {"tenancy": "must be set"}),
+        ({"context": {"profile": "leen"}}, {"context.profile": "'leen'; there are: lean, balanced, agent"}),
+        ({"context": {"profile_with_tools": "x"}}, {"context.profile_with_tools": "no profile is named 'x'"}),
+        ({"memory": {"stale_after": "1d"}}, {"memory.stale_after": "not be shorter"}),
+        ({"embedding": {"base_url": "http://127.0.0.1:9"}}, {"embedding.model": "must name a model"}),
+    ],
+)  # fmt: skip
+def test_settings_that_disagree_are_named(settings: dict[str, Any], problems: dict[str, str]) -> None:
+    found = broken(Config.model_validate(settings))
+    assert [path_text(problem.where) for problem in found] == list(problems)
+    for problem, expected in zip(found, problems.values(), strict=True):
+        assert expected in problem.text

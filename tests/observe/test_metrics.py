@@ -1,0 +1,214 @@
+"""What a scrape says of what was recorded, with labels that clients cannot make grow without end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
+
+from proxy.observe.metrics import LONGEST_MODEL, MOST_MODELS, Metrics
+from proxy.types import LedgerRow
+from tests.builders import ledger_row
+
+
+def scraped(metrics: Metrics) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """Every sample but creation times, as a scraper reads it."""
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(metrics.exposition().decode())
+        for sample in family.samples
+        if not sample.name.endswith("_created")
+    }
+
+
+def after(*rows: LedgerRow) -> Metrics:
+    metrics = Metrics()
+    for row in rows:
+        metrics.recorded(row)
+    return metrics
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+    return scraped(metrics).get((name, frozenset(labels.items())))
+
+
+REUSED = ledger_row(
+    source="exact",
+    reuse_reason="hit",
+    tokens_original=100,
+    tokens_sent=0,
+    tokens_cached=0,
+    tokens_billed=0,
+    tokens_completion=20,
+    cost=0.0,
+    cost_saved=0.002,
+    total_seconds=0.001,
+    upstream_seconds=0.0,
+    stage_seconds={},
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "labels", "expected"),
+    [
+        (
+            ledger_row(),
+            "olvido_requests_total",
+            {"upstream": "up", "model": "m", "source": "upstream", "outcome": "complete"},
+            1,
+        ),
+        (
+            ledger_row(outcome="client_gone", upstream="b"),
+            "olvido_requests_total",
+            {"upstream": "b", "model": "m", "source": "upstream", "outcome": "client_gone"},
+            1,
+        ),
+        (ledger_row(), "olvido_tokens_total", {"kind": "original", "model": "m", "measured": "true"}, 100),
+        (ledger_row(), "olvido_tokens_total", {"kind": "sent", "model": "m", "measured": "true"}, 100),
+        (ledger_row(), "olvido_tokens_total", {"kind": "cached", "model": "m", "measured": "true"}, 64),
+        (ledger_row(), "olvido_tokens_total", {"kind": "billed", "model": "m", "measured": "true"}, 100),
+        (ledger_row(), "olvido_tokens_total", {"kind": "completion", "model": "m", "measured": "true"}, 20),
+        (
+            ledger_row(measured=False),
+            "olvido_tokens_total",
+            {"kind": "sent", "model": "m", "measured": "false"},
+            100,
+        ),
+        (
+            ledger_row(tokens_cached=0),
+            "olvido_tokens_total",
+            {"kind": "cached", "model": "m", "measured": "true"},
+            None,
+        ),
+        (REUSED, "olvido_tokens_total", {"kind": "original", "model": "m", "measured": "true"}, 100),
+        (REUSED, "olvido_tokens_total", {"kind": "sent", "model": "m", "measured": "true"}, None),
+        (REUSED, "olvido_tokens_total", {"kind": "completion", "model": "m", "measured": "true"}, None),
+        (REUSED, "olvido_saved_tokens_total", {"mechanism": "exact", "model": "m"}, 120),
+        (REUSED, "olvido_saved_cost_dollars_total", {"mechanism": "exact", "model": "m"}, 0.002),
+        (REUSED, "olvido_cost_dollars_total", {"upstream": "up", "model": "m"}, None),
+        (REUSED, "olvido_reuse_total", {"kind": "exact", "result": "hit"}, 1),
+        (ledger_row(), "olvido_reuse_total", {"kind": "exact", "result": "absent"}, 1),
+        (ledger_row(), "olvido_saved_tokens_total", {"mechanism": "upstream", "model": "m"}, None),
+        (ledger_row(), "olvido_cost_dollars_total", {"upstream": "up", "model": "m"}, 0.002),
+        (ledger_row(), "olvido_stage_seconds_sum", {"stage": "plan"}, 0.0002),
+        (ledger_row(), "olvido_stage_seconds_bucket", {"stage": "plan", "le": "0.00025"}, 1),
+        (ledger_row(), "olvido_stage_seconds_bucket", {"stage": "plan", "le": "0.0001"}, 0),
+        (ledger_row(), "olvido_overhead_seconds_sum", {}, 0.25),
+        (ledger_row(upstream_seconds=2.0), "olvido_overhead_seconds_sum", {}, 0.0),
+        (REUSED, "olvido_overhead_seconds_sum", {}, 0.001),
+    ],
+)
+def test_a_row_is_counted(row: LedgerRow, name: str, labels: Mapping[str, str], expected: float | None) -> None:
+    assert value(after(row), name, **labels) == expected
+
+
+def test_rows_add_up() -> None:
+    metrics = after(ledger_row(), ledger_row(tokens_sent=50), REUSED)
+    assert value(metrics, "olvido_tokens_total", kind="sent", model="m", measured="true") == 150
+    assert value(metrics, "olvido_tokens_total", kind="original", model="m", measured="true") == 300
+    assert value(metrics, "olvido_overhead_seconds_count") == 3
+
+
+_counts = st.integers(0, 2**40)
+_rows = st.builds(
+    ledger_row,
+    source=st.sampled_from(["upstream", "exact", "intent"]),
+    tokens_original=_counts,
+    tokens_completion=_counts,
+    tokens_billed=_counts,
+    measured=st.booleans(),
+)
+
+
+@given(st.lists(_rows, max_size=6))
+def test_metrics_and_ledger_agree(rows: list[LedgerRow]) -> None:
+    totals = scraped(after(*rows))
+
+    def total(name: str, **labels: Any) -> float:
+        return sum(
+            count for (each, told), count in totals.items() if each == name and labels.items() <= dict(told).items()
+        )
+
+    reused = [row for row in rows if row.source != "upstream"]
+    assert total("olvido_requests_total") == len(rows)
+    assert total("olvido_tokens_total", kind="original") == sum(row.tokens_original for row in rows)
+    assert total("olvido_tokens_total", kind="billed") == sum(row.tokens_billed for row in rows)
+    generated = sum(row.tokens_completion for row in rows if row.source == "upstream")
+    assert total("olvido_tokens_total", kind="completion") == generated
+    saved = sum(row.tokens_original + row.tokens_completion for row in reused)
+    assert total("olvido_saved_tokens_total") == saved
+
+
+# --- bounded --------------------------------------------------------------------------------------------------------
+
+
+def test_models_are_named_while_there_are_few_and_then_are_others() -> None:
+    metrics = Metrics()
+    names = [f"model-{number}" for number in range(MOST_MODELS + 5)]
+    assert [metrics.model(name, served=True) for name in names] == names[:MOST_MODELS] + ["other"] * 5
+    assert metrics.model(names[0], served=True) == names[0]
+    assert metrics.model(names[-1], served=True) == "other"
+
+
+def test_a_name_too_long_to_be_one_is_another() -> None:
+    metrics = Metrics()
+    assert metrics.model("m" * LONGEST_MODEL, served=True) == "m" * LONGEST_MODEL
+    assert metrics.model("m" * (LONGEST_MODEL + 1), served=True) == "other"
+
+
+def test_a_model_gets_a_name_once_it_has_been_served() -> None:
+    metrics = Metrics()
+    assert metrics.model("m", served=False) == "other"
+    assert metrics.model("m", served=True) == "m"
+    assert metrics.model("m", served=False) == "m"
+
+
+@pytest.mark.parametrize("status", [0, 404, 502])
+def test_a_flood_of_models_that_do_not_exist_takes_no_names(status: int) -> None:
+    metrics = Metrics()
+    for number in range(MOST_MODELS):
+        metrics.recorded(ledger_row(model=f"invented-{number}", status=status))
+    metrics.recorded(ledger_row(model="real"))
+    models = {dict(labels)["model"] for (name, labels) in scraped(metrics) if name == "olvido_requests_total"}
+    assert models == {"other", "real"}
+
+
+def test_a_series_is_found_by_all_of_its_labels() -> None:
+    metrics = Metrics()
+    one, other = metrics.of(metrics.fail_open, "plan", "deadline"), metrics.of(metrics.fail_open, "deadline", "plan")
+    assert metrics.of(metrics.fail_open, "plan", "deadline") is one
+    assert one is not other
+    assert metrics.of(metrics.saved_tokens, "plan", "deadline") is not one
+
+
+def test_a_flood_of_models_does_not_grow_the_exposition() -> None:
+    metrics = Metrics()
+    for number in range(3 * MOST_MODELS):
+        metrics.recorded(ledger_row(model=f"model-{number}"))
+    models = {dict(labels)["model"] for (name, labels) in scraped(metrics) if name == "olvido_requests_total"}
+    assert len(models) == MOST_MODELS + 1
+    assert (
+        value(metrics, "olvido_requests_total", upstream="up", model="other", source="upstream", outcome="complete")
+        == 2 * MOST_MODELS
+    )
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "ñandú 🧉", ""])
+def test_an_odd_name_survives_the_scrape(name: str) -> None:
+    metrics = after(ledger_row(model=name))
+    assert value(metrics, "olvido_tokens_total", kind="sent", model=name, measured="true") == 100
+
+
+def test_a_stage_that_failed_open_is_counted_with_its_reason() -> None:
+    metrics = Metrics()
+    metrics.failed_open("plan", "deadline")
+    metrics.failed_open("plan", "deadline")
+    assert value(metrics, "olvido_fail_open_total", stage="plan", reason="deadline") == 2
+
+
+def test_two_servers_in_one_process_count_apart() -> None:
+    one, other = Metrics(), Metrics()
+    one.recorded(ledger_row())
+    assert value(other, "olvido_overhead_seconds_count") == 0
