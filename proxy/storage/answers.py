@@ -1,0 +1,171 @@
+"""Exact answers in diskcache, with the ones just used also in memory.
+
+A thread hop costs more than the look-up itself (measured: 50-250 µs of CPU against 10), so an answer that was read or
+stored within the last second is served without it. That is also how long another process may still serve an answer
+that this one has deleted or refreshed.
+
+What lies in the folder is data, whoever put it there: values are msgpack of one type, and nothing is ever unpickled.
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import diskcache
+import msgspec
+
+from proxy.storage.base import AnswersUnavailable
+from proxy.storage.memory import Entry, Shelf
+from proxy.storage.secret import private_file, private_folder
+from proxy.types import StoredAnswer
+
+T = TypeVar("T")
+
+LOCK_SECONDS = 2.0  # how long a write waits for another process
+TRUST_SECONDS = 1.0
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Entry).decode
+
+
+class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no types
+    """Keeps bytes in the database itself. diskcache's own class would unpickle what it finds, and open or remove files
+    by names that it reads from the database."""
+
+    def put(self, key: object) -> tuple[str, bool]:
+        if not isinstance(key, str):
+            raise TypeError("keys are strings")
+        return key, True
+
+    def get(self, key: object, raw: object) -> str:
+        if not raw or not isinstance(key, str):
+            raise OSError("not a key of ours")
+        return key
+
+    def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, bytes]:  # noqa: ARG002 (diskcache's signature)
+        if not isinstance(value, bytes):
+            raise TypeError("values are bytes")
+        return 0, diskcache.core.MODE_RAW, None, value
+
+    def fetch(self, mode: object, filename: object, value: object, read: object) -> bytes:  # noqa: ARG002 (diskcache's signature)
+        if mode != diskcache.core.MODE_RAW or not isinstance(value, bytes):
+            raise OSError("not a value of ours")
+        return value
+
+    def remove(self, file_path: object) -> None:
+        """There are no files."""
+
+
+class DiskAnswers:
+    """Opens or creates the cache in `folder`. Raises `AnswersUnavailable`, as every method does."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        max_bytes: int = 512 * 2**20,
+        max_entry_bytes: int = 4 * 2**20,
+        memory_bytes: int = 16 * 2**20,
+        lock_seconds: float = LOCK_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder = folder
+        self._max_entry_bytes = max_entry_bytes
+        self._clock = clock
+        # With the time until which it is trusted. Small beside the disk, or what leaves the disk would still be here.
+        self._trusted: Shelf[tuple[float, Entry]] = Shelf(min(memory_bytes, max_bytes // 4))
+        self._changes = 0  # a look-up that sees it change may have read an older answer
+        # A look-up must not wait behind a write, nor do more than one of each crowd out the event loop.
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="answers-reader")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="answers-writer")
+        self._closed = False
+        try:
+            private_folder(folder)
+            private_file(folder / diskcache.core.DBNAME)
+            self._cache = diskcache.Cache(
+                str(folder),
+                timeout=lock_seconds,
+                disk=BytesDisk,
+                size_limit=max_bytes,
+                eviction_policy="least-recently-stored",
+            )
+            self._cache.close()  # only this thread's connection
+        except (sqlite3.Error, OSError) as error:
+            raise self._unavailable(error) from error
+
+    async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
+        if (trusted := self._trusted.get(key)) is not None and self._clock() < trusted[0]:
+            return trusted[1].open(scope, now)
+        changes = self._changes
+        entry = await self._in(self._reader, self._load, key)
+        if entry is None:
+            return None
+        if changes == self._changes:
+            self._trust(key, entry)
+        return entry.open(scope, now)
+
+    async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
+        if ttl <= 0 or len(answer.completion) > self._max_entry_bytes:
+            return
+        entry = Entry.of(scope, answer, ttl)
+        self._forget(key)
+        self._trust(key, entry)  # who asks while it is being written must not get the one that it replaces
+        try:
+            await self._in(self._writer, self._store, key, entry, ttl)
+        finally:
+            self._forget(key)
+        self._trust(key, entry)
+
+    async def delete(self, scope: str, key: str) -> bool:
+        self._forget(key)
+        try:
+            return await self._in(self._writer, self._remove, scope, key)
+        finally:
+            self._forget(key)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for thread in (self._writer, self._reader):
+            await asyncio.get_running_loop().run_in_executor(thread, self._cache.close)
+            await asyncio.to_thread(thread.shutdown)
+
+    def _trust(self, key: str, entry: Entry) -> None:
+        self._trusted.put(key, (self._clock() + TRUST_SECONDS, entry), entry.size)
+
+    def _forget(self, key: str) -> None:
+        self._trusted.pop(key)
+        self._changes += 1
+
+    async def _in(self, thread: ThreadPoolExecutor, work: Callable[..., T], *arguments: Any) -> T:
+        if self._closed:
+            raise AnswersUnavailable(f"{self._folder} is closed")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(thread, work, *arguments)
+        except (sqlite3.Error, OSError, diskcache.Timeout) as error:
+            raise self._unavailable(error) from error
+
+    def _load(self, key: str) -> Entry | None:
+        value = self._cache.get(key)
+        if value is None:
+            return None
+        try:
+            return _decode(value)
+        except msgspec.DecodeError:  # planted, or of another version
+            return None
+
+    def _store(self, key: str, entry: Entry, ttl: float) -> None:
+        self._cache.set(key, _encode(entry), expire=ttl)
+
+    def _remove(self, scope: str, key: str) -> bool:
+        with self._cache.transact():
+            entry = self._load(key)
+            return entry is not None and entry.scope == scope and bool(self._cache.delete(key))
+
+    def _unavailable(self, error: Exception) -> AnswersUnavailable:
+        return AnswersUnavailable(f"answer cache {self._folder}: {str(error) or 'locked by another process'}")

@@ -1,0 +1,129 @@
+"""What the pipeline needs from storage. Every method takes the scope; nothing can be read across it. Names of scopes
+and sessions are ours and hold no NUL: a database may end a text there.
+
+Reads are awaited and run off the event loop. Writes are queued (`put`-like methods return at once, None) and are
+durable after at most one batch interval, or after `flush()`.
+
+What storage raises, so that nobody outside has to know sqlite3's or diskcache's errors:
+
+    StorageError
+    ├── DatabaseCorrupt      the file is no SQLite database, or a damaged one
+    ├── DatabaseTooNew       a newer version of this program has written it
+    ├── AnswersUnavailable   the answer cache is damaged, locked, or its disk is full
+    └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proxy.types import LedgerRow, StoredAnswer
+
+
+class StorageError(Exception):
+    """The root of what storage raises. Its message names the file and what to do."""
+
+
+class DatabaseCorrupt(StorageError):
+    """The file is no SQLite database, or a damaged one."""
+
+
+class DatabaseTooNew(StorageError):
+    """The database has migrations that this version doesn't know."""
+
+
+class AnswersUnavailable(StorageError):
+    """The answer cache cannot be read or written."""
+
+
+class SecretUnsafe(StorageError):
+    """The tenant secret is readable by others, damaged, or cannot be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPrefix:
+    """The longest part of a chain that an earlier request of this scope already had."""
+
+    length: int  # messages
+    sessions: tuple[str, ...]  # the sessions that went through this link, newest first; at most two are told
+    is_tip: bool  # no session of this scope went on from here
+
+
+class SessionStore(Protocol):
+    """Which hash-chain links were seen in which session."""
+
+    async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
+        """The longest prefix of `chain` whose last link is known in `scope`, or None."""
+        ...
+
+    def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
+        """Queue links `chain[start:]` of `session`. Idempotent. `start` is the number already known; link
+        `chain[start - 1]`, if any, stops being a tip."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class Ledger(Protocol):
+    """One row a request."""
+
+    def append(self, row: LedgerRow) -> None:
+        """Queue the row; a second row with the same request id in the same scope is ignored."""
+        ...
+
+    async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
+        """The newest rows of a scope, newest first."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class AnswerCache(Protocol):
+    """Complete answers under a key that already contains the scope; the scope is still stored and compared."""
+
+    async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
+        """The answer, unless it is absent, expired at `now`, or was stored under another scope."""
+        ...
+
+    async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
+        """Store until `answer.created_at + ttl`; the oldest answers leave when the size limit is reached. An answer
+        larger than its share is not kept."""
+        ...
+
+    async def delete(self, scope: str, key: str) -> bool: ...
+    async def close(self) -> None: ...
+
+
+class SessionsOff:
+    """Every request is a new conversation."""
+
+    async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None: ...
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class LedgerOff:
+    def append(self, row: LedgerRow) -> None: ...
+
+    async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:  # noqa: ARG002 (Protocol)
+        return []
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class AnswersOff:
+    async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None: ...
+
+    async def delete(self, scope: str, key: str) -> bool:  # noqa: ARG002 (Protocol)
+        return False
+
+    async def close(self) -> None: ...

@@ -1,0 +1,134 @@
+"""The schema as named steps. A step that has been released is never edited; a change is a new step at the end."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    name: str
+    statements: tuple[str, ...]
+
+
+MIGRATIONS = (
+    Migration(
+        "0001_sessions",
+        (
+            # Names are kept once: a link and a ledger row carry 8 bytes for a scope that may be 100 long.
+            "CREATE TABLE scopes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+            """
+            CREATE TABLE sessions (
+                id INTEGER PRIMARY KEY,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                name TEXT NOT NULL,
+                UNIQUE (scope_id, name)
+            )
+            """,
+            # One row a link, with the two sessions that went through it last: the link of a system prompt belongs to
+            # every conversation of its scope, and a row for each would make looking it up ever slower.
+            """
+            CREATE TABLE links (
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                link BLOB NOT NULL,
+                session_id INTEGER NOT NULL REFERENCES sessions,
+                at REAL NOT NULL,
+                other_session_id INTEGER REFERENCES sessions,
+                other_at REAL,
+                went_on INTEGER NOT NULL,
+                PRIMARY KEY (scope_id, link)
+            ) WITHOUT ROWID
+            """,
+        ),
+    ),
+    Migration(
+        "0002_ledger",
+        (
+            """
+            CREATE TABLE ledger (
+                id INTEGER PRIMARY KEY,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                request_id TEXT NOT NULL,
+                at REAL NOT NULL,
+                session TEXT NOT NULL,
+                model TEXT NOT NULL,
+                upstream TEXT NOT NULL,
+                source TEXT NOT NULL,
+                status INTEGER NOT NULL,
+                outcome TEXT NOT NULL,
+                stream INTEGER NOT NULL,
+                plan TEXT NOT NULL,
+                plan_reason TEXT NOT NULL,
+                reuse_reason TEXT NOT NULL,
+                tokens_original INTEGER NOT NULL,
+                tokens_sent INTEGER NOT NULL,
+                tokens_cached INTEGER NOT NULL,
+                tokens_billed INTEGER NOT NULL,
+                tokens_completion INTEGER NOT NULL,
+                measured INTEGER NOT NULL,
+                cost REAL NOT NULL,
+                cost_saved REAL NOT NULL,
+                total_seconds REAL NOT NULL,
+                upstream_seconds REAL NOT NULL,
+                retries INTEGER NOT NULL,
+                stage_seconds TEXT NOT NULL,
+                UNIQUE (scope_id, request_id)
+            )
+            """,
+            "CREATE INDEX ledger_newest ON ledger (scope_id, at)",
+        ),
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Apply what is missing, all or nothing. The connection must be in autocommit mode (`isolation_level=None`).
+
+    Raises `DatabaseTooNew` when the file has steps that `migrations` doesn't know.
+    """
+    if _missing(connection, migrations) == []:
+        return
+    connection.execute("BEGIN IMMEDIATE")  # a second process that starts now waits here, then finds nothing to do
+    try:
+        connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
+        for migration in _missing(connection, migrations) or ():
+            for statement in migration.statements:
+                connection.execute(statement)
+            connection.execute("INSERT INTO migrations VALUES (?, ?)", (migration.name, time.time()))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _missing(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> list[Migration] | None:
+    """What has not been applied yet; None for a new file, where not even the list of steps exists."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone() is None:
+        return None
+    applied = {name for (name,) in connection.execute("SELECT name FROM migrations")}
+    if unknown := sorted(applied - {migration.name for migration in migrations}):
+        raise DatabaseTooNew(
+            f"a newer version of this program has written the database (it has {', '.join(unknown)}): "
+            "upgrade, or point storage.path to another folder"
+        )
+    return [migration for migration in migrations if migration.name not in applied]
+
+
+@contextlib.contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn sqlite3's and the system's errors into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The low byte is the primary code, the rest says more about it.
+        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            raise DatabaseCorrupt(f"{path} is damaged ({error}): restore it, or move it away to start anew") from error
+        raise StorageError(f"{path}: {error}") from error
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror}") from error

@@ -1,0 +1,10 @@
+import re
+
+from proxy.storage import base
+from proxy.storage.base import StorageError
+
+
+def test_the_error_tree_in_the_docstring_is_the_tree() -> None:
+    assert base.__doc__ is not None
+    drawn = re.findall(r"[├└]── (\w+)", base.__doc__)
+    assert sorted(drawn) == sorted(error.__name__ for error in StorageError.__subclasses__())

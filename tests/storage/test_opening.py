@@ -1,0 +1,88 @@
+"""What is opened, what is done without, and that nothing queued is lost at the end."""
+
+import asyncio
+import stat
+from pathlib import Path
+
+import pytest
+
+from proxy.storage.base import AnswersOff, LedgerOff, SecretUnsafe, SessionsOff
+from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.opening import ANSWERS, DATABASE, open_storage
+from proxy.tasks import Tasks
+from tests.builders import NOW, config, ledger_row, stored
+
+
+def on_disk(folder: Path) -> dict[str, str]:
+    return {"kind": "sqlite", "path": str(folder)}
+
+
+async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> None:
+    off = await open_storage(config(storage={"kind": "off", "path": str(tmp_path)}), Tasks())
+    memory = await open_storage(config(storage={"kind": "memory", "path": str(tmp_path)}), Tasks())
+    assert (type(off.sessions), type(off.ledger), type(off.answers)) == (SessionsOff, LedgerOff, AnswersOff)
+    assert (type(memory.sessions), type(memory.ledger)) == (MemorySessions, MemoryLedger)
+    assert isinstance(memory.answers, MemoryAnswers)
+    assert off.secret != memory.secret
+    assert len(off.secret) == len(memory.secret) == 32
+    for storage in (off, memory):
+        assert (storage.queued, storage.dropped, storage.lag, storage.failures) == (0, 0, 0.0, {})
+        await storage.close()
+    assert await asyncio.to_thread(lambda: list(tmp_path.iterdir())) == []
+
+
+async def test_what_was_kept_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    settings = config(storage=on_disk(tmp_path / "new" / "folder"))
+    tasks = Tasks()
+    first = await open_storage(settings, tasks)
+    first.ledger.append(ledger_row(scope="a"))
+    first.sessions.remember("a", "s", [b"1" * 16], 0, NOW)
+    await first.answers.put("a", "key", stored(), 60.0)
+    assert first.queued == 2
+    await first.close()
+
+    again = await open_storage(settings, tasks)
+    assert again.secret == first.secret
+    assert [row.request_id for row in await again.ledger.recent("a")] == ["req_1"]
+    prefix = await again.sessions.longest_prefix("a", [b"1" * 16])
+    assert prefix is not None
+    assert prefix.sessions == ("s",)
+    assert await again.answers.get("a", "key", NOW) == stored()
+    await again.close()
+    assert len(tasks) == 0
+
+
+async def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    storage = await open_storage(config(storage=on_disk(tmp_path / "olvido")), Tasks())
+    await storage.close()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "olvido").rglob("*") if path.is_file()}
+    assert modes == {0o600}
+    assert stat.S_IMODE((tmp_path / "olvido").stat().st_mode) == 0o700
+
+
+async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> None:
+    (tmp_path / DATABASE).write_bytes(b"this is no database" * 1_000)
+    storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
+    assert list(storage.failures) == ["database"]
+    assert DATABASE in storage.failures["database"]
+    assert isinstance(storage.sessions, SessionsOff)
+    await storage.answers.put("a", "key", stored(), 60.0)
+    assert await storage.answers.get("a", "key", NOW) == stored()
+    await storage.close()
+
+
+async def test_so_is_a_damaged_cache(tmp_path: Path) -> None:
+    (tmp_path / ANSWERS).write_text("a file where the folder should be")
+    storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
+    assert list(storage.failures) == ["answers"]
+    assert isinstance(storage.answers, AnswersOff)
+    storage.ledger.append(ledger_row(scope="a"))
+    await storage.ledger.flush()
+    assert len(await storage.ledger.recent("a")) == 1
+    await storage.close()
+
+
+async def test_without_a_secret_there_is_no_storage(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SecretUnsafe):
+        await open_storage(config(storage=on_disk(tmp_path / "file")), Tasks())

@@ -1,0 +1,368 @@
+import asyncio
+import hashlib
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, KnownPrefix, StorageError
+from proxy.storage.sqlite import Database
+from proxy.storage.writer import WriterLimits
+from proxy.tasks import Tasks
+from proxy.types import LedgerRow
+
+T = TypeVar("T")
+
+# Nothing is written until something asks for it.
+LAZY = WriterLimits(interval=60)
+
+
+def chain_of(*messages: object) -> list[bytes]:
+    links: list[bytes] = []
+    for message in messages:
+        parent = links[-1] if links else b""
+        links.append(hashlib.blake2b(parent + repr(message).encode(), digest_size=16).digest())
+    return links
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "storage" / "olvido.sqlite3"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    opened = Database(path, Tasks(), LAZY)
+    yield opened
+    await opened.close()
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+async def test_only_its_owner_can_look_into_the_files(database: Database, row: LedgerRow) -> None:
+    database.ledger.append(row)
+    await database.ledger.flush()
+    folder = database.path.parent
+    assert modes(folder.parent)[folder.name] == 0o700
+    assert modes(folder) == {
+        "olvido.sqlite3": 0o600,
+        "olvido.sqlite3-wal": 0o600,
+        "olvido.sqlite3-shm": 0o600,
+    }
+
+
+async def test_the_file_is_in_wal_mode(database: Database) -> None:
+    with closing(sqlite3.connect(database.path)) as other:
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_a_running_conversation_is_recognised_without_a_look_into_the_database(database: Database) -> None:
+    chain = chain_of(*range(20))
+    sessions = database.sessions
+    sessions.remember("a/", "s", chain[:2], 0, 1.0)
+    await sessions.longest_prefix("a/", chain[:4])
+    sessions.remember("a/", "s", chain[:4], 2, 2.0)
+    await database.close()  # whoever asks the database now gets an error
+    for known in range(4, 18, 2):
+        assert await sessions.longest_prefix("a/", chain[: known + 2]) == KnownPrefix(known, ("s",), is_tip=True)
+        sessions.remember("a/", "s", chain[: known + 2], known, float(known))
+    with pytest.raises(StorageError, match="closed"):
+        await sessions.longest_prefix("b/", chain)
+
+
+async def test_a_branch_of_what_is_only_queued_is_seen(database: Database) -> None:
+    mine, yours = chain_of("hi", "hello", "me"), chain_of("hi", "hello", "you")
+    sessions = database.sessions
+    sessions.remember("a/", "s", mine[:2], 0, 1.0)
+    await sessions.flush()
+    assert await sessions.longest_prefix("a/", mine) == KnownPrefix(2, ("s",), is_tip=True)
+    sessions.remember("a/", "s", mine, 2, 2.0)  # not written: link 2 is no tip all the same
+    assert await sessions.longest_prefix("a/", yours) == KnownPrefix(2, ("s",), is_tip=False)
+
+
+async def test_what_another_process_has_written_is_seen_after_the_next_batch(path: Path, database: Database) -> None:
+    chain = chain_of("hi", "hello", "bye", "bye then")
+    here, other = database, Database(path, Tasks(), LAZY)
+    here.sessions.remember("a/", "s", chain[:2], 0, 1.0)
+    await here.sessions.flush()
+    assert await here.sessions.longest_prefix("a/", chain[:2]) == KnownPrefix(2, ("s",), is_tip=True)
+    assert await other.sessions.longest_prefix("a/", chain) == KnownPrefix(2, ("s",), is_tip=True)
+    other.sessions.remember("a/", "s", chain, 2, 2.0)
+    await other.close()
+    here.sessions.remember("b/", "t", chain[:1], 0, 3.0)
+    await here.sessions.flush()
+    assert await here.sessions.longest_prefix("a/", chain) == KnownPrefix(4, ("s",), is_tip=True)
+    assert await here.sessions.longest_prefix("a/", chain[:2]) == KnownPrefix(2, ("s",), is_tip=False)
+
+
+class Meanwhile(Database):
+    """Something happens between what a reader has read and what is made of it."""
+
+    happens: Callable[[], Awaitable[object]] | None = None
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        result = await super().read(query)
+        if self.happens:
+            await self.happens()
+            self.happens = None
+        return result
+
+
+async def test_what_changes_during_a_look_up_is_not_lost(path: Path) -> None:
+    chain = chain_of("hi", "hello", "bye")
+    tip, passed = (KnownPrefix(2, ("s",), is_tip=is_tip) for is_tip in (True, False))
+
+    async def queue() -> None:
+        opened.sessions.remember("a/", "s", chain, 2, 2.0)
+
+    async def write() -> None:
+        opened.sessions.remember("a/", "s", chain, 2, 2.0)
+        await opened.sessions.flush()
+
+    for number, (happens, queued_before, told) in enumerate(
+        [(queue, False, passed), (write, False, tip), (write, True, passed)]
+    ):
+        opened = Meanwhile(path.with_name(str(number)), Tasks(), LAZY)
+        opened.sessions.remember("a/", "s", chain[:2], 0, 1.0)
+        await opened.sessions.flush()
+        if queued_before:
+            await queue()
+        opened.happens = happens
+        assert await opened.sessions.longest_prefix("a/", chain[:2]) == told
+        assert await opened.sessions.longest_prefix("a/", chain[:2]) == passed
+        await opened.close()
+
+
+async def test_many_readers_and_writers_at_once_lose_nothing(database: Database) -> None:
+    sessions = database.sessions
+
+    async def talk(number: int) -> None:
+        chain = chain_of("hi", *(f"{number}/{turn}" for turn in range(20)))
+        for length in range(2, len(chain), 2):
+            known = await sessions.longest_prefix("a/", chain[:length])
+            start = known.length if known else 0
+            assert start == length - 2 or (length == 2 and start == 1)  # "hi" may be known from another
+            sessions.remember("a/", str(number), chain[:length], start, float(length))
+            await sessions.flush()
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(talk(number) for number in range(12)))
+    sessions.distrust()
+    for number in range(12):
+        chain = chain_of("hi", *(f"{number}/{turn}" for turn in range(20)))
+        known = await sessions.longest_prefix("a/", chain)
+        assert known == KnownPrefix(20, (str(number),), is_tip=True)
+
+
+async def test_rows_that_the_database_refuses_take_no_other_with_them(database: Database, row: LedgerRow) -> None:
+    database.ledger.append(replace(row, request_id="not a number", cost=float("nan")))
+    database.ledger.append(replace(row, request_id="half a character", session="\ud800"))
+    database.ledger.append(row)
+    await database.ledger.flush()
+    assert await database.ledger.recent(row.scope) == [row]
+    assert database.writer.dropped == 2
+
+
+async def test_readers_cannot_write(database: Database) -> None:
+    with pytest.raises(StorageError, match="readonly"):
+        await database.read(lambda connection: connection.execute("DELETE FROM ledger"))
+
+
+async def test_closing_writes_what_is_queued_and_lets_go_of_the_file(database: Database, row: LedgerRow) -> None:
+    await database.ledger.recent(row.scope)
+    database.ledger.append(row)
+    await database.close()
+    await database.close()
+    await database.ledger.close()
+    await database.sessions.close()
+    assert list(modes(database.path.parent)) == ["olvido.sqlite3"]
+    with closing(sqlite3.connect(database.path)) as other:
+        assert other.execute("SELECT request_id FROM ledger").fetchall() == [("r1",)]
+
+
+@pytest.mark.parametrize("damage", [b"not a database" * 1000, b"SQLite format 3\x00" + b"\xff" * 5000])
+def test_a_damaged_file_is_a_named_error_and_is_left_alone(path: Path, damage: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(damage)
+    with pytest.raises(DatabaseCorrupt, match=str(path)):
+        Database(path, Tasks())
+    assert path.read_bytes() == damage
+
+
+def overwrite(path: Path, from_page: int) -> None:
+    start = 4096 * from_page
+    content = path.read_bytes()
+    path.write_bytes(content[:start] + b"\xff" * (len(content) - start))
+
+
+async def test_damage_met_while_reading_is_a_named_error(path: Path, row: LedgerRow) -> None:
+    first = Database(path, Tasks())
+    for number in range(2000):
+        first.ledger.append(replace(row, request_id=str(number)))
+    await first.close()
+    overwrite(path, from_page=20)
+    database = Database(path, Tasks())
+    with pytest.raises(DatabaseCorrupt, match="damaged"):
+        await database.ledger.recent(row.scope, limit=2000)
+    await database.close()
+
+
+async def test_a_file_of_a_newer_version_is_a_named_error(path: Path) -> None:
+    await Database(path, Tasks()).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO migrations VALUES ('9999_tomorrow', 0)")
+    with pytest.raises(DatabaseTooNew, match="9999_tomorrow"):
+        Database(path, Tasks())
+
+
+def test_a_file_that_another_holds_for_good_is_a_named_error(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageError, match="locked"):
+            Database(path, Tasks(), lock_seconds=0.02)
+
+
+def test_a_path_that_cannot_be_is_a_named_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="file"):
+        Database(tmp_path / "file" / "olvido.sqlite3", Tasks())
+
+
+# What the programs below share: rows, and a chain that grows with them.
+PROGRAM = """
+import asyncio, hashlib, sys, time
+from pathlib import Path
+from proxy.storage.sqlite import Database
+from proxy.tasks import Tasks
+from proxy.types import LedgerRow
+
+def row(request_id: str) -> LedgerRow:
+    return LedgerRow(
+        request_id=request_id, at=time.time(), scope="a/", session="s", model="m", upstream="u", source="upstream",
+        status=200, outcome="complete", stream=False, plan="untouched", plan_reason="", reuse_reason="off",
+        tokens_original=1, tokens_sent=1, tokens_cached=0, tokens_billed=1, tokens_completion=1, measured=True,
+        cost=0.0, cost_saved=0.0, total_seconds=0.1, upstream_seconds=0.1, stage_seconds={"parse": 0.1},
+    )
+
+def links(name: str, count: int) -> list[bytes]:
+    return [hashlib.blake2b(f"{name}/{n}".encode(), digest_size=16).digest() for n in range(count)]
+"""
+
+UNTIL_KILLED = (
+    PROGRAM
+    + """
+async def main(path: str) -> None:
+    database = Database(Path(path), Tasks())
+    number = 0
+    while True:
+        for _ in range(10):
+            database.ledger.append(row(str(number)))
+            print(number, time.monotonic(), flush=True)
+            number += 1
+        database.sessions.remember("a/", "s", links(str(number), 20), 0, float(number))
+        await asyncio.sleep(0.002)
+
+asyncio.run(main(sys.argv[1]))
+"""
+)
+
+
+def run_until_killed(path: Path) -> set[str]:
+    """The ids of the rows that were queued more than a second before the kill."""
+    process = subprocess.Popen([sys.executable, "-c", UNTIL_KILLED, path], stdout=subprocess.PIPE, text=True)
+    with process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        kill_after = float(lines[0].split()[1]) + 1.3
+        while time.monotonic() < kill_after:
+            lines.append(process.stdout.readline())
+        killed_at = time.monotonic()  # one clock for all processes
+        process.send_signal(signal.SIGKILL)
+        lines.extend(process.stdout)
+    assert process.returncode == -signal.SIGKILL
+    queued = [line.split() for line in lines if line.endswith("\n")]
+    return {request_id for request_id, at in queued if float(at) < killed_at - 1}
+
+
+async def test_killed_under_load_it_loses_at_most_the_last_second_and_corrupts_nothing(path: Path) -> None:
+    due = run_until_killed(path)
+    assert len(due) > 10
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    database = Database(path, Tasks())
+    kept = await database.ledger.recent("a/", limit=1_000_000)
+    await database.close()
+    assert due <= {row.request_id for row in kept}
+
+
+TOGETHER = (
+    PROGRAM
+    + """
+async def main(path: str, name: str) -> None:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    database = Database(Path(path), Tasks())
+    for number in range(100):
+        database.ledger.append(row(f"{name}{number}"))
+        database.sessions.remember("a/", name, links("shared", 1) + links(name, number + 1), number, float(number))
+        if number % 10 == 0:
+            await database.ledger.flush()
+    await database.close()
+    print("dropped", database.writer.dropped)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+)
+
+
+def run_together(path: Path, names: tuple[str, ...]) -> list[str]:
+    """What each of the processes prints."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", TOGETHER, path, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in names
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()  # it has imported everything
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    return [process.communicate(timeout=60)[0].strip() for process in processes]
+
+
+async def test_several_processes_start_on_one_new_file_and_share_it(path: Path) -> None:
+    names = ("x", "y", "z")
+    assert run_together(path, names) == ["dropped 0"] * 3
+
+    database = Database(path, Tasks())
+    kept = {row.request_id for row in await database.ledger.recent("a/", limit=1000)}
+    assert kept == {f"{name}{number}" for name in names for number in range(100)}
+    shared = chain_of_program("shared", 1)
+    known = await database.sessions.longest_prefix("a/", shared)
+    assert known is not None
+    assert (known.length, len(known.sessions), known.is_tip) == (1, 2, False)
+    for name in names:
+        tip = await database.sessions.longest_prefix("a/", shared + chain_of_program(name, 100))
+        assert tip == KnownPrefix(101, (name,), is_tip=True)
+    await database.close()
+
+
+def chain_of_program(name: str, count: int) -> list[bytes]:
+    """`links` of the programs above."""
+    return [hashlib.blake2b(f"{name}/{n}".encode(), digest_size=16).digest() for n in range(count)]
