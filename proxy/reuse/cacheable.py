@@ -1,0 +1,152 @@
+"""What is never answered from memory, nor remembered, and why.
+
+`bypass_reason` is asked before a lookup and before a store. First comes what the request carries (parts that are not
+text, tools that change something, a model that looks things up), then what its user asks for.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from proxy.reuse.effects import side_effect
+from proxy.reuse.feelings import emotional
+from proxy.reuse.moment import time_dependent
+from proxy.reuse.text import plain, words
+from proxy.types import ChatRequest, Message
+
+Bypass = Literal[
+    "multimodal",
+    "audio",
+    "n_gt_1",
+    "live_search",
+    "tools_with_effects",
+    "time_dependent",
+    "emotional",
+    "side_effect",
+]
+BYPASSES: tuple[str, ...] = get_args(Bypass)
+
+# An instruction stands before or after what was pasted with it, so of a long message both ends are read.
+EDGE_CHARACTERS = 2000
+# "And in Rosario?" asks what the question before it asked.
+FOLLOW_UP_CHARACTERS = 40
+
+LONGEST_TOOL_NAME = 200  # OpenAI's may have 64 characters; a name of megabytes would take seconds to read
+
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", "thinking", "reasoning"})
+
+# Fields by which a provider is told to look things up while it answers (OpenAI; xAI; DashScope, Perplexity, Z.ai;
+# OpenRouter; Cohere), and models that do so unasked. Their answers are of the day.
+_SEARCH_FIELDS = words(
+    """
+    web_search_options search_parameters enable_search search_options search_domain_filter search_recency_filter plugins
+    connectors
+    """
+)
+_SEARCH_MODEL = re.compile(r"(?:^|[/:_-])(?:search|sonar|online|compound|research|browse|browsing)(?:$|[/:_-])")
+
+_READS = words(
+    """
+    get list search read find lookup look fetch query describe show calculate compute count view retrieve inspect
+    compare convert explain buscar busca listar lista obtener obten obtiene leer lee consultar consulta calcular
+    calcula mostrar muestra encontrar encuentra ver contar comparar convertir explicar describir recuperar
+    """
+)
+# One of these anywhere in a name outweighs a reading verb in front: get_or_create_user, query_then_save.
+_WRITES = words(
+    """
+    and or then y o create add insert update upsert put write save append replace delete remove clear drop reset
+    send submit publish notify notification alert toast buy book pay purchase run exec execute eval command shell
+    restart kill deploy install upload push merge commit approve reject cancel enable disable toggle unlock rename
+    sync assign crear crea agregar insertar actualizar poner guardar escribir reemplazar borrar eliminar enviar
+    publicar compartir notificar pagar comprar reservar transferir ejecutar correr iniciar detener subir mover
+    renombrar cancelar aprobar
+    """
+)
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def bypass_reason(request: ChatRequest) -> Bypass | None:
+    """Why an answer to this request must be neither reused nor kept; None if it may be."""
+    fields = request.fields
+    for message in request.messages:
+        if not _is_text(message.data):
+            return "multimodal"
+    if fields.get("audio") is not None or fields.get("modalities") not in (None, ["text"]):
+        return "audio"
+    if fields.get("n") not in (None, 1):
+        return "n_gt_1"
+    if any(fields[name] not in (None, False) for name in _SEARCH_FIELDS.intersection(fields)):
+        return "live_search"
+    if _SEARCH_MODEL.search(request.model.lower()):
+        return "live_search"
+    if not all(map(_only_reads, _tools(fields))):
+        return "tools_with_effects"
+    return _asked_for(_newest_user_text(request.messages))
+
+
+@lru_cache(maxsize=2048)  # what can be reused is asked again and again, and reading it takes 100 µs
+def _asked_for(said: str) -> Bypass | None:
+    text = plain(said)
+    if time_dependent(text):
+        return "time_dependent"
+    if side_effect(text):
+        return "side_effect"
+    return "emotional" if emotional(text) else None
+
+
+def _is_text(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    if "audio" in message and message["audio"] is not None:
+        return False
+    if isinstance(content, str) or content is None:
+        return True
+    if not isinstance(content, list):
+        return False
+    return all(isinstance(part, dict) and part.get("type") in _TEXT_PARTS for part in content)
+
+
+def _newest_user_text(messages: tuple[Message, ...]) -> str:
+    newest_first = (_text(message.data) for message in reversed(messages) if message.role == "user")
+    text = next(newest_first, "")
+    if len(text) < FOLLOW_UP_CHARACTERS:
+        text = f"{next(newest_first, '')[-EDGE_CHARACTERS:]}\n{text}"
+    if len(text) > 2 * EDGE_CHARACTERS:
+        text = f"{text[:EDGE_CHARACTERS]}\n{text[-EDGE_CHARACTERS:]}"
+    return text
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content or ())
+
+
+def _tools(fields: Mapping[str, Any]) -> Iterator[str | None]:
+    """The name of every tool that the client would run; None for one that the provider runs, or that we can't read."""
+    for tool in _list(fields.get("tools")):
+        is_function = isinstance(tool, dict) and tool.get("type", "function") == "function"
+        yield _name(tool.get("function")) if is_function else None
+    for function in _list(fields.get("functions")):
+        yield _name(function)
+
+
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _name(function: Any) -> str | None:
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _only_reads(tool: str | None) -> bool:
+    # Providers mark their own tools with a `$` ($web_search of Kimi).
+    if tool is None or tool.startswith("$") or len(tool) > LONGEST_TOOL_NAME:
+        return False
+    parts = [part.lower() for part in _NAME_WORD.findall(tool)]
+    return bool(parts) and parts[0] in _READS and _WRITES.isdisjoint(parts)
