@@ -1,0 +1,68 @@
+"""What the demo model can do with a prompt: find the sentence that a question is about, or say that it doesn't know.
+
+This is what makes a lost memory visible: the answer is in the prompt that arrived, or it is not in the answer.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+Language: TypeAlias = Literal["es", "en"]
+
+UNKNOWN: dict[Language, str] = {
+    "es": "No lo sé: no está en lo que me contaste.",
+    "en": "I don't know: it isn't in what you told me.",
+}
+KNOWN: dict[Language, str] = {"es": "Según lo que me contaste: ", "en": "From what you told me: "}
+
+_SPANISH = re.compile(
+    r"[¿¡ñáéíóú]|\b(el|la|los|las|que|de|una?|por|para|con|como|mi|es|hola|gracias|repet[ií]|palabras)\b", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_TAG = re.compile(r"</?[\w-]+>")
+_SUFFIX = re.compile(r"(?:imos|amos|emos|ing|ed|es|as|os|is|an|en|s|a|e|i|o)$")
+_STOPWORDS_ES = """a al algo ante aquel asi aun ayer aca alla con como cual cuales cuando cuanto cuanta cuantos cuantas
+de del desde di dice dije dime donde dos el ella ellos en era eran eres es esa ese eso esta este esto estas fue fueron
+ha habia hacia hay he la las le les lo los mas me mi mio mia mis muy ni no nos nuestra nuestro o os para pero por porque
+pues que quien quienes se sea ser si sin sobre son su sus tambien te tengo tenes tiene tienes tu tus un una unas uno
+unos y ya yo recordas recuerdas recorda acordas acuerdas hola gracias"""
+_STOPWORDS_EN = """a about again am an and any are as at be been but by can could did do does for from had has have he
+her here him his how i if in is it its just me my no not of on or our remember remind said she so some tell than that
+the their them then there these they this those to told too us was we were what when where which who whom whose why
+will with would you your"""
+_STOPWORDS = frozenset(f"{_STOPWORDS_ES} {_STOPWORDS_EN}".split())
+
+
+def language(text: str) -> Language:
+    return "es" if _SPANISH.search(text) else "en"
+
+
+def question_in(text: str) -> str | None:
+    """The last question of a text; what stands before it is context."""
+    questions = [sentence for sentence in sentences(text) if "?" in sentence]
+    return questions[-1] if questions else None
+
+
+def sentences(text: str) -> list[str]:
+    return [sentence for part in _SENTENCE.split(_TAG.sub("\n", text)) if (sentence := part.strip())]
+
+
+def stems(text: str) -> frozenset[str]:
+    """The content words of a text, without accents and endings: enough to match `vivo` with `vivís`."""
+    plain = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()
+    words = (word for word in re.findall(r"[a-z0-9]+", plain) if word not in _STOPWORDS)
+    return frozenset(_SUFFIX.sub("", word)[:6] if len(word) > 3 else word for word in words)
+
+
+def recall(question: str, told: Iterable[str]) -> str | None:
+    """The statement in `told` that shares most content words with the question, the latest of equals; None if none
+    shares at least half of them."""
+    wanted = stems(question)
+    best: tuple[int, str] | None = None
+    for text in told:
+        for sentence in sentences(text):
+            shared = len(wanted & stems(sentence))
+            if "?" not in sentence and 2 * shared >= len(wanted) and shared and (best is None or shared >= best[0]):
+                best = (shared, sentence)
+    return best[1] if best else None

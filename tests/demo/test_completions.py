@@ -1,0 +1,119 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.demo.completions import Choice, Completion, Streaming, body, chunks, cut, slices, usage
+from proxy.demo.script import Scripted, ToolCall
+from proxy.wire.dialects import DIALECTS
+
+CALLING = Choice(Scripted(calls=(ToolCall("clock", '{"zone":"UTC"}'),)), "tool_calls", ("call_1",))
+USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+
+
+def completion(*choices: Choice) -> Completion:
+    return Completion("chatcmpl-1", 1, "demo-chat", choices, USAGE)
+
+
+def letters(text: str) -> Sequence[int]:
+    return [ord(letter) for letter in text]
+
+
+def events(*choices: Choice, dialect: str = "openai", include_usage: bool = False, count: int = 3) -> list[Any]:
+    return list(chunks(completion(*choices), Streaming(count, include_usage), DIALECTS[dialect]))
+
+
+@given(st.text(max_size=50), st.integers(1, 60))
+def test_slices_add_up_to_the_text_and_none_is_empty(text: str, count: int) -> None:
+    pieces = slices(text, count)
+    assert "".join(pieces) == text
+    assert len(pieces) == min(count, len(text))
+    assert all(pieces)
+
+
+@pytest.mark.parametrize(
+    ("said", "stop", "limit", "content", "reason"),
+    [
+        (Scripted("one two three"), [], None, "one two three", "stop"),
+        (Scripted("one two three"), [" two"], None, "one", "stop"),
+        (Scripted("one two three"), ["three", "two"], None, "one ", "stop"),
+        (Scripted("one two three"), [], 5, "one t", "length"),
+        (Scripted("one two three"), [], 13, "one two three", "stop"),
+        (Scripted("one two three"), [" two"], 2, "on", "length"),
+        (Scripted("answer", reasoning="hmm"), [], 5, "an", "length"),
+        (Scripted("answer", reasoning="hmm"), [], 2, "", "length"),
+    ],
+)
+def test_an_answer_ends_where_it_is_told_to(
+    said: Scripted, stop: list[str], limit: int | None, content: str, reason: str
+) -> None:
+    left, why = cut(said, stop, limit, letters)
+    assert (left.content, why) == (content, reason)
+
+
+def test_streamed_choices_take_turns_and_add_up_to_the_whole() -> None:
+    choices = [Choice(Scripted("first", reasoning="hm"), "stop"), Choice(Scripted("second"), "length"), CALLING]
+    texts: dict[int, dict[str, str]] = {}
+    for event in events(*choices):
+        for choice in event["choices"]:
+            told = texts.setdefault(choice["index"], {"content": "", "reasoning_content": "", "arguments": ""})
+            delta = choice["delta"]
+            told["content"] += delta.get("content") or ""
+            told["reasoning_content"] += delta.get("reasoning_content", "")
+            told["arguments"] += "".join(call["function"]["arguments"] for call in delta.get("tool_calls", ()))
+            if choice["finish_reason"]:
+                told["finish_reason"] = choice["finish_reason"]
+    whole = body(completion(*choices))["choices"]
+    assert [texts[at]["content"] for at in range(3)] == [choice["message"]["content"] or "" for choice in whole]
+    assert [texts[at]["finish_reason"] for at in range(3)] == [choice["finish_reason"] for choice in whole]
+    assert texts[0]["reasoning_content"] == whole[0]["message"]["reasoning_content"]
+    assert texts[2]["arguments"] == whole[2]["message"]["tool_calls"][0]["function"]["arguments"]
+
+
+def test_only_the_first_piece_of_a_call_has_its_id_and_name() -> None:
+    calls = [event["choices"][0]["delta"].get("tool_calls", [None])[0] for event in events(CALLING)]
+    calls = [call for call in calls if call]
+    assert [set(call) for call in calls] == [{"index", "id", "type", "function"}] + [{"index", "function"}] * 3
+    assert calls[0]["function"] == {"name": "clock", "arguments": ""}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "include_usage", "in_choice", "in_last_content_chunk", "trailing"),
+    [
+        ("openai", False, False, False, False),
+        ("openai", True, False, False, True),
+        ("kimi", False, True, False, False),
+        ("kimi", True, True, False, True),
+        ("mistral", False, False, True, False),
+    ],
+)
+def test_where_each_dialect_tells_the_usage(
+    dialect: str, *, include_usage: bool, in_choice: bool, in_last_content_chunk: bool, trailing: bool
+) -> None:
+    told = events(Choice(Scripted("hi"), "stop"), dialect=dialect, include_usage=include_usage)
+    last = next(event for event in told if event["choices"] and event["choices"][0]["finish_reason"])
+    assert (last["choices"][0].get("usage") == USAGE) is in_choice
+    assert (last.get("usage") == USAGE) is in_last_content_chunk
+    assert (told[-1]["choices"] == [] and told[-1]["usage"] == USAGE) is trailing
+    assert ("usage" in told[0]) is include_usage
+
+
+def test_usage_adds_up_and_is_told_as_each_dialect_tells_it() -> None:
+    said = [Scripted("four", reasoning="hm"), Scripted(calls=(ToolCall("f", "{}"),))]
+    openai, kimi, deepseek = (usage(DIALECTS[name], 100, 64, said, letters) for name in ("openai", "kimi", "deepseek"))
+    assert (openai["prompt_tokens"], openai["completion_tokens"], openai["total_tokens"]) == (100, 9, 109)
+    assert openai["prompt_tokens_details"]["cached_tokens"] == 64
+    assert openai["completion_tokens_details"]["reasoning_tokens"] == 2
+    assert kimi == {"prompt_tokens": 100, "completion_tokens": 9, "total_tokens": 109, "cached_tokens": 64}
+    assert (deepseek["prompt_cache_hit_tokens"], deepseek["prompt_cache_miss_tokens"]) == (64, 36)
+
+
+def test_logprobs_have_a_token_for_every_piece_of_the_text() -> None:
+    choice = Choice(Scripted("two words"), "stop", top_logprobs=2)
+    tokens = body(completion(choice))["choices"][0]["logprobs"]["content"]
+    streamed = [event["choices"][0].get("logprobs") for event in events(choice)]
+    assert "".join(token["token"] for token in tokens) == "two words"
+    assert [entry for told in streamed if told for entry in told["content"]] == tokens
+    assert all(len(token["top_logprobs"]) == 2 and token["logprob"] <= 0 for token in tokens)

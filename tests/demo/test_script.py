@@ -1,0 +1,113 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from proxy.demo.script import Scripted, ToolCall, script
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
+    },
+}
+CLOCK = {"type": "function", "function": {"name": "clock"}}
+
+
+def says(*texts: str, seed: int = 0, thinking: bool = False, **fields: Any) -> Scripted:
+    """The answer when these user messages were sent, each but the last answered with `ok`."""
+    messages = [message for text in texts for message in ({"role": "user", "content": text}, _OK)][:-1]
+    return script({"model": "demo-chat", **fields}, messages, seed=seed, thinking=thinking)
+
+
+_OK = {"role": "assistant", "content": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "content"),
+    [
+        (["Mi perra se llama Luna.", "¿Cómo se llama mi perra?"], "Según lo que me contaste: Mi perra se llama Luna."),
+        (["My dog is called Luna.", "What is my dog called?"], "From what you told me: My dog is called Luna."),
+        (["¿Cómo se llama mi perra?"], "No lo sé: no está en lo que me contaste."),
+        (["What is my dog called?"], "I don't know: it isn't in what you told me."),
+        (["Repetí: uno dos tres"], "uno dos tres"),
+        (["Please say exactly: a\nb"], "a\nb"),
+    ],
+)
+def test_answers_from_the_prompt_and_only_from_it(texts: list[str], content: str) -> None:
+    assert says(*texts) == Scripted(content=content)
+
+
+def test_a_statement_is_acknowledged_without_repeating_it() -> None:
+    said = says("Mi perra se llama Luna.").content or ""
+    assert len(said) > 100
+    assert "Luna" not in said
+
+
+def test_the_same_request_gets_the_same_answer_and_another_seed_another() -> None:
+    assert says("Hello there.") == says("Hello there.")
+    assert len({says("Hello there.", seed=seed).content for seed in range(9)}) > 1
+    assert len({says("Hello there.", model=f"model-{number}").content for number in range(9)}) > 1
+
+
+def test_as_many_words_as_asked_for() -> None:
+    assert len((says("Write 250 words.").content or "").split()) == 250
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [("Refuse to help.", "I can't help with that."), ("Negate a responder por esta vez.", "No puedo ayudar con eso.")],
+)
+def test_refuses_when_told_to(text: str, refusal: str) -> None:
+    assert says(text) == Scripted(refusal=refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "names"),
+    [
+        ("use get_weather for 'Lisboa' 3 days", {}, ["get_weather"]),
+        ("get weather and the clock", {}, ["get_weather", "clock"]),
+        ("get weather and the clock", {"parallel_tool_calls": False}, ["get_weather"]),
+        ("hello", {}, []),
+        ("hello", {"tool_choice": "required"}, ["get_weather"]),
+        ("use the clock", {"tool_choice": "none"}, []),
+        ("hello", {"tool_choice": {"type": "function", "function": {"name": "clock"}}}, ["clock"]),
+    ],
+)
+def test_calls_the_tools_that_the_text_names(text: str, fields: dict[str, Any], names: list[str]) -> None:
+    assert [call.name for call in says(text, tools=[WEATHER, CLOCK], **fields).calls] == names
+
+
+def test_arguments_fit_the_tool_and_come_from_the_text() -> None:
+    said = says("use get_weather for 'Lisboa' 3 days", tools=[WEATHER])
+    assert said.calls == (ToolCall("get_weather", '{"city":"Lisboa","days":3}'),)
+    assert said.content is None
+
+
+def test_tells_what_a_tool_has_answered() -> None:
+    call = {"id": "x", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "use the clock"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "x", "content": "12:00"},
+    ]
+    assert script({"tools": [CLOCK]}, messages, seed=0, thinking=False).content == "The tool answered: 12:00"
+
+
+def test_json_when_json_is_asked_for() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    structured = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    assert says("the number is 7", response_format=structured).content == '{"n":7}'
+    loose = says("say: hi", response_format={"type": "json_object"}).content or ""
+    assert msgspec.json.decode(loose) == {"answer": "hi"}
+
+
+def test_thinks_only_when_it_is_a_thinking_model() -> None:
+    assert says("Hello.").reasoning is None
+    assert "Hello." in (says("Hello.", thinking=True).reasoning or "")
+
+
+def test_content_parts_are_read_like_text() -> None:
+    parts = [{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "say: hi"}]
+    assert script({}, [{"role": "user", "content": parts}], seed=0, thinking=False).content == "hi"

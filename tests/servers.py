@@ -1,0 +1,71 @@
+"""Real servers for tests: an ASGI application in a thread, or a command in its own process, on a port of its own."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from proxy import server as proxy_server
+from proxy.config import Config
+from proxy.demo.server import listen, server
+
+
+@contextmanager
+def run_app(app: ASGIApp) -> Iterator[str]:
+    """Serves `app` by uvicorn in a thread; gives its address, like `http://127.0.0.1:40001`, once it listens. For the
+    OpenAI SDK, add `/v1`."""
+    bound = listen()
+    with _running(server(app, graceful_seconds=1), bound):
+        host, port = bound.getsockname()
+        yield f"http://{host}:{port}"
+
+
+@contextmanager
+def run_proxy(config: Config, app: ASGIApp | None = None) -> Iterator[str]:
+    """Serves the proxy (or another `app`) as `olvido serve` does, in a thread; gives its address."""
+    bound = proxy_server.listen(config)
+    with _running(proxy_server.server(config, app), bound):
+        yield proxy_server.base_url(bound).removesuffix("/v1")
+
+
+@contextmanager
+def _running(running: uvicorn.Server, bound: socket.socket) -> Iterator[None]:
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, name="uvicorn", daemon=True)
+    thread.start()
+    try:
+        eventually(lambda: running.started or not thread.is_alive())
+        assert running.started, "the server died while starting"
+        yield
+    finally:
+        running.should_exit = True
+        thread.join(timeout=10)
+        bound.close()
+        assert not thread.is_alive(), "the server did not stop"
+
+
+@contextmanager
+def run_command(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Runs `python ARGUMENTS`, whose first line of output is its port; gives its address and its process."""
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}", process
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    """Returns once `condition` holds; fails if it still doesn't after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.002)
