@@ -1,0 +1,214 @@
+"""The way of a request, from bytes to answer. Start reading here.
+
+    bytes ─ parse ─ identify ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
+                       │         │       │        │                  │
+                     scope,    answer  answer   memory             record (after the answer)
+                     session,  cache   index
+                     turns
+
+Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
+stage did not exist. Early return is reuse.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from functools import cache
+from time import perf_counter
+
+from proxy.attempt import Attempts
+from proxy.offload import Offload
+from proxy.services import Services
+from proxy.stages import assemble, exact, forward, identify, intent, plan
+from proxy.types import (
+    Answer,
+    ChatRequest,
+    Directives,
+    Headers,
+    Identity,
+    Incoming,
+    Passage,
+    Plan,
+    Prompt,
+    ReuseHit,
+    ReuseMiss,
+    Scope,
+    StoredAnswer,
+)
+from proxy.upstream.client import Upstream
+from proxy.upstream.routing import Route
+from proxy.wire import turns
+from proxy.wire.request import parse
+
+# Seconds that a stage may take before the request goes on without it. They are there for what hangs: by the clock a
+# stage also waits for its turn, half a second when a thousand streams begin at once.
+IDENTIFY_DEADLINE = 2.0
+LOOKUP_DEADLINE = 2.0
+PLAN_DEADLINE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What every stage of one request is given."""
+
+    incoming: Incoming
+    services: Services
+    attempts: Attempts
+    offload: Offload
+    started: float  # perf_counter
+
+
+async def handle(incoming: Incoming, services: Services) -> Answer:
+    """Answers one request to `/v1/chat/completions`. Raises OlvidoError for what is ours to refuse."""
+    attempts = Attempts(services.metrics.failed_open)
+    way = Way(incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter())
+
+    request = await way.offload(lambda: parse(incoming.body))
+    route = services.router.route(request.model)
+    directives = identify.read_directives(incoming.headers)
+    identity = await _identify(way, request, directives)
+
+    reuse = await _exact(way, request, identity, directives, route)
+    if isinstance(reuse, ReuseMiss):
+        reuse = await _intent(way, request, identity, directives, reuse)
+    if isinstance(reuse, ReuseMiss):
+        reuse = await _share(way, directives, reuse, route)
+    if isinstance(reuse, ReuseHit):
+        if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
+            return replayed
+        reuse = ReuseMiss("failed")
+
+    try:
+        planned = await _plan(way, request, identity, route)
+        passage = Passage(incoming, request, identity, directives, reuse, planned, route.upstream.name, way.started)
+        return _labelled(await _forward(way, passage, route), passage, attempts)
+    except BaseException as error:
+        # Whoever waits for this answer must not wait for ever. When forwarding had begun, its report lands the key too;
+        # landing twice does no harm.
+        if reuse.key is not None:
+            services.flights.land(reuse.key, None, abandoned=isinstance(error, asyncio.CancelledError))
+        raise
+
+
+async def _identify(way: Way, request: ChatRequest, directives: Directives) -> Identity:
+    work = identify.identify(
+        way.incoming,
+        request,
+        directives,
+        private=way.services.config.tenancy == "personal",
+        sessions=way.services.sessions,
+        chains=way.services.chains,
+        offload=way.offload,
+    )
+    identity = await way.attempts.run("identify", work, fallback=None, deadline=IDENTIFY_DEADLINE)
+    if identity is not None:
+        return identity
+    # Without an identity there is no scope; so one that nobody else can have, and a history that nobody has seen.
+    request_id = way.incoming.request_id
+    alone = Scope(f"{way.incoming.tenant}!{request_id}")
+    chain = await way.offload(lambda: turns.chain(alone.id, request.messages))
+    return Identity(alone, f"c-{request_id}", "new", chain)
+
+
+async def _exact(
+    way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route
+) -> ReuseHit | ReuseMiss:
+    if "identify" in way.attempts.failed:
+        return ReuseMiss("no_identity")
+    work = exact.lookup(
+        request,
+        identity,
+        directives,
+        upstream=exact.addressee(route.upstream.name, way.incoming.query, way.incoming.headers),
+        config=way.services.config.reuse.exact,
+        cache=way.services.answers,
+        now=way.incoming.received_at,
+        offload=way.offload,
+    )
+    return await way.attempts.run("exact", work, fallback=ReuseMiss("failed"), deadline=LOOKUP_DEADLINE)
+
+
+async def _intent(
+    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss
+) -> ReuseHit | ReuseMiss:
+    if not directives.lookup:
+        return miss
+    work = intent.lookup(request, identity, miss)
+    return await way.attempts.run("intent", work, fallback=miss, deadline=LOOKUP_DEADLINE)
+
+
+async def _share(way: Way, directives: Directives, miss: ReuseMiss, route: Route) -> ReuseHit | ReuseMiss:
+    """One upstream call for concurrent identical requests, waited for as long as an upstream would be. Who wants a
+    fresh answer shares none."""
+    if miss.key is None or not directives.lookup:
+        return miss
+    longest = route.upstream.config.timeout.first_byte
+    brought = await way.services.flights.lead_or_wait(miss.key, longest)
+    if isinstance(brought, StoredAnswer):
+        return ReuseHit("exact", miss.key, brought)
+    return miss if brought else replace(miss, key=None)
+
+
+def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Directives, hit: ReuseHit) -> Answer | None:
+    """None if what was stored can't be given again."""
+    answer = way.attempts.call(
+        hit.source, lambda: exact.replayed(hit, request, way.incoming.received_at), fallback=None
+    )
+    if answer is None:
+        return None
+    usage = hit.answer.usage
+    planned = Plan("untouched", tokens_original=usage.prompt_tokens if usage else 0, tokens_sent=0)
+    miss = ReuseMiss("hit")
+    passage = Passage(way.incoming, request, identity, directives, miss, planned, hit.answer.upstream, way.started)
+    way.services.recorder.reused(passage, hit, way.attempts)
+    return _labelled(answer, passage, way.attempts)
+
+
+async def _plan(way: Way, request: ChatRequest, identity: Identity, route: Route) -> Plan:
+    work = plan.plan(
+        request,
+        identity,
+        upstream=route.upstream.name,
+        counter=way.services.counter,
+        calibration=way.services.calibration,
+        executor=way.services.executor,
+    )
+    fallback = Plan("fail-open", tokens_original=0, tokens_sent=0, reason="stage=plan")
+    return await way.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+
+
+async def _forward(way: Way, passage: Passage, route: Route) -> Answer:
+    @cache
+    def prompt_for(upstream: Upstream) -> Prompt:
+        return way.attempts.call(
+            "assemble",
+            lambda: assemble.assemble(passage.request, passage.plan, upstream.config),
+            fallback=Prompt(passage.request.raw, passage.plan),
+        )
+
+    return await forward.forward(
+        passage.request,
+        way.incoming.headers,
+        route,
+        prompt_for,
+        query=way.incoming.query,
+        report=lambda delivery: way.services.recorder.delivered(passage, delivery, way.attempts),
+        tasks=way.services.tasks,
+        metrics=way.services.metrics,
+    )
+
+
+def _labelled(answer: Answer, passage: Passage, attempts: Attempts) -> Answer:
+    """The answer with what we did to it."""
+    planned = passage.plan
+    done = f"{planned.kind};{planned.reason}" if planned.reason else planned.kind
+    if attempts.failed:
+        done = f"fail-open;stage={','.join(attempts.failed)}"
+    ours: Headers = (
+        ("x-olvido-source", answer.source),
+        ("x-olvido-session", passage.identity.session),
+        ("x-olvido-request", passage.incoming.request_id),
+        ("x-olvido-tokens-original", str(planned.tokens_original)),
+        ("x-olvido-tokens-sent", str(planned.tokens_sent)),
+        ("x-olvido-plan", done),
+    )
+    return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)

@@ -1,0 +1,227 @@
+"""uvicorn, with what it leaves open closed: a bound and a deadline for a request's head, and errors in OpenAI's shape
+for what never becomes a request."""
+
+import asyncio
+import logging
+import socket
+from asyncio import TimerHandle
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from proxy.app import create_app
+from proxy.config import Config
+from proxy.edge import CONNECTION
+from proxy.errors import BadRequest, HeaderTooLarge, OlvidoError, RequestTimeout
+from proxy.types import Headers
+
+log = logging.getLogger(__name__)
+
+BACKLOG = 4096
+
+
+class Corked:
+    """A transport that sends what is written within one turn of the event loop in one system call. uvicorn writes the
+    head and the body of an answer apart, and a system call costs more than most of our stages."""
+
+    MOST_HELD = 64 * 1024  # bytes; what is held is unknown to the transport, which says when a client is too slow
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        if not self._held:
+            self._loop.call_soon(self.flush)
+        self._held.append(data)
+        self._size += len(data)
+        if self._size >= self.MOST_HELD:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._held:
+            held, self._held, self._size = b"".join(self._held), [], 0
+            if not self._transport.is_closing():
+                self._transport.write(held)
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+class Guarded(HttpToolsProtocol):
+    """uvicorn's HTTP protocol with limits: it has none for the size of a head that never ends, nor for its time."""
+
+    max_head_bytes = 64 * 1024
+    head_seconds = 20.0
+
+    # See edge.Connection.
+    lost = False
+    on_lost: Callable[[], None] | None = None
+
+    _head_bytes = 0
+    _in_head = True
+    _in_body = False
+    _shared = False  # the chunk being read holds more than a head
+    _timer: TimerHandle | None = None
+    _refusal: OlvidoError | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        super().connection_made(Corked(transport, self.loop))  # type: ignore[arg-type]  # all of a transport that is used
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+        self.lost = True
+        if self.on_lost is not None:
+            self.on_lost()
+
+    def data_received(self, data: bytes) -> None:
+        self._shared = self._in_body
+        super().data_received(data)
+        # Only what belongs to the head for certain: the chunk in which it ends may hold the body's beginning, and the
+        # one in which it begins the end of the body before.
+        if self._in_head and not self.transport.is_closing():
+            self._head_bytes += 1 if self._shared else len(data)
+            if self._head_bytes > self.max_head_bytes:
+                self._refuse(self._too_large())
+        self._expire_again()
+
+    def _expire_again(self) -> None:
+        """uvicorn stops its keep-alive timer for whatever arrives, a stray line end too, and never starts it again."""
+        idle = self.cycle is not None and self.cycle.response_complete and self._timer is None
+        if idle and self.timeout_keep_alive_task is None and not self.transport.is_closing():
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["extensions"] = {CONNECTION: self}  # type: ignore[dict-item]  # an extension of our own
+        self._head_bytes = 0
+        self._expect_head()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._shared = True
+        self._stop_timer()
+        if sum(len(name) + len(value) + 4 for name, value in self.headers) + len(self.url) > self.max_head_bytes:
+            self._refusal = self._too_large()
+            raise ValueError("head too large")  # stops the parser, which then calls send_400_response
+        self._in_body = True
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(self._refusal or BadRequest(msg))
+
+    def _too_large(self) -> HeaderTooLarge:
+        return HeaderTooLarge(f"The request's head is larger than {self.max_head_bytes // 1024} KiB.")
+
+    def _expect_head(self) -> None:
+        self._in_head = True
+        if self._timer is None:
+            self._timer = self.loop.call_later(self.head_seconds, self._head_late)
+
+    def _head_late(self) -> None:
+        self._timer = None
+        if self._head_bytes:
+            self._refuse(RequestTimeout(f"The request's head was not received within {self.head_seconds:g} s."))
+        else:
+            self.transport.close()  # a connection that was opened and never used
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, error: OlvidoError) -> None:
+        self._stop_timer()
+        cycle, answering = self.cycle, self.cycle is not None and not self.cycle.response_complete
+        if answering and not self._in_body:
+            # What came is behind a request that is being answered: that answer goes out whole, and is the last.
+            cycle.keep_alive = False
+            return
+        if not self.transport.is_closing():
+            if not (answering and cycle.response_started):
+                self.transport.write(_response(error))
+            self.transport.close()
+
+
+def _response(error: OlvidoError) -> bytes:
+    answer = error.answer()
+    assert isinstance(answer.body, bytes)
+    headers: Headers = (*answer.headers, ("content-length", str(len(answer.body))), ("connection", "close"))
+    lines = [
+        f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}",
+        *(f"{name}: {value}" for name, value in headers),
+    ]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + answer.body
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """An answer that we break off on purpose, and have logged with its reason, is an error to uvicorn."""
+    return record.msg != "ASGI callable returned without completing response."
+
+
+def server(config: Config, app: Any = None) -> uvicorn.Server:
+    """A server of one process for `config`, not started."""
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    limits = config.server
+    guarded = type(
+        "Guarded",
+        (Guarded,),
+        {"max_head_bytes": limits.max_header_kb * 1024, "head_seconds": limits.header_timeout},
+    )
+    return uvicorn.Server(
+        uvicorn.Config(
+            app or create_app(config),
+            host=limits.host,
+            port=limits.port,
+            http=guarded,
+            ws="none",
+            lifespan="on",
+            backlog=BACKLOG,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # a fraction of a second is fine too
+            timeout_graceful_shutdown=max(1, round(limits.drain)),
+        )
+    )
+
+
+def listen(config: Config) -> socket.socket:
+    """The listening socket, so that the port is known before serving starts. Raises OSError if it is taken."""
+    family = socket.AF_INET6 if ":" in config.server.host else socket.AF_INET
+    sock = socket.socket(family)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((config.server.host, config.server.port))
+        sock.listen(BACKLOG)  # from now on connections wait until it serves
+    except OSError:
+        sock.close()
+        raise
+    sock.set_inheritable(True)
+    return sock
+
+
+def base_url(sock: socket.socket) -> str:
+    """Where to point an SDK."""
+    host, port = sock.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 (what is shown for it)
+    return f"http://{shown}:{port}/v1"

@@ -1,0 +1,10 @@
+"""The stages of a request, one public function each; `proxy/pipeline.py` is where they are in order.
+
+identify.py     who asks (scope), in which conversation (session, hash chain)
+exact.py        the answer to this very request, if it may be reused
+intent.py       the answer to the same question in other words
+plan.py         what of the conversation the upstream shall see
+assemble.py     the plan as bytes
+forward.py      to the upstream and back: retries, fallback, streaming
+record.py       after the answer: ledger, metrics, session, answer cache
+"""

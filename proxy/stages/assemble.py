@@ -1,0 +1,45 @@
+"""The plan as bytes. An untouched request is the client's body itself; a changed one keeps the bytes of every value
+that was not changed, and is only sent if the upstream will accept its order."""
+
+from typing import Any
+
+from proxy.config import Upstream as UpstreamConfig
+from proxy.types import ChatRequest, Plan, Prompt
+from proxy.wire.dialects import DIALECTS
+from proxy.wire.order import violations
+from proxy.wire.request import with_changes
+
+
+def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
+    """If the planned messages would be refused by the upstream, the client's own are sent instead."""
+    dialect = DIALECTS[upstream.dialect]
+    messages = plan.messages
+    if messages is not None:
+        tools = request.fields.get("tools")
+        if found := violations(messages, dialect, len(tools) if isinstance(tools, list) else 0):
+            messages = None
+            plan = Plan(
+                "fail-open",
+                tokens_original=plan.tokens_original,
+                tokens_sent=plan.tokens_original,
+                rough=plan.rough,
+                reason=f"stage=assemble;rule={found[0].rule}",
+            )
+    # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body
+    # that passes byte for byte.
+    ask = (
+        request.stream
+        and not request.wants_usage_chunk
+        and dialect.include_usage
+        and (messages is not None or upstream.stream_usage == "ask")
+    )
+    model = upstream.aliases.get(request.model, request.model)
+    if messages is None and not ask and model == request.model:
+        return Prompt(request.raw, plan)
+    fields: dict[str, Any] = {}
+    if model != request.model:
+        fields["model"] = model
+    if ask:
+        options = request.fields.get("stream_options")
+        fields["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+    return Prompt(with_changes(request.raw, messages=messages, fields=fields), plan, strip_usage=ask)

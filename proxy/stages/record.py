@@ -1,0 +1,259 @@
+"""After the answer: the session's new links, the stored answer, the calibration, the ledger row and its metrics.
+
+Each part fails on its own, counted and logged; none of it can take the answer from the client.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, TypeVar
+
+import msgspec
+
+from proxy.attempt import Attempts
+from proxy.config import price_for
+from proxy.observe.metrics import Metrics
+from proxy.offload import Offload
+from proxy.stages import exact
+from proxy.storage.base import AnswerCache, Ledger, SessionStore
+from proxy.tasks import Tasks
+from proxy.tokens import Calibration, TokenCounter
+from proxy.types import Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer, Usage
+from proxy.upstream.routing import Router
+from proxy.wire import turns
+from proxy.wire.request import message
+from proxy.wire.usage import find_usage
+
+# JSON above this size is decoded in a worker thread.
+INLINE_JSON_BYTES = 256 * 1024
+DEADLINE = 10.0  # seconds, for each part that waits for a disk or a thread
+
+T = TypeVar("T")
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class Recorder:
+    """What recording needs, and the two ways a request ends: an answer from the upstream, or from memory."""
+
+    def __init__(  # noqa: PLR0913 (built in one place, services.py)
+        self,
+        *,
+        ledger: Ledger,
+        sessions: SessionStore,
+        answers: AnswerCache,
+        counter: TokenCounter,
+        calibration: Calibration,
+        metrics: Metrics,
+        router: Router,
+        flights: exact.Flights,
+        tasks: Tasks,
+        executor: Executor,
+        ttl: float,
+    ) -> None:
+        self._ledger = ledger
+        self._sessions = sessions
+        self._answers = answers
+        self._counter = counter
+        self._calibration = calibration
+        self._metrics = metrics
+        self._router = router
+        self._flights = flights
+        self._tasks = tasks
+        self._executor = executor
+        self._ttl = ttl
+
+    def delivered(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> None:
+        """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
+        to the client, whose next request may follow at once; the rest is done in the background."""
+        small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
+        if small:
+            delivery = attempts.call("record", lambda: self._read_and_remember(passage, delivery), fallback=delivery)
+        total = perf_counter() - passage.started
+        self._tasks.spawn(self._finish(passage, delivery, attempts, total, read=small), name="record")
+
+    async def _finish(
+        self, passage: Passage, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
+    ) -> None:
+        answer: StoredAnswer | None = None
+        key = passage.miss.key
+        try:
+            if not read:
+                reading = self._in_thread(lambda: _read_and_chain(passage, delivery))
+                delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
+                attempts.call("record", lambda: self._remember(passage, chain), fallback=None)
+            # What a fallback answered is not what this upstream would, and is not kept as its answer.
+            if key is not None and delivery.upstream == passage.upstream:
+                answer = exact.storable(delivery, passage.incoming.received_at)
+            if key is not None and answer is not None:
+                self._flights.share(key, answer)
+                put = self._answers.put(passage.identity.scope.id, key, answer, self._ttl)
+                await attempts.run("store", put, fallback=None, deadline=DEADLINE)
+        finally:
+            # Those who wait for this answer must not wait for ever, whatever happened here.
+            if key is not None:
+                self._flights.land(key, answer, abandoned=delivery.outcome == "client_gone")
+        generated = 0
+        if delivery.usage is None and (text := _generated_text(delivery)):
+            counting = self._in_thread(lambda: self._counter.text(text))
+            generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
+        attempts.call(
+            "ledger", lambda: self._write(self._row(passage, delivery, generated, attempts, total)), fallback=None
+        )
+
+    def reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts) -> None:
+        """The answer came from memory; the upstream never saw the request."""
+        total = perf_counter() - passage.started
+        self._tasks.spawn(self._finish_reused(passage, hit, attempts, total), name="record reuse")
+
+    async def _finish_reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts, total: float) -> None:
+        if passage.identity.continuity != "regenerated":  # else the answer is known as this conversation's already
+            completion = hit.answer.completion
+            offload = Offload(self._executor, len(completion))
+            chaining = offload(lambda: _chain(passage, _object.decode(completion)))
+            chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
+            attempts.call("record", lambda: self._remember(passage, chain), fallback=None)
+        usage = hit.answer.usage
+        price = self._price(hit.answer.upstream, passage.request.model)
+        row = LedgerRow(
+            **_common(passage, attempts, total),
+            upstream=hit.answer.upstream,
+            source=hit.source,
+            status=200,
+            outcome="complete",
+            reuse_reason="hit",
+            tokens_original=usage.prompt_tokens if usage else 0,
+            tokens_sent=0,
+            tokens_cached=0,
+            tokens_billed=0,
+            tokens_completion=usage.completion_tokens if usage else 0,
+            measured=usage is not None,
+            cost=0.0,
+            # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
+            cost_saved=_cost(replace(usage, cached_tokens=usage.prompt_tokens), price) if usage else 0.0,
+            upstream_seconds=0.0,
+        )
+        attempts.call("ledger", lambda: self._write(row), fallback=None)
+
+    def _write(self, row: LedgerRow) -> None:
+        self._ledger.append(row)
+        self._metrics.recorded(row)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    def _read_and_remember(self, passage: Passage, delivery: Delivery) -> Delivery:
+        delivery, chain = _read_and_chain(passage, delivery)
+        self._remember(passage, chain)
+        return delivery
+
+    def _remember(self, passage: Passage, chain: tuple[bytes, ...]) -> None:
+        """Only on the event loop, to which the storage's queue belongs."""
+        if chain:
+            identity, at = passage.identity, passage.incoming.received_at
+            self._sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
+
+    def _row(self, passage: Passage, delivery: Delivery, generated: int, attempts: Attempts, total: float) -> LedgerRow:
+        plan, usage = passage.plan, delivery.usage
+        if usage is not None:
+            self._calibration.observe(
+                delivery.upstream, passage.request.model, rough=plan.rough, measured=usage.prompt_tokens
+            )
+        # What was answered with an error, or not answered, was not billed as far as anyone can tell.
+        unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
+        counted = usage or Usage(0 if unbilled else plan.tokens_sent, 0 if unbilled else generated)
+        return LedgerRow(
+            **_common(passage, attempts, total),
+            upstream=delivery.upstream,
+            source="upstream",
+            status=delivery.status,
+            outcome=delivery.outcome,
+            reuse_reason=passage.miss.reason,
+            tokens_original=counted.prompt_tokens if plan.kind == "untouched" else plan.tokens_original,
+            tokens_sent=counted.prompt_tokens,
+            tokens_cached=counted.cached_tokens,
+            tokens_billed=counted.prompt_tokens,
+            tokens_completion=counted.completion_tokens,
+            measured=usage is not None,
+            cost=_cost(counted, self._price(delivery.upstream, passage.request.model)),
+            cost_saved=0.0,
+            upstream_seconds=delivery.upstream_seconds,
+            retries=delivery.retries,
+        )
+
+    def _price(self, upstream: str, model: str) -> Price:
+        return price_for(self._router.named(upstream).config, model)
+
+
+def _read(delivery: Delivery) -> Delivery:
+    """A whole JSON answer, decoded; a stream's was decoded while it passed. What is no JSON (garbage, a content coding)
+    was passed on as it is, and is not accounted for."""
+    raw = delivery.raw_completion
+    if raw is None or delivery.status >= 400:
+        return delivery
+    try:
+        completion = _object.decode(raw)
+    except (ValueError, RecursionError):
+        return delivery
+    model = str(completion.get("model") or delivery.model)
+    return replace(delivery, completion=completion, usage=find_usage(completion), model=model)
+
+
+def _read_and_chain(passage: Passage, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
+    """The delivery, read, and the links that are known from now on: none if it came to nothing."""
+    delivery = _read(delivery)
+    if delivery.outcome == "our_error" or delivery.status >= 400:
+        return delivery, ()
+    return delivery, _chain(passage, delivery.completion)
+
+
+def _chain(passage: Passage, completion: Mapping[str, Any] | None) -> tuple[bytes, ...]:
+    """The request's links, and that of the answer, by which the next request of this conversation is known."""
+    if passage.directives.mode == "off":
+        return ()
+    chain = passage.identity.chain
+    answers = _answer_messages(completion)
+    if len(answers) != 1:  # with n > 1 the client's choice is not known yet
+        return chain
+    return (*chain, *turns.extend(chain[-1], [message(answers[0])]))
+
+
+def _common(passage: Passage, attempts: Attempts, total: float) -> dict[str, Any]:
+    return {
+        "request_id": passage.incoming.request_id,
+        "at": passage.incoming.received_at,
+        "scope": passage.identity.scope.id,
+        "session": passage.identity.session,
+        "model": passage.request.model,
+        "stream": passage.request.stream,
+        "plan": passage.plan.kind,
+        "plan_reason": passage.plan.reason,
+        "total_seconds": total,
+        "stage_seconds": attempts.timings(),
+    }
+
+
+def _cost(usage: Usage, price: Price) -> float:
+    """US dollars. Tokens that the prefix cache held are billed at its price; what is new is written to it."""
+    new = usage.prompt_tokens - usage.cached_tokens
+    prompt = usage.cached_tokens * price.cached + new * max(price.input, price.write)
+    return (prompt + usage.completion_tokens * price.output) / 1_000_000
+
+
+def _answer_messages(completion: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    choices = (completion or {}).get("choices")
+    if not isinstance(choices, list):
+        return []
+    return [c["message"] for c in choices if isinstance(c, dict) and isinstance(c.get("message"), dict)]
+
+
+def _generated_text(delivery: Delivery) -> str:
+    parts = [
+        value
+        for said in _answer_messages(delivery.completion or delivery.partial)
+        for name in ("reasoning_content", "content")
+        if isinstance(value := said.get(name), str)
+    ]
+    return "\n".join(parts)

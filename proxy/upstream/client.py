@@ -1,0 +1,157 @@
+"""One upstream: its connections, its timeouts, and the bytes in both directions.
+
+httpx's own transport costs about 800 µs of CPU a request, aiohttp's sockets under httpx's types about 270 µs
+(`make bench` measures both). So requests and responses are httpx's, the transport is httpx-aiohttp, and httpx's client,
+which would add its own headers, cookies and redirects, is left out: a proxy must do none of that.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+from multidict import CIMultiDict
+
+from proxy.config import Upstream as UpstreamConfig
+from proxy.errors import UpstreamTimeout
+from proxy.types import Headers
+from proxy.upstream.breaker import Breaker
+
+# Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
+_HEADER_BYTES = 64 * 1024
+
+
+class Upstream:
+    """Shared by all requests to one provider. Keeps no state of any client: no cookies, no credentials."""
+
+    def __init__(self, config: UpstreamConfig) -> None:
+        self.config = config
+        self.name = config.name
+        self.breaker = Breaker(config.breaker.failures, config.breaker.open_seconds)
+        self._base_url = config.base_url.rstrip("/")
+        self._timeouts: dict[str, float | None] = {"connect": config.timeout.connect, "read": None, "pool": None}
+        self.url = lru_cache(maxsize=64)(self._url)  # parsing one takes 20 µs
+        self._tls = httpx.create_ssl_context()  # the certificates that SDKs trust; 25 ms, so once
+        self._transport = AiohttpTransport(
+            client=self._session, proxy=_environment_proxy(self._base_url), verify=self._tls
+        )
+
+    def _session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=self._tls, limit=0, keepalive_timeout=30, ttl_dns_cache=60),
+            # One client's cookie must never be sent with another's request.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # What the client did not send is not sent.
+            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+            auto_decompress=False,
+            # It would read ~/.netrc and the proxy variables in a thread for every request (1 ms), and send the
+            # credentials of whoever runs us for a client that has none. Proxies are read once, below.
+            trust_env=False,
+            max_line_size=_HEADER_BYTES,
+            max_field_size=_HEADER_BYTES,
+        )
+
+    @property
+    def authorization(self) -> str | None:
+        """What replaces the client's own Authorization header, or None to pass the client's."""
+        key = self.config.api_key
+        return None if key is None else f"Bearer {key.get_secret_value()}"
+
+    def _url(self, path: str, query: str = "") -> httpx.URL:
+        """`path` is what follows `/v1`, with its slash."""
+        return httpx.URL(f"{self._base_url}{path}{'?' + query if query else ''}")
+
+    async def send(
+        self,
+        method: str,
+        url: httpx.URL,
+        headers: Sequence[tuple[str, str]],
+        content: bytes | AsyncIterator[bytes] | None,
+        first_byte: float | None,
+    ) -> httpx.Response:
+        """The response with its body still to be read. Raises httpx.TransportError, or TimeoutError when the headers
+        are not there within `first_byte` seconds."""
+        request = Prepared(method, url, headers, content, {"timeout": self._timeouts})
+        try:
+            async with asyncio.timeout(first_byte):
+                return await self._transport.handle_async_request(request)
+        except httpx.ConnectTimeout as error:
+            if isinstance(error.__cause__, aiohttp.ServerTimeoutError | aiohttp.ClientConnectorError):
+                raise
+            # So httpx-aiohttp calls a connection that broke as well: most often a kept-alive one that the upstream had
+            # just closed.
+            raise httpx.RemoteProtocolError(str(error)) from error
+
+    async def body(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
+        """The body as it arrives, undecoded. Raises UpstreamTimeout after `timeout.idle` seconds of silence, and
+        httpx.TransportError when the connection breaks."""
+        idle = self.config.timeout.idle
+        loop = asyncio.get_running_loop()
+        stream = response.stream
+        assert isinstance(stream, httpx.AsyncByteStream)
+        try:
+            async with asyncio.timeout(idle) as silence:
+                async for chunk in stream:
+                    silence.reschedule(None)  # what the client takes to read it is not the upstream's silence
+                    yield chunk
+                    silence.reschedule(loop.time() + idle)
+        except TimeoutError as error:
+            raise UpstreamTimeout(f"upstream {self.name!r} sent nothing for {idle:g} s") from error
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+
+class Prepared(httpx.Request):
+    """A request whose parts are what they shall be: httpx's own would parse the URL again, and complete and copy the
+    headers, which takes longer than aiohttp does to send them."""
+
+    def __init__(
+        self,
+        method: str,
+        url: httpx.URL,
+        headers: Sequence[tuple[str, str]],
+        content: bytes | AsyncIterator[bytes] | None,
+        extensions: dict[str, Any],
+    ) -> None:
+        self.method = method
+        self.url = url
+        self.headers: Any = CIMultiDict(headers)  # as aiohttp takes them, repeated ones apart
+        self.extensions = extensions
+        self._body = content
+
+    @property
+    def content(self) -> bytes:
+        """Raises httpx.RequestNotRead for a body that is streamed: the transport then takes `stream`."""
+        if self._body is None or isinstance(self._body, bytes):
+            return self._body or b""
+        self.stream: Any = self._body
+        raise httpx.RequestNotRead
+
+
+def _environment_proxy(url: str) -> httpx.Proxy | None:
+    """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say this URL shall be reached through."""
+    target = urlsplit(url)
+    if target.hostname is None or proxy_bypass(target.netloc):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(target.scheme) or proxies.get("all")
+    return httpx.Proxy(proxy) if proxy else None
+
+
+def response_headers(response: httpx.Response) -> Headers:
+    return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers.raw)
+
+
+async def close_response(response: httpx.Response) -> None:
+    """Close, whatever state it is in; an unread body closes the connection, so the upstream notices at once."""
+    stream: Any = response.stream
+    try:
+        await stream.aclose()
+    except (httpx.TransportError, aiohttp.ClientError, OSError):
+        return  # it was already gone, which is what we wanted

@@ -1,0 +1,124 @@
+"""What the load sends: conversations as a chat client sends them, 20 messages of about 250 characters on average.
+
+`growing`   conversations that go on: one more answer and one more user message each time, the rest sent before
+`cold`      conversations that nobody has seen
+`repeated`  the same few deterministic requests again and again
+`once`      deterministic requests, each asked once before and once again
+
+A workload is a list of lanes, one per connection, each to be sent in order: a turn never overtakes the one before it.
+"""
+
+import random
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["growing", "cold", "repeated", "once"]
+Lanes = list[list[bytes]]
+
+MESSAGES = 20
+# A conversation is measured from 14 to 26 messages, 20 on average; the request with 12 is part of the warm-up.
+FIRST, LAST = 12, 26
+STEPS = (LAST - FIRST) // 2
+
+SYSTEM = (
+    "You are a helpful assistant of a software company. Answer in the language of the user, briefly and with examples "
+    "where they help. Say so when you are not sure. Never invent a function, an option or a source. Use Markdown for "
+    "code and for nothing else."
+)
+# The newest message of a request that is to be reused: nobody could take it for one whose answer changes.
+QUESTION = (
+    "How does a connection pool decide when to close an idle connection, and why does a client that reuses one pay for "
+    "the handshake once? Explain it in two sentences, with the terms that the HTTP specification uses."
+)
+ANSWER = (
+    "The pool keeps a connection open for as long as its idle timeout says, so a client that reuses it pays for the "
+    "handshake once. If the server closes first, the next request on it fails before a byte has been answered, and it "
+    "is safe to send it again."
+)
+_SENTENCES = (
+    "¿Podés revisar por qué la consulta tarda tanto cuando el filtro no usa el índice compuesto?",
+    "The build passes on one machine but fails on the other with a timeout after the second integration test.",
+    "Los importes se guardan en centavos para no arrastrar errores de redondeo en los totales.",
+    "The retry logic belongs in one place, or each caller will invent a back-off of its own.",
+    "El cliente quiere que el informe salga en PDF, con el logo arriba y el detalle por sucursal al final.",
+    "How do I write a migration that renames a column and can be rolled back without touching the data?",
+    "Cuando el lector se atrasa, el escritor sigue igual y el lector salta a otra copia.",
+    "Could you write that as a table-driven test with one row for each of the formats we accept?",
+    "La tabla tiene una fila por sucursal y por producto, con el nombre, la cantidad y el descuento.",
+    "A reader that falls behind must not block the writer, it should simply skip to another snapshot.",
+    "Probé con un lote de 500 filas y el consumo de memoria se mantuvo estable durante toda la prueba.",
+    "The second parameter is the offset in bytes, not in characters, which matters for accented text.",
+)
+_TEXT_BYTES = 250
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    warm_up: Lanes
+    measured: Lanes
+
+
+def workload(kind: Kind, *, requests: int, lanes: int, seed: int, stream: bool) -> Workload:
+    """At least `requests` measured ones. Two seeds have no conversation in common."""
+    author = Author(seed, stream=stream)
+    each = -(-requests // lanes)
+    match kind:
+        case "growing":
+            grown = [_growing(author, each) for _ in range(lanes)]
+            return Workload([first for first, _ in grown], [rest[:each] for _, rest in grown])
+        case "cold":
+            return Workload(*([[author.cold() for _ in range(n)] for _ in range(lanes)] for n in (10, each)))
+        case "repeated":
+            asked = [author.deterministic() for _ in range(lanes)]
+            return Workload([[body] * 10 for body in asked], [[body] * each for body in asked])
+        case "once":
+            lists = [[author.deterministic() for _ in range(each)] for _ in range(lanes)]
+            return Workload(lists, lists)
+
+
+class Author:
+    """Writes requests. Every message but the system's is unlike any other."""
+
+    def __init__(self, seed: int, *, stream: bool, model: str = "bench-model") -> None:
+        self._random = random.Random(seed)
+        self._fields = {"model": model} | ({"stream": True} if stream else {})
+        self._seed = seed
+        self._written = 0
+
+    def cold(self) -> bytes:
+        return self._request([self.message(i) for i in range(MESSAGES - 1)])
+
+    def deterministic(self) -> bytes:
+        messages = [self.message(i) for i in range(MESSAGES - 2)]
+        return self._request([*messages, {"role": "user", "content": QUESTION}], temperature=0)
+
+    def conversation(self) -> list[bytes]:
+        """All requests of one conversation, the first for the warm-up."""
+        messages = [self.message(i) for i in range(FIRST - 1)]
+        bodies = [self._request(messages)]
+        for _ in range(STEPS):
+            messages += [{"role": "assistant", "content": ANSWER}, self.message(0)]
+            bodies.append(self._request(messages))
+        return bodies
+
+    def message(self, position: int) -> dict[str, str]:
+        self._written += 1
+        text = f"({self._seed}-{self._written})"
+        while len(text) < _TEXT_BYTES - 50:
+            text = f"{text} {self._random.choice(_SENTENCES)}"
+        return {"role": ("user", "assistant")[position % 2], "content": text}
+
+    def _request(self, messages: list[dict[str, str]], **fields: object) -> bytes:
+        system = {"role": "system", "content": SYSTEM}
+        return _encode({**self._fields, "messages": [system, *messages], **fields})
+
+
+def _growing(author: Author, requests: int) -> tuple[list[bytes], list[bytes]]:
+    """The first request of each conversation, and all the others: the second of each, the third of each, …"""
+    conversations = [author.conversation() for _ in range(-(-requests // STEPS))]
+    firsts, *rest = zip(*conversations, strict=True)
+    return list(firsts), [body for step in rest for body in step]

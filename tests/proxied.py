@@ -1,0 +1,199 @@
+"""The proxy's own parts in this process, in front of a demo upstream over real sockets: a request goes the whole way,
+and any part can be one that fails."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import httpx
+
+from proxy.config import Config
+from proxy.demo.app import Demo, create_app
+from proxy.demo.config import DemoConfig
+from proxy.pipeline import handle
+from proxy.services import Services, build
+from proxy.stages.record import Recorder
+from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
+from proxy.tokens import TokenCounter
+from proxy.types import Headers, Incoming, LedgerRow, StoredAnswer
+from tests.builders import NOW, config, encoding
+from tests.servers import run_app
+
+KEY = "sk-test"
+
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A demo upstream that records what arrives."""
+
+    url: str
+    demo: Demo
+    http: httpx.Client  # straight to it, with the key that the proxy's client has
+
+    def bodies(self) -> list[bytes]:
+        """What has arrived since the last look, oldest first."""
+        seen = [request.body for request in self.demo.recorder.requests]
+        self.demo.recorder.clear()
+        return seen
+
+
+@contextmanager
+def run_upstream(**settings: Any) -> Iterator[Upstream]:
+    app = create_app(DemoConfig(record=True, **settings))
+    with (
+        run_app(app) as url,
+        httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, trust_env=False) as http,
+    ):
+        yield Upstream(url, app.state.demo, http)
+
+
+def in_front_of(running: Upstream, *, upstream: Mapping[str, Any] | None = None, **sections: Any) -> Config:
+    """A configuration with this upstream, which keeps everything in memory. `upstream`: settings of its entry."""
+    entry = {
+        "name": "demo",
+        "base_url": f"{running.url}/v1",
+        "dialect": "openai",
+        "retries": 0,
+        "breaker": {"failures": 0},
+        **(upstream or {}),
+    }
+    return config(
+        **{"upstreams": [entry], "storage": {"kind": "memory"}, "server": {"port": 0, "drain": 5}, **sections}
+    )
+
+
+def composed(built: Services, **parts: Any) -> Services:
+    """`parts` in place of those that were built."""
+    services = replace(built, **parts)
+    recorder = Recorder(
+        ledger=services.ledger,
+        sessions=services.sessions,
+        answers=services.answers,
+        counter=services.counter,
+        calibration=services.calibration,
+        metrics=services.metrics,
+        router=services.router,
+        flights=services.flights,
+        tasks=services.tasks,
+        executor=services.executor,
+        ttl=services.config.reuse.exact.ttl,
+    )
+    return replace(services, recorder=recorder)
+
+
+@asynccontextmanager
+async def serving(settings: Config, **parts: Any) -> AsyncIterator[Services]:
+    """Everything behind the edge, `parts` in place of those that were built."""
+    built = await build(settings, encoding=encoding)
+    try:
+        yield composed(built, **parts)
+    finally:
+        await built.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """An answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def source(self) -> str:
+        return self.headers["x-olvido-source"]
+
+    @property
+    def plan(self) -> str:
+        return self.headers["x-olvido-plan"]
+
+
+async def ask(
+    services: Services, raw: bytes, *, key: str = KEY, headers: Headers = (), request_id: str | None = None
+) -> Got:
+    """Sends a body the whole way; returns when all that follows the answer has been done too."""
+    given: Headers = (("authorization", f"Bearer {key}"), ("content-type", "application/json"), *headers)
+    tenant = services.gate.tenant(given)
+    answer = await handle(Incoming(request_id or f"req_{next(_numbers)}", given, raw, NOW, tenant), services)
+    if isinstance(answer.body, bytes):
+        body = answer.body
+    else:
+        try:
+            body = b"".join([chunk async for chunk in answer.body])
+        finally:
+            await answer.body.aclose()
+    await services.tasks.drain(5.0)
+    return Got(answer.status, dict(answer.headers), body)
+
+
+def total(services: Services, name: str, **labels: str) -> float:
+    """The sum of a metric's samples that have these labels."""
+    return sum(
+        sample.value
+        for family in services.metrics.registry.collect()
+        for sample in family.samples
+        if sample.name == name and labels.items() <= sample.labels.items()
+    )
+
+
+# --- parts that do what a test tells them to ------------------------------------------------------------------------
+
+Work = Callable[[], Any]  # what a part does instead of its work; what it returns is awaited if it can be
+
+
+async def _does(work: Work) -> Any:
+    done = work()
+    return await done if hasattr(done, "__await__") else done
+
+
+class Sessions(SessionsOff):
+    def __init__(self, *, look: Work = lambda: None, remember: Work = lambda: None) -> None:
+        self._look = look
+        self._remember = remember
+
+    async def longest_prefix(self, *_: Any) -> KnownPrefix | None:
+        found: KnownPrefix | None = await _does(self._look)
+        return found
+
+    def remember(self, *_: Any) -> None:
+        self._remember()
+
+
+class Answers(AnswersOff):
+    def __init__(self, *, get: Work = lambda: None, put: Work = lambda: None) -> None:
+        self._get = get
+        self._put = put
+
+    async def get(self, *_: Any) -> StoredAnswer | None:
+        found: StoredAnswer | None = await _does(self._get)
+        return found
+
+    async def put(self, *_: Any) -> None:
+        await _does(self._put)
+
+
+class Ledger(LedgerOff):
+    def __init__(self, append: Work) -> None:
+        self._append = append
+
+    def append(self, row: LedgerRow) -> None:
+        self._append()
+
+
+class Tokens(TokenCounter):
+    def __init__(self, *, request: Work | None = None, text: Work | None = None) -> None:
+        super().__init__(encoding())
+        self._request = request
+        self._text = text
+
+    async def request(self, *given: Any) -> int:
+        tokens: int = await (_does(self._request) if self._request else super().request(*given))
+        return tokens
+
+    def text(self, text: str) -> int:
+        tokens: int = self._text() if self._text else super().text(text)
+        return tokens

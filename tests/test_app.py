@@ -1,0 +1,203 @@
+"""The routes, over real sockets: what is ours, what passes, and an error in OpenAI's shape for everything else."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from proxy.app import create_app
+from proxy.config import key_hash
+from proxy.services import Services
+from tests.builders import body, user
+from tests.proxied import KEY, Upstream, in_front_of, run_upstream, total
+from tests.servers import eventually, run_proxy
+
+CHAT = "/v1/chat/completions"
+ASKED = body(user("What is a black hole?"), model="demo-chat")
+JSON = {"content-type": "application/json"}
+OWN_KEY = "own-key-of-ana-0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    upstream: Upstream
+    http: httpx.Client
+    services: Services
+
+
+def started(stack: ExitStack, upstream: Upstream, **sections: Any) -> Proxy:
+    settings = in_front_of(upstream, **sections)
+    app = create_app(settings)
+    url = stack.enter_context(run_proxy(settings, app))
+    http = httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=10, trust_env=False)
+    return Proxy(upstream, stack.enter_context(http), app.state.services)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[Proxy, Proxy]]:
+    """An open proxy with small limits, and one with keys of its own."""
+    with ExitStack() as stack:
+        upstream = stack.enter_context(run_upstream())
+        limits = {"port": 0, "drain": 1, "max_body_mb": 1, "body_timeout": 0.2}
+        keys = {"mode": "keys", "keys": [{"name": "ana", "key": key_hash(OWN_KEY)}]}
+        yield started(stack, upstream, server=limits), started(stack, upstream, auth=keys)
+
+
+@pytest.fixture
+def proxy(running: tuple[Proxy, Proxy]) -> Proxy:
+    running[0].upstream.bodies()
+    return running[0]
+
+
+@pytest.fixture
+def guarded(running: tuple[Proxy, Proxy]) -> Proxy:
+    running[1].upstream.bodies()
+    return running[1]
+
+
+def error(answer: httpx.Response) -> tuple[int, str | None]:
+    """The status and code of an error in OpenAI's shape."""
+    told = answer.json()["error"]
+    assert told.keys() == {"message", "type", "param", "code"}
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"] == answer.headers["x-olvido-request"]
+    return answer.status_code, told["code"]
+
+
+# --- our own routes ---------------------------------------------------------------------------------------------------
+
+
+def test_it_is_alive_and_ready_and_says_what_of_it(proxy: Proxy) -> None:
+    assert proxy.http.get("/healthz").json() == {"status": "ok"}
+    ready = proxy.http.get("/readyz").json()
+    assert ready["status"] == "ready"
+    assert ready["parts"]["storage"] == "ready"
+    assert ready["parts"]["upstreams"] == {"demo": {"breaker": "closed"}}
+
+
+def test_its_metrics_can_be_scraped(proxy: Proxy) -> None:
+    proxy.http.post(CHAT, content=ASKED, headers=JSON)
+    eventually(lambda: total(proxy.services, "olvido_requests_total"))
+    scraped = proxy.http.get("/metrics")
+    assert scraped.headers["content-type"].startswith("text/plain")
+    for name in ("olvido_requests_total", "olvido_tokens_total", "olvido_in_flight 0.0", "olvido_writer_queue 0.0"):
+        assert name in scraped.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/v2/models"),
+        ("POST", "/healthz"),
+        ("DELETE", "/metrics"),
+        ("PROPFIND", "/x"),
+        ("GET", "/v1"),
+        ("GET", "/v1/../admin"),
+        ("GET", "/v1/%2e%2e/admin"),
+        ("GET", "/%0a"),
+    ],
+)
+def test_anything_else_is_unknown(method: str, path: str, proxy: Proxy) -> None:
+    url = httpx.URL(proxy.http.base_url, raw_path=path.encode())
+    assert error(proxy.http.request(method, url)) == (404, "unknown_url")
+
+
+def test_another_method_on_the_managed_path_is_the_upstreams_to_judge(proxy: Proxy) -> None:
+    assert proxy.http.get(CHAT).status_code in (404, 405)
+    assert len(proxy.upstream.bodies()) <= 1
+
+
+# --- the managed route ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_is_the_upstreams_and_says_what_we_did(stream: bool, proxy: Proxy) -> None:
+    raw = body(user("What is a black hole?"), model="demo-chat", stream=stream)
+    answer = proxy.http.post(CHAT, content=raw, headers=JSON)
+    direct = proxy.upstream.http.post(CHAT, content=raw, headers=JSON)
+    assert answer.content == direct.content
+    ours = {name for name in answer.headers if name.startswith("x-olvido-")}
+    assert ours == {
+        f"x-olvido-{name}" for name in ("source", "session", "request", "tokens-original", "tokens-sent", "plan")
+    }
+    assert answer.headers["x-request-id"] == direct.headers["x-request-id"]
+    proxy.upstream.bodies()
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "expected"),
+    [
+        (b"{", {}, (400, "invalid_json")),
+        (b"\xff\xfe", {}, (400, "invalid_json")),
+        (b'{"model":"m","messages":[]}', {}, (400, None)),
+        (b'{"messages":[{}]}', {}, (400, "missing_required_parameter")),
+        (ASKED, {"content-encoding": "gzip"}, (400, None)),
+        (b" " * (2**20 + 1), {}, (413, "request_too_large")),
+    ],
+)
+def test_what_cannot_be_handled_is_refused_and_goes_nowhere(
+    content: bytes, headers: dict[str, str], expected: tuple[int, str | None], proxy: Proxy
+) -> None:
+    assert error(proxy.http.post(CHAT, content=content, headers={**JSON, **headers})) == expected
+    assert proxy.upstream.bodies() == []
+
+
+def test_a_body_that_turns_out_too_large_is_refused_with_an_answer_that_arrives(proxy: Proxy) -> None:
+    def pieces() -> Iterator[bytes]:
+        for _ in range(20):
+            yield b" " * 2**16
+
+    assert error(proxy.http.post(CHAT, content=pieces(), headers=JSON)) == (413, "request_too_large")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(proxy: Proxy) -> None:
+    host, port = proxy.http.base_url.host, proxy.http.base_url.port
+
+    async def slow() -> bytes:
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(b"POST " + CHAT.encode() + b" HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{")
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+        return head
+
+    assert asyncio.run(slow()).startswith(b"HTTP/1.1 408 ")
+
+
+def test_an_upstream_that_fails_is_an_error_of_ours(proxy: Proxy) -> None:
+    assert error(proxy.http.post(CHAT, content=ASKED, headers={**JSON, "x-demo-fault": "reset=0"})) == (
+        502,
+        "upstream_broken",
+    )
+
+
+def test_while_an_answer_is_under_way_it_is_in_flight(proxy: Proxy) -> None:
+    def in_flight() -> float:
+        return total(proxy.services, "olvido_in_flight")
+
+    raw = body(user("60 words"), model="demo-chat", stream=True)
+    with proxy.http.stream("POST", CHAT, content=raw, headers={**JSON, "x-demo-fault": "stall=2"}) as answer:
+        pieces = answer.iter_raw()
+        assert next(pieces)
+        assert in_flight() == 1
+    eventually(lambda: in_flight() == 0)
+    eventually(lambda: total(proxy.services, "olvido_requests_total", outcome="client_gone") == 1)
+
+
+# --- own keys ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [CHAT, "/v1/embeddings", "/v1/files"])
+def test_with_own_keys_nobody_else_gets_in(path: str, guarded: Proxy) -> None:
+    assert error(guarded.http.post(path, content=ASKED, headers=JSON)) == (401, "invalid_api_key")
+    assert guarded.upstream.bodies() == []
+
+
+def test_and_who_has_one_does(guarded: Proxy) -> None:
+    headers = {**JSON, "authorization": f"Bearer {OWN_KEY}"}
+    assert guarded.http.post(CHAT, content=ASKED, headers=headers).status_code == 200
+    assert guarded.http.get("/healthz", headers={"authorization": ""}).status_code == 200
