@@ -67,11 +67,12 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     directives = identify.read_directives(incoming.headers)
     identity = await _identify(way, request, directives)
 
+    landed = services.flights.landed
     reuse = await _exact(way, request, identity, directives, route)
     if isinstance(reuse, ReuseMiss):
         reuse = await _intent(way, request, identity, directives, reuse)
     if isinstance(reuse, ReuseMiss):
-        reuse = await _share(way, directives, reuse, route)
+        reuse = await _share(way, identity, directives, reuse, route, landed)
     if isinstance(reuse, ReuseHit):
         if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
             return replayed
@@ -136,13 +137,26 @@ async def _intent(
     return await way.attempts.run("intent", work, fallback=miss, deadline=LOOKUP_DEADLINE)
 
 
-async def _share(way: Way, directives: Directives, miss: ReuseMiss, route: Route) -> ReuseHit | ReuseMiss:
+async def _share(
+    way: Way, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route, landed: int
+) -> ReuseHit | ReuseMiss:
     """One upstream call for concurrent identical requests, waited for as long as an upstream would be. Who wants a
     fresh answer shares none."""
     if miss.key is None or not directives.lookup:
         return miss
-    longest = route.upstream.config.timeout.first_byte
-    brought = await way.services.flights.lead_or_wait(miss.key, longest)
+    flights = way.services.flights
+    brought = await flights.lead_or_wait(miss.key, route.upstream.config.timeout.first_byte)
+    if brought is True and flights.landed != landed:
+        # An answer landed since this request looked for its own: it may have been this one.
+        again = way.services.answers.get(identity.scope.id, miss.key, way.incoming.received_at)
+        try:
+            answer = await way.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
+        except BaseException:
+            flights.land(miss.key, None, abandoned=True)
+            raise
+        if answer is not None:
+            flights.land(miss.key, answer)
+            brought = answer
     if isinstance(brought, StoredAnswer):
         return ReuseHit("exact", miss.key, brought)
     return miss if brought else replace(miss, key=None)

@@ -387,6 +387,34 @@ async def test_an_answer_that_cannot_be_stored_in_time_does_not_keep_anybody_wai
         assert len(upstream.bodies()) == 1
 
 
+class Overtaken(MemoryAnswers):
+    """The second look-up finds nothing, and tells so only when the first request's answer has been stored."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked = 0
+        self.stored = asyncio.Event()
+
+    async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
+        self.looked += 1
+        if self.looked != 2:
+            return await super().get(scope, key, now)
+        await self.stored.wait()
+        return None
+
+    async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
+        await super().put(scope, key, answer, ttl)
+        asyncio.get_running_loop().call_soon(self.stored.set)
+
+
+async def test_an_answer_that_lands_while_it_is_looked_up_is_found(upstream: Upstream) -> None:
+    raw = body(user("What is a black hole?"), model="demo-chat", temperature=0)
+    async with serving(in_front_of(upstream), answers=Overtaken()) as services:
+        first, second = await asyncio.gather(answered(services, raw), answered(services, raw))
+        assert (first, second) == ("upstream", "exact")
+        assert len(upstream.bodies()) == 1
+
+
 async def test_who_is_unknown_by_a_failure_shares_nothing(upstream: Upstream) -> None:
     raw = body(user("What is a black hole?"), model="demo-chat", temperature=0)
     answers = Answers(get=gives(stored()))

@@ -102,6 +102,7 @@ class Flights:
 
     def __init__(self) -> None:
         self._under_way: dict[str, asyncio.Future[StoredAnswer | object | None]] = {}
+        self.landed = 0  # how many have brought an answer; whoever sees it change may have looked it up too early
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -130,5 +131,6 @@ class Flights:
 
     def land(self, key: str, answer: StoredAnswer | None, *, abandoned: bool = False) -> None:
         flight = self._under_way.pop(key, None)
+        self.landed += answer is not None
         if flight is not None and not flight.done():
             flight.set_result(self.ABANDONED if abandoned else answer)

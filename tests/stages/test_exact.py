@@ -429,3 +429,11 @@ def test_headers_that_only_inform_and_their_order_make_no_difference() -> None:
     steering = (("openai-beta", "x"), ("openai-project", "y"))
     informing = (("user-agent", "z"), ("x-stainless-retry-count", "1"), ("x-request-id", "2"))
     assert addressee("kimi", "", (*steering, *informing)) == addressee("kimi", "", steering[::-1])
+
+
+async def test_an_answer_that_lands_is_counted_and_nothing_else_is() -> None:
+    flights = Flights()
+    for key, answer in (("a", stored()), ("b", None)):
+        assert await flights.lead_or_wait(key, 1) is True
+        flights.land(key, answer)
+    assert flights.landed == 1
