@@ -800,3 +800,14 @@ def test_any_text_gets_a_decision(text: str, repeat: int) -> None:
 
 def test_no_user_message_asks_nothing() -> None:
     assert bypass_reason(conversation({"role": "system", "content": "What time is it?"})) is None
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="the past is taken for now, and a fear that is asked about for one felt"
+)
+@pytest.mark.parametrize(
+    "text",
+    ["¿Cuál fue la última película de Hitchcock?", "¿Cómo superar el miedo a volar según los psicólogos?"],
+)
+def test_these_are_cacheable_and_wrongly_bypassed_so_far(text: str) -> None:
+    assert bypass_reason(request(text)) is None
