@@ -21,6 +21,8 @@ import httpx
 
 from proxy.config import Config, ConfigError, Upstream, load
 from proxy.config.model import Server, Storage
+from proxy.embed.base import EmbeddingError
+from proxy.embed.source import BUILTIN, checked_copy, local_path, packaged_folder
 from proxy.observe.logs import redact
 from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
 
@@ -50,7 +52,7 @@ def run(
     row, config = check_config(config_path, environ)
     rows = [check_versions(), row, check_tokenizer(), check_clock(time.time())]
     if config:
-        rows += [*check_storage(config.storage), check_port(config.server)]
+        rows += [check_embedding(config), *check_storage(config.storage), check_port(config.server)]
         for upstream in config.upstreams:
             rows += check_upstream(upstream, transport, clock=time.time)
     (out or sys.stdout).write(table(rows))
@@ -92,6 +94,24 @@ def check_tokenizer() -> Row:
     except (ImportError, OSError, ValueError) as error:
         return Row("tokenizer", "fail", f"the token ranks cannot be loaded: {error}")
     return Row("tokenizer", "ok", f"ranks at hand, no download needed ({count} tokens in the test sentence)")
+
+
+def check_embedding(config: Config, packaged: Path | None = None) -> Row:
+    """The model that finds questions in other words: at hand, and what it says it is. `packaged`: where the built-in
+    one is, if not in its package."""
+    if not config.reuse.intent.enabled:
+        return Row("embedding", "ok", "not needed: reuse by intent is off")
+    if config.embedding.base_url is not None:
+        return Row("embedding", "ok", f"asked of {config.embedding.base_url}")
+    if config.embedding.model != BUILTIN:
+        where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
+        return Row("embedding", "ok", f"{config.embedding.model}, {where}")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            checked_copy(packaged or packaged_folder(), Path(folder))
+    except (EmbeddingError, OSError) as error:
+        return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
+    return Row("embedding", "ok", "all-MiniLM-L6-v2 at hand, no download needed; exported at the first start")
 
 
 def check_clock(now: float) -> Row:

@@ -7,8 +7,19 @@ import httpx
 import pytest
 
 from proxy.config.model import Server, Storage, Upstream
-from proxy.doctor import Row, check_clock, check_config, check_port, check_storage, check_upstream, run, table
+from proxy.doctor import (
+    Row,
+    check_clock,
+    check_config,
+    check_embedding,
+    check_port,
+    check_storage,
+    check_upstream,
+    run,
+    table,
+)
 from proxy.storage.secret import FILE_NAME, SECRET_BYTES, tenant_secret
+from tests.builders import config
 
 KEY = "sk-0123456789abcdef"
 NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
@@ -77,6 +88,28 @@ def test_an_unreachable_upstream_fails() -> None:
 def test_a_clock_that_disagrees_with_the_upstream_is_a_warning(date: str, told: str | None) -> None:
     _, *rows = check_upstream(upstream(), answering(200, date=date), clock=lambda: NOW)
     assert [(row.status, row.text) for row in rows] == ([("warn", told)] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("sections", "text"),
+    [
+        ({}, "all-MiniLM-L6-v2 at hand"),
+        ({"reuse": {"intent": {"enabled": False}}}, "not needed"),
+        ({"embedding": {"base_url": "https://e.example/v1", "model": "m"}}, "asked of https://e.example/v1"),
+        ({"embedding": {"model": "someone/some-model"}}, "downloaded at the first start"),
+    ],
+)
+def test_what_finds_questions_in_other_words_is_looked_at(sections: dict[str, Any], text: str) -> None:
+    row = check_embedding(config(**sections))
+    assert row.status == "ok"
+    assert text in row.text
+
+
+def test_a_packaged_model_that_was_altered_fails(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    row = check_embedding(config(), tmp_path)
+    assert (row.name, row.status) == ("embedding", "fail")
+    assert "sha256" in row.text
 
 
 @pytest.mark.parametrize(("now", "status"), [(0.0, "fail"), (NOW, "ok")])
@@ -165,7 +198,7 @@ def test_the_exit_code_is_one_exactly_if_something_fails(tmp_path: Path, answer:
     out = io.StringIO()
     result = run(tmp_path / "olvido.yaml", environ={"KEY": KEY}, out=out, transport=answering(answer))
     assert result == code, out.getvalue()
-    for name in ("config", "versions", "tokenizer", "clock", "storage", "port", "upstream kimi"):
+    for name in ("config", "versions", "tokenizer", "clock", "embedding", "storage", "port", "upstream kimi"):
         assert f"  {name} " in out.getvalue()
     assert KEY not in out.getvalue()
 

@@ -1,0 +1,41 @@
+"""Which embedder the configuration asks for."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from proxy.config import Config
+from proxy.embed.base import Embedder, EmbeddingOff, Observed
+from proxy.embed.endpoint import EndpointEngine
+from proxy.embed.local import LocalEngine
+from proxy.embed.service import EngineEmbedder
+
+FOLDER = "embedding"
+
+
+def open_embedder(
+    config: Config,
+    *,
+    observed: Observed = lambda _size, _seconds: None,
+    environ: Mapping[str, str] | None = None,
+) -> Embedder:
+    """Not started, and nothing loaded. Off where nothing would use it: without reuse by intent, or where no answer is
+    kept. `observed` is told the texts and seconds of every run."""
+    if not config.reuse.intent.enabled or config.storage.kind == "off":
+        return EmbeddingOff()
+    embedding = config.embedding
+    if embedding.base_url is not None:
+        key = None if embedding.api_key is None else embedding.api_key.get_secret_value()
+        return EngineEmbedder(EndpointEngine(embedding.base_url, embedding.model, key), observed)
+    return EngineEmbedder(
+        LocalEngine(embedding.model, export_folders(config, os.environ if environ is None else environ)), observed
+    )
+
+
+def export_folders(config: Config, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The storage folder, unless nothing is kept there; then the user's cache: an export is made of a public model,
+    holds nothing of any user, and takes ten seconds to make."""
+    kept = (config.storage.path / FOLDER,) if config.storage.kind == "sqlite" else ()
+    home = environ.get("HOME")
+    cache = environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
+    return (*kept, Path(cache) / "olvido" / FOLDER) if cache else kept
