@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 Json: TypeAlias = Any
 Headers: TypeAlias = tuple[tuple[str, str], ...]  # lower-case names, in the order received
+Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of length 1; or a matrix of them, a row each
 
 Source = Literal["upstream", "exact", "intent"]
 Mode = Literal["on", "meter", "off"]
@@ -149,18 +152,84 @@ class StoredAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ReuseMiss:
-    """Why this request goes to the upstream. `key` is set when its answer may be stored for the next one."""
+class Asked:
+    """A question whose answer may be given to the same question in other words, and under what it would be kept."""
 
-    reason: str  # a bounded set: metrics label
+    entry_id: str  # of the entry that it will be
+    partition: str
+    language: Literal["es", "en"]
+    question: str  # the newest user message, as asked
+    context: tuple[str, ...]  # the user messages before it, oldest first
+    follows_reuse: bool = False  # the answer right before it came from memory by intent
+    vector: Vector | None = None  # of the question, if it was needed already
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseMiss:
+    """Why this request goes to the upstream. `key` is set when its answer may be stored for the next identical one,
+    `asked` when it may be for the same question in other words."""
+
+    reason: str  # why there is no identical one; a bounded set: metrics label
     key: str | None = None
+    intent: str = ""  # why there is none by intent; "" if none was looked for
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReuseHit:
     source: Literal["exact", "intent"]
-    key: str
+    key: str  # of the answer
     answer: StoredAnswer
+    missed: str = ""  # by intent: why there was no identical one
+    entry_id: str = ""  # by intent: whose answer
+    cosine: float = 0.0  # by intent: how near its question
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseEntry:
+    """A question that was answered, for whoever asks the same in other words. `id` is a hash of scope, partition,
+    question and context: asked again, it is the same entry."""
+
+    id: str  # "r-" and 16 hex digits
+    partition: str  # 32 hex digits: scope, model, system prompt, language, embedder, … in which it may be reused
+    question: str  # the newest user message, as it was asked
+    context: tuple[str, ...]  # the user messages before it, oldest first
+    answer_key: str  # of the answer in AnswerCache
+    created_at: float
+    expires_at: float
+    min_cosine: float = 0.0  # what a question needs to get this answer; above 0 after a report
+    strikes: int = 0  # reports that it was wrong
+    served: int = 0  # how often it was reused
+    evicted_at: float = 0.0  # what was created by then is not reused any more
+
+    @property
+    def is_evicted(self) -> bool:
+        return self.created_at <= self.evicted_at
+
+    def is_alive(self, now: float) -> bool:
+        return not self.is_evicted and now < self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry whose question is near enough to be looked at."""
+
+    entry: ReuseEntry
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseDecision:
+    """A line of the reuse log: what became of a lookup that had a candidate."""
+
+    request_id: str
+    at: float
+    result: str  # "hit", or why not
+    entry_id: str
+    cosine: float
+    question: str  # that was asked now
+    earlier_question: str
+    guards: str = ""  # what they saw
 
 
 # --- planning ------------------------------------------------------------------------------------------------------
@@ -268,7 +337,7 @@ class LedgerRow:
     stream: bool
     plan: PlanKind
     plan_reason: str
-    reuse_reason: str  # hit, or why not
+    reuse_reason: str  # of exact reuse: hit, or why not
     tokens_original: int  # prompt as the client sent it
     tokens_sent: int  # prompt as it went upstream; 0 when reused
     tokens_cached: int
@@ -280,4 +349,5 @@ class LedgerRow:
     total_seconds: float
     upstream_seconds: float
     retries: int = 0
+    intent_reason: str = ""  # of reuse by intent: hit, why not, or "" if none was looked for
     stage_seconds: Mapping[str, float] = field(default_factory=dict)

@@ -2,12 +2,14 @@
 
 | module | what |
 |---|---|
-| base.py | SessionStore, Ledger, AnswerCache, and their "off" implementations |
+| base.py | SessionStore, Ledger, AnswerCache, ReuseStore, and their "off" implementations |
 | opening.py | opens what the configuration asks for, and does without what can't be opened |
 | memory.py | in this process, bounded; and what the backends on disk keep in front of the disk |
 | sqlite.py, statements.py | sessions and ledger in one SQLite file: WAL, one writer |
 | writer.py | the writer task: what is put is durable within `interval` seconds, in short BEGIN IMMEDIATE batches |
 | migrations.py | the schema as named, append-only steps |
+| reuse.py, sqlite_reuse.py | entries for reuse by intent, their vectors, the reuse log: in this process; in SQLite |
+| partitions.py | those entries in memory, searched: loaded at first use, what other processes do within a second |
 | answers.py | exact answers in diskcache: TTL, size limit |
 | secret.py | private folders and files, and the secret that tenants are hashed with |
 """

@@ -17,7 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.types import LedgerRow, StoredAnswer
+from proxy.types import LedgerRow, ReuseDecision, ReuseEntry, StoredAnswer, Vector
+
+PAGE = 64  # entries that a reader takes in at once: that holds the event loop for a millisecond or two
 
 
 class StorageError(Exception):
@@ -96,6 +98,64 @@ class AnswerCache(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class ReuseChanges:
+    """What has changed in a partition since a reader asked last."""
+
+    entries: tuple[tuple[ReuseEntry, Vector], ...] = ()  # in the order they changed; evicted ones as well
+    upto: int = 0  # where to go on the next time
+    more: bool = False  # that was a page, and not the last
+
+
+class ReuseStore(Protocol):
+    """Questions that were answered, each with its vector, for reuse by intent; and the log of what was decided.
+
+    Of an entry that is added again the newest question counts, and the strikes of all that were before. An entry is
+    alive if it was created after its last eviction: so the order in which workers hear of both does not matter.
+    """
+
+    def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
+        """Queue the entry. It keeps what an earlier one of the same id had in strikes and threshold. Not newer than
+        that: ignored. The partition of an id never changes."""
+        ...
+
+    def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
+        """Queue a strike: the entry's threshold is at least `min_cosine` from now on, and it is evicted if so told."""
+        ...
+
+    def evict(self, scope: str, entry_id: str, at: float) -> None:
+        """Queue the end of what was created by `at`, and is no one's fault."""
+        ...
+
+    def served(self, scope: str, entry_id: str) -> None:
+        """Queue that it was reused once more."""
+        ...
+
+    async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
+        """What has changed after `after` (0: everything), the oldest first: entries that have not expired at `now`,
+        and those with strikes. Vectors are what float16 makes of them."""
+        ...
+
+    async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
+        """The entry, alive or not, as of now: what is queued is written first."""
+        ...
+
+    async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
+        """The same with its scope, for whoever administers all of them."""
+        ...
+
+    def log(self, scope: str, decision: ReuseDecision) -> None:
+        """Queue the line; the oldest lines of the scope leave."""
+        ...
+
+    async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
+        """The lines of a scope that were logged last, newest first."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
 class SessionsOff:
     """Every request is a new conversation."""
 
@@ -126,4 +186,37 @@ class AnswersOff:
     async def delete(self, scope: str, key: str) -> bool:  # noqa: ARG002 (Protocol)
         return False
 
+    async def close(self) -> None: ...
+
+
+class ReuseOff:
+    """Nothing was ever asked before."""
+
+    def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None: ...
+    def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None: ...
+    def evict(self, scope: str, entry_id: str, at: float) -> None: ...
+    def served(self, scope: str, entry_id: str) -> None: ...
+
+    async def entries(
+        self,
+        scope: str,  # noqa: ARG002 (Protocol)
+        partition: str,  # noqa: ARG002 (Protocol)
+        after: int,
+        now: float,  # noqa: ARG002 (Protocol)
+        limit: int = PAGE,  # noqa: ARG002 (Protocol)
+    ) -> ReuseChanges:
+        return ReuseChanges(upto=after)
+
+    async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    def log(self, scope: str, decision: ReuseDecision) -> None: ...
+
+    async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:  # noqa: ARG002 (Protocol)
+        return []
+
+    async def flush(self) -> None: ...
     async def close(self) -> None: ...

@@ -83,6 +83,49 @@ MIGRATIONS = (
             "CREATE INDEX ledger_newest ON ledger (scope_id, at)",
         ),
     ),
+    Migration(
+        "0003_reuse",
+        (
+            # Whatever changes moves to the end: a reader asks for what came after the last row that it has seen.
+            """
+            CREATE TABLE reuse_entries (
+                change INTEGER PRIMARY KEY,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                id TEXT NOT NULL,
+                partition TEXT NOT NULL,
+                question TEXT NOT NULL,
+                context TEXT NOT NULL,
+                answer_key TEXT NOT NULL,
+                created_at REAL NOT NULL,
+                expires_at REAL NOT NULL,
+                min_cosine REAL NOT NULL,
+                strikes INTEGER NOT NULL,
+                served INTEGER NOT NULL,
+                evicted_at REAL NOT NULL,
+                vector BLOB NOT NULL,
+                UNIQUE (id, scope_id)
+            )
+            """,
+            "CREATE INDEX reuse_changes ON reuse_entries (scope_id, partition)",
+            "CREATE INDEX reuse_ends ON reuse_entries (expires_at)",
+            """
+            CREATE TABLE reuse_log (
+                id INTEGER PRIMARY KEY,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                request_id TEXT NOT NULL,
+                at REAL NOT NULL,
+                result TEXT NOT NULL,
+                entry_id TEXT NOT NULL,
+                cosine REAL NOT NULL,
+                question TEXT NOT NULL,
+                earlier_question TEXT NOT NULL,
+                guards TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX reuse_log_newest ON reuse_log (scope_id)",
+        ),
+    ),
+    Migration("0004_intent", ("ALTER TABLE ledger ADD COLUMN intent_reason TEXT NOT NULL DEFAULT ''",)),
 )
 
 

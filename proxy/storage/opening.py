@@ -10,10 +10,22 @@ from typing import TypeVar
 
 from proxy.config import Config
 from proxy.storage.answers import DiskAnswers
-from proxy.storage.base import AnswerCache, AnswersOff, Ledger, LedgerOff, SessionsOff, SessionStore, StorageError
+from proxy.storage.base import (
+    AnswerCache,
+    AnswersOff,
+    Ledger,
+    LedgerOff,
+    ReuseOff,
+    ReuseStore,
+    SessionsOff,
+    SessionStore,
+    StorageError,
+)
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.reuse import MemoryReuse
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite import Database
+from proxy.storage.sqlite_reuse import SqliteReuse
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -29,6 +41,7 @@ class Storage:
     sessions: SessionStore
     ledger: Ledger
     answers: AnswerCache
+    reuse: ReuseStore
     secret: bytes = field(repr=False)
     database: Database | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
@@ -53,19 +66,21 @@ class Storage:
         await self.answers.close()
         await self.sessions.close()
         await self.ledger.close()
+        await self.reuse.close()
         if self.database is not None:
             await self.database.close()
 
 
 async def open_storage(config: Config, tasks: Tasks) -> Storage:
     """Raises SecretUnsafe if the folder can't hold a secret."""
-    exact = config.reuse.exact
+    exact, log_rows = config.reuse.exact, config.reuse.intent.log_rows
     max_bytes, max_entry_bytes = exact.max_mb * 2**20, exact.max_entry_kb * 1024
     if config.storage.kind == "off":
-        return Storage(SessionsOff(), LedgerOff(), AnswersOff(), secrets.token_bytes(SECRET_BYTES))
+        return Storage(SessionsOff(), LedgerOff(), AnswersOff(), ReuseOff(), secrets.token_bytes(SECRET_BYTES))
     if config.storage.kind == "memory":
         answers = MemoryAnswers(max_bytes, max_entry_bytes)
-        return Storage(MemorySessions(), MemoryLedger(), answers, secrets.token_bytes(SECRET_BYTES))
+        reuse = MemoryReuse(log_rows=log_rows)
+        return Storage(MemorySessions(), MemoryLedger(), answers, reuse, secrets.token_bytes(SECRET_BYTES))
 
     folder = config.storage.path
     secret = await asyncio.to_thread(tenant_secret, folder)
@@ -79,6 +94,7 @@ async def open_storage(config: Config, tasks: Tasks) -> Storage:
         sessions=database.sessions if database else SessionsOff(),
         ledger=database.ledger if database else LedgerOff(),
         answers=cache or AnswersOff(),
+        reuse=SqliteReuse(database, log_rows) if database else ReuseOff(),
         secret=secret,
         database=database,
         failures=failures,

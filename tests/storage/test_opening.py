@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from proxy.storage.base import AnswersOff, LedgerOff, SecretUnsafe, SessionsOff
+from proxy.storage.base import AnswersOff, LedgerOff, ReuseOff, SecretUnsafe, SessionsOff
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.opening import ANSWERS, DATABASE, open_storage
+from proxy.storage.reuse import MemoryReuse
 from proxy.tasks import Tasks
+from proxy.types import ReuseDecision
 from tests.builders import NOW, config, ledger_row, stored
+
+DECISION = ReuseDecision("req_1", NOW, "hit", "r-1", 1.0, "how?", "how?")
 
 
 def on_disk(folder: Path) -> dict[str, str]:
@@ -23,6 +27,7 @@ async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> N
     assert (type(off.sessions), type(off.ledger), type(off.answers)) == (SessionsOff, LedgerOff, AnswersOff)
     assert (type(memory.sessions), type(memory.ledger)) == (MemorySessions, MemoryLedger)
     assert isinstance(memory.answers, MemoryAnswers)
+    assert (type(off.reuse), type(memory.reuse)) == (ReuseOff, MemoryReuse)
     assert off.secret != memory.secret
     assert len(off.secret) == len(memory.secret) == 32
     for storage in (off, memory):
@@ -37,13 +42,15 @@ async def test_what_was_kept_is_there_when_it_is_opened_again(tmp_path: Path) ->
     first = await open_storage(settings, tasks)
     first.ledger.append(ledger_row(scope="a"))
     first.sessions.remember("a", "s", [b"1" * 16], 0, NOW)
+    first.reuse.log("a", DECISION)
     await first.answers.put("a", "key", stored(), 60.0)
-    assert first.queued == 2
+    assert first.queued == 3
     await first.close()
 
     again = await open_storage(settings, tasks)
     assert again.secret == first.secret
     assert [row.request_id for row in await again.ledger.recent("a")] == ["req_1"]
+    assert await again.reuse.recent("a") == [DECISION]
     prefix = await again.sessions.longest_prefix("a", [b"1" * 16])
     assert prefix is not None
     assert prefix.sessions == ("s",)
@@ -60,12 +67,25 @@ async def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "olvido").stat().st_mode) == 0o700
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("rows", [0, 2])
+async def test_the_reuse_log_is_as_long_as_configured(tmp_path: Path, kind: str, rows: int) -> None:
+    settings = config(storage={"kind": kind, "path": str(tmp_path)}, reuse={"intent": {"log_rows": rows}})
+    storage = await open_storage(settings, Tasks())
+    for _ in range(3):
+        storage.reuse.log("a", DECISION)
+    await storage.reuse.flush()
+    assert await storage.reuse.recent("a") == [DECISION] * rows
+    await storage.close()
+
+
 async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> None:
     (tmp_path / DATABASE).write_bytes(b"this is no database" * 1_000)
     storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
     assert list(storage.failures) == ["database"]
     assert DATABASE in storage.failures["database"]
     assert isinstance(storage.sessions, SessionsOff)
+    assert isinstance(storage.reuse, ReuseOff)
     await storage.answers.put("a", "key", stored(), 60.0)
     assert await storage.answers.get("a", "key", NOW) == stored()
     await storage.close()
