@@ -6,14 +6,11 @@ text, tools that change something, a model that looks things up), then what its 
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from proxy.reuse.effects import side_effect
-from proxy.reuse.feelings import emotional
-from proxy.reuse.moment import time_dependent
-from proxy.reuse.text import plain, words
-from proxy.types import ChatRequest, Message
+from proxy.reuse.learned import learned, listed
+from proxy.reuse.text import words
+from proxy.types import ChatRequest, Message, Vector
 
 Bypass = Literal[
     "multimodal",
@@ -31,8 +28,13 @@ BYPASSES: tuple[str, ...] = get_args(Bypass)
 EDGE_CHARACTERS = 2000
 # "And in Rosario?" asks what the question before it asked.
 FOLLOW_UP_CHARACTERS = 40
+# What was learned was learned from messages of a few sentences.
+FEW_SENTENCES_CHARACTERS = 400
+PASTED_MARGIN = 1.0  # the ends of a longer one may be prose, which was not learned from
 
 LONGEST_TOOL_NAME = 200  # OpenAI's may have 64 characters; a name of megabytes would take seconds to read
+
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s|\n")
 
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", "thinking", "reasoning"})
 
@@ -67,8 +69,9 @@ _WRITES = words(
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
-def bypass_reason(request: ChatRequest) -> Bypass | None:
-    """Why an answer to this request must be neither reused nor kept; None if it may be."""
+def bypass_reason(request: ChatRequest, vector: Vector | None = None) -> Bypass | None:
+    """Why an answer to this request must be neither reused nor kept; None if it may be. `vector`, the embedding of the
+    newest user message, makes it surer."""
     fields = request.fields
     for message in request.messages:
         if not _is_text(message.data):
@@ -83,17 +86,19 @@ def bypass_reason(request: ChatRequest) -> Bypass | None:
         return "live_search"
     if not all(map(_only_reads, _tools(fields))):
         return "tools_with_effects"
-    return _asked_for(_newest_user_text(request.messages))
+    newest, *before = _user_texts(request.messages)
+    return _asked_for(newest, vector) or next(filter(None, map(_asked_for, before)), None)
 
 
-@lru_cache(maxsize=2048)  # what can be reused is asked again and again, and reading it takes 100 µs
-def _asked_for(said: str) -> Bypass | None:
-    text = plain(said)
-    if time_dependent(text):
-        return "time_dependent"
-    if side_effect(text):
-        return "side_effect"
-    return "emotional" if emotional(text) else None
+def _asked_for(said: str, vector: Vector | None = None) -> Bypass | None:
+    if not said:
+        return None
+    if len(said) <= FEW_SENTENCES_CHARACTERS:
+        return learned(said, vector)
+    opening = said[:FEW_SENTENCES_CHARACTERS]
+    # From where a sentence begins: "keeps the garden" alone would be an order.
+    closing = _SENTENCE_END.split(said[-FEW_SENTENCES_CHARACTERS:], maxsplit=1)[-1]
+    return listed(said) or learned(opening, margin=PASTED_MARGIN) or learned(closing, margin=PASTED_MARGIN)
 
 
 def _is_text(message: Mapping[str, Any]) -> bool:
@@ -107,21 +112,24 @@ def _is_text(message: Mapping[str, Any]) -> bool:
     return all(isinstance(part, dict) and part.get("type") in _TEXT_PARTS for part in content)
 
 
-def _newest_user_text(messages: tuple[Message, ...]) -> str:
-    newest_first = (_text(message.data) for message in reversed(messages) if message.role == "user")
-    text = next(newest_first, "")
-    if len(text) < FOLLOW_UP_CHARACTERS:
-        text = f"{next(newest_first, '')[-EDGE_CHARACTERS:]}\n{text}"
-    if len(text) > 2 * EDGE_CHARACTERS:
-        text = f"{text[:EDGE_CHARACTERS]}\n{text[-EDGE_CHARACTERS:]}"
-    return text
+def _user_texts(messages: tuple[Message, ...]) -> list[str]:
+    """The newest user message and, if that may be a follow-up, the one before it."""
+    newest_first = (_edges(_text(message.data)) for message in reversed(messages) if message.role == "user")
+    newest = next(newest_first, "")
+    return [newest, next(newest_first, "")] if len(newest) < FOLLOW_UP_CHARACTERS else [newest]
+
+
+def _edges(text: str) -> str:
+    if len(text) <= 2 * EDGE_CHARACTERS:
+        return text
+    return f"{text[:EDGE_CHARACTERS]}\n{text[-EDGE_CHARACTERS:]}"
 
 
 def _text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    return "\n".join(str(part.get("text", "")) for part in content or ())
+    return "\n".join(str(part.get("text") or "") for part in content or ())
 
 
 def _tools(fields: Mapping[str, Any]) -> Iterator[str | None]:

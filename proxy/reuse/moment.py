@@ -34,6 +34,22 @@ _WHETHER_ES = re.compile(
     r"[a-z]+(?= [^?]*\?)"
 )
 
+_SIGNS = {
+    "now": _NOW,
+    "live": _LIVE,
+    "opens": _OPENS,
+    "whether": _WHETHER_ES,
+    "timeless": _TIMELESS,
+    "language": _LANGUAGE,
+    "code": _CODE,
+}
+SIGNS = (*_SIGNS,)
+
+
+def signs(text: str) -> tuple[str, ...]:
+    """Which tables have a word of plain `text`, whatever they decide together."""
+    return tuple(name for name, table in _SIGNS.items() if table.search(text))
+
 
 def about_language(asked: str) -> bool:
     """Is this sentence about words or works rather than about what they name?"""

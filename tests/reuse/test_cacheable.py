@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -405,6 +406,7 @@ How much is a gallon of milk?
 """
 
 REUSABLE = """
+¿Cómo superar el miedo a volar según los psicólogos?
 ¿Qué es un agujero negro?
 ¿Cómo se hace una tortilla de papas?
 ¿Cuál es el río más largo de América?
@@ -793,6 +795,13 @@ def test_the_middle_of_a_pasted_document_is_not() -> None:
     assert bypass_reason(request(f"{filler} Send an email today. {filler}")) is None
 
 
+def test_an_embedding_is_the_newest_messages_and_says_nothing_of_the_one_before() -> None:
+    for sign in (-50, 50):
+        vector = np.full(384, sign, np.float32)
+        earlier, follow_up = {"role": "user", "content": "¿Llueve en Rosario?"}, {"role": "user", "content": "¿Y?"}
+        assert bypass_reason(conversation(earlier, follow_up), vector) is not None
+
+
 @given(st.text(alphabet="aei .,?¿i'mhowtheisque\n\"", max_size=300), st.integers(1, 400))
 def test_any_text_gets_a_decision(text: str, repeat: int) -> None:
     assert bypass_reason(request(text * repeat)) in {None, *BYPASSES}
@@ -802,12 +811,6 @@ def test_no_user_message_asks_nothing() -> None:
     assert bypass_reason(conversation({"role": "system", "content": "What time is it?"})) is None
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="the past is taken for now, and a fear that is asked about for one felt"
-)
-@pytest.mark.parametrize(
-    "text",
-    ["¿Cuál fue la última película de Hitchcock?", "¿Cómo superar el miedo a volar según los psicólogos?"],
-)
-def test_these_are_cacheable_and_wrongly_bypassed_so_far(text: str) -> None:
-    assert bypass_reason(request(text)) is None
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the last of what is past is taken for the latest")
+def test_this_is_cacheable_and_wrongly_bypassed_so_far() -> None:
+    assert bypass_reason(request("¿Cuál fue la última película de Hitchcock?")) is None
