@@ -1,0 +1,184 @@
+"""Which word of one question stands for which of the other, and which words are left over.
+
+Content words are paired one to one, the surest pairs first: the same lemma (or synonym), the same stem, the same root,
+then a typo of a word that the dictionary has. What remains may still be an acronym and its words ("UN", "united
+nations"), a function word typed wrongly, or words written together.
+"""
+
+from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
+
+from proxy.reuse.question import Question, Token
+from proxy.reuse.words import is_form_of, is_known, is_typo, lemma, root, sound, stem
+
+_FAMILY = 0.9
+_ACRONYM = range(2, 7)  # letters
+_LONGEST_NAME = 8  # words
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    asked: Token
+    earlier: Token
+    surety: float  # 1: the same lemma
+
+    @property
+    def is_derived(self) -> bool:
+        """Not the same word: one of the same family."""
+        return self.surety == _FAMILY
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    asked: Question
+    earlier: Question
+    pairs: tuple[Pair, ...]  # in the order of the question asked
+    left_asked: tuple[Token, ...]  # content words that the other question has no word for
+    left_earlier: tuple[Token, ...]
+
+
+def align(asked: Question, earlier: Question) -> Alignment:
+    pairs = _paired(asked, earlier)
+    taken, taken_earlier = ({pair.asked.position for pair in pairs}, {pair.earlier.position for pair in pairs})
+    left = [token for token in asked.content if token.position not in taken]
+    left_earlier = [token for token in earlier.content if token.position not in taken_earlier]
+    for short, long in _acronyms(left, asked, left_earlier, earlier):
+        pairs.append(Pair(short, long, 0.95))
+    for short, long in _acronyms(left_earlier, earlier, left, asked):
+        pairs.append(Pair(long, short, 0.95))
+    left = [token for token in left if not _is_mistyped_function(token, earlier)]
+    left_earlier = [token for token in left_earlier if not _is_mistyped_function(token, asked)]
+    if _are_run_together(left, left_earlier):
+        left, left_earlier = [], []
+    pairs.sort(key=lambda pair: pair.asked.position)
+    return Alignment(asked, earlier, tuple(pairs), tuple(left), tuple(left_earlier))
+
+
+def _paired(asked: Question, earlier: Question) -> list[Pair]:
+    found = [
+        (-surety, abs(index - other), one, two)
+        for index, one in enumerate(asked.content)
+        for other, two in enumerate(earlier.content)
+        if (surety := _surety(one, two, asked))
+    ]
+    found.sort(key=lambda row: row[:2])
+    taken: set[int] = set()
+    taken_earlier: set[int] = set()
+    pairs: list[Pair] = []
+    for surety, _, one, two in found:
+        if one.position not in taken and two.position not in taken_earlier:
+            taken.add(one.position)
+            taken_earlier.add(two.position)
+            pairs.append(Pair(one, two, -surety))
+    return pairs
+
+
+def _surety(one: Token, two: Token, question: Question) -> float:
+    language = question.language
+    if one.word == two.word or one.lemma == two.lemma or one.word.replace("-", "") == two.word.replace("-", ""):
+        return 1.0
+    if language == "es" and any(
+        is_form_of(form.word, lemma(other.written, "es")) for form, other in ((one, two), (two, one))
+    ):
+        return 0.95
+    if any(character.isdigit() for character in one.word + two.word):
+        return 0.0  # "6a" is no typo of "6b"
+    if stem(one.lemma, language) == stem(two.lemma, language):
+        return _FAMILY
+    if root(one.lemma, language) == root(two.lemma, language):
+        return _FAMILY
+    known, other_known = (_is_known(token, question) for token in (one, two))
+    if not (one.word + two.word).isalpha():
+        return 0.0
+    if is_typo(one.word, two.word, language, both_known=known and other_known, one_known=known or other_known):
+        return 0.8
+    return 0.0
+
+
+def _is_known(token: Token, question: Question) -> bool:
+    # A word that was written out from its short form is one of our tables.
+    return (
+        token.word != token.written
+        or is_known(token.written, question.language)
+        or is_known(token.lemma, question.language)
+    )
+
+
+def _acronyms(
+    left: list[Token], question: Question, left_other: list[Token], other: Question
+) -> list[tuple[Token, Token]]:
+    """Pairs of an acronym and the first of the words that it stands for; takes all of them out of the lists."""
+    pairs = []
+    for short in list(left):
+        if not _may_be_acronym(short, question):
+            continue
+        run = _spelled_out(short.word, left_other, other)
+        if run:
+            left.remove(short)
+            for token in run:
+                left_other.remove(token)
+            pairs.append((short, run[0]))
+    return pairs
+
+
+def _may_be_acronym(token: Token, question: Question) -> bool:
+    if len(token.word) not in _ACRONYM or not token.word.isalpha():
+        return False
+    return token.word in question.acronyms or not is_known(token.word, question.language)
+
+
+def _spelled_out(acronym: str, left: list[Token], question: Question) -> list[Token]:
+    for start in range(len(left)):
+        for stop in range(start + 2, min(start + _LONGEST_NAME, len(left)) + 1):
+            run = left[start:stop]
+            words = question.tokens[run[0].position : run[-1].position + 1]
+            if sum(token.is_content for token in words) == len(run) and _has_initials(words, acronym):
+                return run
+    return []
+
+
+def _has_initials(words: tuple[Token, ...], acronym: str) -> bool:
+    """Does every content word give its letter? A function word or the second half of a compound may."""
+    parts = [
+        (part[:1], is_optional or not word.is_content)
+        for word in words
+        for is_optional, part in enumerate(word.word.replace("'", "-").split("-"))
+    ]
+    reached = {0}  # how many letters of the acronym may have been given so far
+    for letter, may_be_missing in parts:
+        given = {at + 1 for at in reached if at < len(acronym) and acronym[at] == letter}
+        reached = given | reached if may_be_missing else given
+    return len(acronym) in reached
+
+
+def _is_mistyped_function(token: Token, other: Question) -> bool:
+    language = other.language
+    if is_known(token.written, language):
+        return False
+    return any(
+        len(function.word) >= 3
+        and (
+            is_typo(token.word, function.word, language, both_known=False, one_known=True)
+            or (len(token.word) >= 3 and sound(token.word, language) == sound(function.word, language))
+        )
+        for function in other.tokens
+        if function.kind == "function"
+    )
+
+
+def _are_run_together(left: list[Token], left_other: list[Token]) -> bool:
+    if len(left) == len(left_other):
+        return False
+    one, two = ("".join(token.word.replace("-", "") for token in side) for side in (left, left_other))
+    return min(len(one), len(two)) >= 6 and OSA.distance(one, two, score_cutoff=1) <= 1
+
+
+def crossings(pairs: tuple[Pair, ...]) -> list[tuple[Pair, Pair]]:
+    """Two pairs each whose words stand in the other order in the earlier question."""
+    return [
+        (first, second)
+        for at, first in enumerate(pairs)
+        for second in pairs[at + 1 :]
+        if first.earlier.position > second.earlier.position
+    ]

@@ -1,0 +1,115 @@
+"""Do two questions ask the same thing?
+
+The cheapest doubt comes first: the cosine, the guards on the two questions, the alignment, the guards on the aligned
+words. If every content word of one has its word in the other, a low cosine is enough: it says little that the words
+don't. If words are left over, the pair needs a high one and the verifier's consent.
+"""
+
+from dataclasses import dataclass
+
+from proxy.reuse.align import Alignment, align
+from proxy.reuse.guards import ALIGNED_GUARDS, DOUBTS, QUESTION_GUARDS
+from proxy.reuse.lexicon import lexicon
+from proxy.reuse.question import Question, Token
+from proxy.reuse.verifier import consents
+
+REASONS = frozenset(
+    {
+        "hit",
+        "language",
+        "long",
+        "cosine",
+        "empty",
+        "unmatched",
+        "verifier",
+        "derived",
+        *QUESTION_GUARDS,
+        *DOUBTS,
+        *ALIGNED_GUARDS,
+    }
+)
+_EASY, _HARD = 12, 60  # content words
+_DERIVED = 0.7  # cosine, if a word is only related to its other: "abstraction", "abstract"
+_FORGIVING = 0.8  # cosine, if a word is left over that counts for little: "interesting things to know", "to do"
+_PRAISED = frozenset({"what", "how", "why", "where", "none"})  # asked for an explanation, not for yes or no
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    reused: bool
+    reason: str  # one of REASONS
+    detail: str = ""  # what differs, for the reuse log
+
+
+def judge(asked: Question, earlier: Question, cosine: float, *, min_cosine: float, min_cosine_agreed: float) -> Verdict:
+    """May the answer to `earlier` be given to `asked`? Both of one language; doubt is a no."""
+    if asked.language != earlier.language:
+        return Verdict(False, "language", f"{asked.language} / {earlier.language}")
+    if asked.original == earlier.original:
+        return Verdict(True, "hit")
+    if asked.is_long or earlier.is_long:
+        return Verdict(False, "long")
+    if cosine < min_cosine_agreed:
+        return Verdict(False, "cosine", f"{cosine:.2f}")
+    for name, differs in QUESTION_GUARDS.items():
+        if detail := differs(asked, earlier):
+            return Verdict(False, name, detail)
+    if excess := _too_much_to_align(asked, earlier):
+        return Verdict(False, excess)
+    alignment = align(asked, earlier)
+    for name, disagrees in ALIGNED_GUARDS.items():
+        if detail := disagrees(alignment):
+            return Verdict(False, name, detail)
+    return _weighed(alignment, cosine, min_cosine)
+
+
+def _too_much_to_align(asked: Question, earlier: Question) -> str:
+    """Every word is compared with every other: that is not spent on long texts that share little."""
+    words, words_earlier = ({token.lemma for token in question.content} for question in (asked, earlier))
+    longest = max(len(asked.content), len(earlier.content))
+    if longest <= _EASY:
+        return ""
+    if longest > _HARD:
+        return "long"
+    return "unmatched" if 2 * len(words & words_earlier) < max(len(words), len(words_earlier)) else ""
+
+
+def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
+    """What no guard objects to."""
+    left, left_earlier = left_over(alignment)
+    if not alignment.pairs and alignment.asked.text != alignment.earlier.text:
+        return Verdict(False, "empty")
+    doubt, detail = next(
+        ((name, said) for name, differs in DOUBTS.items() if (said := differs(alignment.asked, alignment.earlier))),
+        ("", ""),
+    )
+    if left or left_earlier:
+        doubt, detail = "unmatched", f"{_listed(left)} / {_listed(left_earlier)}"
+    if doubt:
+        if cosine < min_cosine:
+            return Verdict(False, doubt, detail)
+        if not consents(alignment, left, left_earlier, cosine):
+            return Verdict(False, "verifier", detail)
+    elif cosine < _FORGIVING and (alignment.left_asked or alignment.left_earlier):
+        return Verdict(False, "cosine", f"{cosine:.2f}")
+    elif cosine < _DERIVED and any(pair.is_derived for pair in alignment.pairs):
+        return Verdict(False, "derived", f"{cosine:.2f}")
+    return Verdict(True, "hit", detail)
+
+
+def left_over(alignment: Alignment) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+    """The content words of either question that the other has none for, but those that say little."""
+    asked, earlier = alignment.asked, alignment.earlier
+    tables = lexicon(asked.language)
+    optional = tables.optional
+    if asked.asks in _PRAISED and earlier.asks != "yesno":
+        optional = optional | tables.praise
+    left, left_earlier = (
+        tuple(token for token in side if token.lemma not in optional and token.word not in tables.optional)
+        for side in (alignment.left_asked, alignment.left_earlier)
+    )
+    return left, left_earlier
+
+
+def _listed(tokens: tuple[Token, ...]) -> str:
+    return " ".join(token.word for token in tokens)

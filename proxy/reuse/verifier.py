@@ -1,0 +1,125 @@
+"""May two questions be the same although a word is left over, or said with another emphasis?
+
+A logistic regression over a dozen plain features, learned by tests/bench/verifier.py from the development data. It is
+only asked where no guard objects, and never where one word decides the answer: in yes-no questions, of names and words
+that the dictionary doesn't know, of the form of the answer and who it is for, of a clause that only one question has.
+Nor in Spanish, where the data have too few such pairs to learn from.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import exp
+from typing import Final
+
+from proxy.reuse.align import Alignment
+from proxy.reuse.guards import DOUBTS
+from proxy.reuse.lexicon import words
+from proxy.reuse.question import Token
+from proxy.reuse.words import is_known
+
+THRESHOLD: Final = 0.45  # of the probability
+# Where one word stands for another, they may be opposites that no table knows ("thin" and "thicken" a sauce), and the
+# features can't tell: so it takes more.
+EXCHANGED_THRESHOLD: Final = 0.65
+EXCHANGED_COSINE: Final = 0.93
+WEIGHTS: Final[Mapping[str, float]] = {
+    "always": -0.53,
+    "cosine above 0.9, in tenths": 1.74,
+    "words left over": 0.37,
+    "a single one": 0.30,
+    "on both sides": -0.43,
+    "share of all words": 0.01,
+    "after a preposition": -0.19,
+    "coordinated": 0.22,
+    "only one has and, or": 0.24,
+    "pairs": -0.05,
+    "doubtful pairs": 0.57,
+    "numbers": 0.20,
+    "operators": 0.62,
+    "clauses": 0.42,
+    "asks how": 1.27,
+    "asks what": 0.14,
+    "asks why": 1.53,
+    "asks by no word": 0.24,
+    "emphasis": 0.49,
+    "near_tense": 0.42,
+    "they": 0.56,
+}
+
+_LONGEST = 12  # content words: in more of them, one that differs hardly moves the cosine
+# The form of the answer, whom it is about.
+DECISIVE: Final = words(
+    """
+    answer list listed table checklist bullet step sentence word paragraph line page code example examples brief briefly
+    short long summary summarise summarize detail detailed explain explanation simple simply outline essay poem story
+    email letter json csv markdown diagram chart picture english spanish french german italian portuguese chinese
+    japanese translate translation column row emoji metaphor analogy kid child beginner expert joke quote source link
+    mother mom mum father dad parent son daughter brother sister wife husband partner friend boss colleague neighbour
+    neighbor baby toddler teenager teen adult man woman boy girl dog cat pet landlord tenant client employer employee
+    student teacher doctor patient grandmother grandfather uncle aunt cousin roommate flatmate
+    bottom top part half whole free online offline up down stop quit avoid prevent unless
+    """
+)
+
+
+def consents(alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...], cosine: float) -> bool:
+    """`left`, `left_earlier`: the words that the other question has none for."""
+    if is_out_of_bounds(alignment, left, left_earlier):
+        return False
+    likely = probability(evidence(alignment, left, left_earlier, cosine))
+    if left and left_earlier:
+        return likely >= EXCHANGED_THRESHOLD and cosine >= EXCHANGED_COSINE
+    return likely >= THRESHOLD
+
+
+def probability(found: Mapping[str, float]) -> float:
+    return 1 / (1 + exp(-sum(WEIGHTS.get(name, 0.0) * value for name, value in found.items())))
+
+
+def is_out_of_bounds(alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...]) -> bool:
+    if alignment.asked.language != "en" or "yesno" in (alignment.asked.asks, alignment.earlier.asks):
+        return True
+    if max(len(alignment.asked.content), len(alignment.earlier.content)) > _LONGEST:
+        return True
+    over = (*left, *left_earlier)
+    if any(_is_name(token, alignment) or token.lemma in DECISIVE or token.word in DECISIVE for token in over):
+        return True
+    clauses = {pair.asked.clause for pair in alignment.pairs}
+    clauses_earlier = {pair.earlier.clause for pair in alignment.pairs}
+    return _outside(left, clauses) or _outside(left_earlier, clauses_earlier)
+
+
+def evidence(
+    alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...], cosine: float
+) -> dict[str, float]:
+    asked, earlier = alignment.asked, alignment.earlier
+    over = (*left, *left_earlier)
+    found = {
+        "always": 1.0,
+        "cosine above 0.9, in tenths": (cosine - 0.9) * 10,
+        "words left over": min(len(over), 5),
+        "a single one": len(over) == 1,
+        "on both sides": bool(left) and bool(left_earlier),
+        "share of all words": len(over) / max(1, len(asked.content) + len(earlier.content)),
+        "after a preposition": sum(bool(token.marker) for token in over),
+        "coordinated": any(token.is_coordinated for token in over),
+        "only one has and, or": asked.joins != earlier.joins,
+        "pairs": min(len(alignment.pairs), 6),
+        "doubtful pairs": sum(pair.surety < 0.9 for pair in alignment.pairs),
+        "numbers": bool(asked.numbers),
+        "operators": bool(asked.operators),
+        "clauses": min(3, asked.text.count(",") + earlier.text.count(",")),
+        "asks how": asked.asks == "how",
+        "asks what": asked.asks == "what",
+        "asks why": asked.asks == "why",
+        "asks by no word": "none" in (asked.asks, earlier.asks),
+        **{name: bool(differs(asked, earlier)) for name, differs in DOUBTS.items()},
+    }
+    return {name: float(value) for name, value in found.items()}
+
+
+def _is_name(token: Token, alignment: Alignment) -> bool:
+    return token.is_capital or not is_known(token.written, alignment.asked.language)
+
+
+def _outside(tokens: Iterable[Token], clauses: set[int]) -> bool:
+    return any(token.clause not in clauses for token in tokens)

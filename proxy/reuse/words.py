@@ -1,0 +1,115 @@
+"""The forms of a word that questions are compared by: its lemma, its root, how it sounds.
+
+The dictionaries (simplemma's, 130 MB once loaded, nearly all of it Spanish) take 1.5 s to load. `warm` does it in a
+thread of its own; a word that is asked for before waits as long.
+"""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from proxy.reuse.lexicon import Language, lexicon
+
+_REMEMBERED = 50_000  # forms in each of the tables below: 10 MB in all
+_STEMMERS: dict[Language, str] = {"en": "english", "es": "spanish"}
+_INFINITIVES = frozenset({"ar", "er", "ir"})
+_REGULAR = re.compile(
+    r"(?:o|as?|es?|a[ms]os|e[ms]os|imos|an|en|ad|ed|ais|eis|[aei]r|ando|iendo)(?:me|te|se|nos|l[aeo]s?)*"
+)
+_STEMMING = threading.Lock()
+_DOUBLED = re.compile(r"(.)\1+")
+_SHORTEST_ROOT = 4  # letters: under that, what an ending leaves says too little
+
+
+def warm(languages: Iterable[Language] = ("en", "es")) -> None:
+    """Load what the first question would wait for."""
+    for language in languages:
+        lexicon(language)
+        lemma("questions", language)
+        is_known("questions", language)
+        stem("questions", language)
+
+
+def fold(text: str) -> str:
+    """`text` in lower case and without accents."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    return "".join(mark for mark in unicodedata.normalize("NFD", text) if not unicodedata.combining(mark))
+
+
+@lru_cache(_REMEMBERED)
+def lemma(word: str, language: Language) -> str:
+    """The folded dictionary form of a lower-case word that still has its accents."""
+    return fold(_dictionary().lemmatize(word, lang=language))
+
+
+@lru_cache(_REMEMBERED)
+def is_known(word: str, language: Language) -> bool:
+    return bool(_dictionary().is_known(word, lang=language))
+
+
+@lru_cache(_REMEMBERED)
+def stem(word: str, language: Language) -> str:
+    with _STEMMING:  # a stemmer keeps the word in itself
+        return str(_stemmer(language).stemWord(word))
+
+
+@lru_cache(_REMEMBERED)
+def root(word: str, language: Language) -> str:
+    """What is left of a lemma without the ending that derived it: `activation` has `activ`."""
+    bare = lexicon(language).suffixes.sub("", word)
+    return bare if len(bare) >= _SHORTEST_ROOT else word
+
+
+@lru_cache(_REMEMBERED)
+def sound(word: str, language: Language) -> str:
+    """How a folded word sounds, roughly: what is often written for each other becomes the same."""
+    for written, heard in lexicon(language).sounds:
+        word = word.replace(written, heard)
+    return _DOUBLED.sub(r"\1", word)
+
+
+def is_form_of(word: str, infinitive: str) -> bool:
+    """Is the folded Spanish word a regular form of the verb? The dictionary takes "saco" for a coat alone, and doesn't
+    know a clitic without its accent ("pasame")."""
+    if len(infinitive) < 4 or infinitive[-2:] not in _INFINITIVES or not word.startswith(infinitive[:-2]):
+        return False
+    return _REGULAR.fullmatch(word, len(infinitive) - 2) is not None
+
+
+def is_typo(one: str, other: str, language: Language, *, both_known: bool, one_known: bool) -> bool:
+    """Could the two folded words be one, typed wrongly? Never if the dictionary has both."""
+    if both_known:
+        return False
+    shorter = min(len(one), len(other))
+    alike = sound(one, language) == sound(other, language)
+    if shorter < 4:
+        return shorter == 3 and alike
+    distance = OSA.distance(one, other, score_cutoff=2)
+    if distance <= 1 or alike:
+        return True
+    if not one_known:
+        return False
+    return (shorter >= 6 and distance <= 2) or (
+        shorter >= 5 and OSA.distance(sound(one, language), sound(other, language), score_cutoff=1) <= 1
+    )
+
+
+@lru_cache(1)
+def _dictionary() -> Any:
+    import simplemma  # noqa: PLC0415  # 0.2 s that a process without intent reuse need not spend
+
+    return simplemma
+
+
+@lru_cache(4)
+def _stemmer(language: Language) -> Any:
+    import snowballstemmer  # noqa: PLC0415  # as above
+
+    return snowballstemmer.stemmer(_STEMMERS[language])

@@ -1,0 +1,56 @@
+import pytest
+
+from proxy.reuse.align import Alignment, align, crossings
+from proxy.reuse.lexicon import Language
+from proxy.reuse.question import analyse
+
+
+def aligned(language: Language, one: str, other: str) -> Alignment:
+    return align(analyse(one, language), analyse(other, language))
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("en", "How do I repair a bicycle?", "how to fix bikes"),  # synonyms, plural
+        ("en", "Where is the United Nations?", "Where is the UN?"),
+        ("en", "How do I sharpen a chisel?", "how do i sharpen a chissel"),
+        ("en", "How do I set up wi-fi?", "How do I set up wifi?"),
+        ("en", "How do I roast chestnuts?", "How do I roast chest nuts?"),
+        ("es", "¿Cómo arreglo una bicicleta?", "como reparar bicis"),
+        ("es", "¿Qué hace la Organización Mundial del Comercio?", "¿Qué hace la OMC?"),
+        ("es", "¿Cómo afilo un cincel?", "como afilo un sincel"),
+        ("es", "¿Cómo saco el óxido?", "¿Cómo puedo sacar el óxido?"),
+        ("es", "Pasame la receta.", "¿Me pasas la receta?"),
+    ],
+)
+def test_every_content_word_finds_its_other(language: Language, one: str, other: str) -> None:
+    found = aligned(language, one, other)
+    assert found.pairs
+    assert (found.left_asked, found.left_earlier) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other", "left"),
+    [
+        ("en", "How do I sharpen a chisel?", "How do I sharpen an axe?", {"chisel", "axe"}),
+        ("en", "How heavy is the Nexus 6b?", "How heavy is the Nexus 6c?", {"6b", "6c"}),
+        ("en", "How do I hire a cook?", "How do I fire a cook?", {"hire", "fire"}),
+        ("es", "¿Cómo afilo un cincel?", "¿Cómo afilo un hacha?", {"cincel", "hacha"}),
+        ("es", "¿Cómo activo el filtro?", "¿Cómo desactivo el filtro?", {"activo", "desactivo"}),
+    ],
+)
+def test_what_has_no_other_is_left_over(language: Language, one: str, other: str, left: set[str]) -> None:
+    found = aligned(language, one, other)
+    assert {token.word for token in (*found.left_asked, *found.left_earlier)} == left
+
+
+def test_words_that_changed_places_cross() -> None:
+    found = aligned("en", "Does the fox chase the hare?", "Does the hare chase the fox?")
+    assert [(first.asked.word, second.asked.word) for first, second in crossings(found.pairs)] != []
+
+
+def test_a_word_is_paired_once() -> None:
+    found = aligned("en", "chess chess chess", "chess")
+    assert len(found.pairs) == 1
+    assert len(found.left_asked) == 2

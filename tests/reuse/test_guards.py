@@ -1,0 +1,73 @@
+import pytest
+
+from proxy.reuse.align import align
+from proxy.reuse.guards import ALIGNED_GUARDS, DOUBTS, QUESTION_GUARDS
+from proxy.reuse.lexicon import Language
+from proxy.reuse.question import analyse
+
+# guard, language, one question, another that it must tell apart, and a rewording that it must let pass
+ROWS: list[tuple[str, Language, str, str, str]] = [
+    ("numbers", "en", "Is 3 a prime?", "Is 5 a prime?", "Is three a prime?"),
+    ("numbers", "es", "¿Es primo el 3?", "¿Es primo el 5?", "¿Es primo el tres?"),
+    ("numbers", "en", "What is 20 percent of 85?", "20 is what percent of 85?", "20 percent of 85"),
+    ("negation", "en", "Why is it hot?", "Why is it not hot?", "Why's it hot?"),
+    ("negation", "es", "¿Por qué arranca?", "¿Por qué no arranca?", "¿Por qué motivo arranca?"),
+    ("operators", "en", "Do I eat before a race?", "Do I eat after a race?", "Do I eat prior to a race?"),
+    ("operators", "es", "¿Como antes de correr?", "¿Como después de correr?", "¿Como algo antes de correr?"),
+    ("operators", "en", "Which has more salt?", "Which has less salt?", "Which one has more salt?"),
+    ("operators", "es", "¿Cuál tiene más sal?", "¿Cuál tiene menos sal?", "¿Cuál es el que tiene más sal?"),
+    ("kind", "en", "How do eels breed?", "Where do eels breed?", "How exactly do eels breed?"),
+    ("kind", "es", "¿Cómo crían las anguilas?", "¿Dónde crían las anguilas?", "¿De qué manera crían las anguilas?"),
+    ("opposites", "en", "Do I push the lever?", "Do I pull the lever?", "Should I push the lever?"),
+    ("opposites", "es", "¿Empiezo por abrir la llave?", "¿Empiezo por cerrar la llave?", "¿Abro la llave?"),
+    ("tense", "en", "What is the tax?", "What was the tax?", "What's the tax?"),
+    ("tense", "es", "¿Qué es el diezmo?", "¿Qué era el diezmo?", "¿Qué significa el diezmo?"),
+    ("person", "en", "Where does he live?", "Where does she live?", "Where does he live now?"),
+    ("person", "es", "¿Qué me conviene?", "¿Qué le conviene?", "¿Qué me conviene a mí?"),
+    ("quoted", "en", 'Who wrote "Emma"?', 'Who wrote "Ulysses"?', 'Who is the author of "Emma"?'),
+    ("quoted", "es", '¿Quién escribió "Ema"?', '¿Quién escribió "Ulises"?', "¿Quién escribió «Ema»?"),
+    ("joins", "en", "Is it salt and sugar?", "Is it salt or sugar?", "Is it salt & sugar?"),
+    ("joins", "es", "¿Lleva sal y azúcar?", "¿Lleva sal o azúcar?", "¿Lleva sal, azúcar y agua?"),
+    ("particles", "en", "What's my IP?", "What's your IP?", "What is my IP?"),
+    ("particles", "es", "¿Quién venció a Roma?", "¿A quién venció Roma?", "¿Quién le ganó a Roma?"),
+    ("directions", "en", "Do I walk to Rome?", "Do I walk from Rome?", "Should I walk to Rome?"),
+    ("directions", "es", "¿Va desde Roma?", "¿Va hasta Roma?", "¿Sale desde Roma?"),
+    ("order", "en", "Is renting cheaper than buying?", "Is buying cheaper than renting?", "Is renting cheaper?"),
+    ("order", "es", "¿Cuántos pesos son un dólar?", "¿Cuántos dólares son un peso?", "¿Cuántos pesos es un dólar?"),
+    ("verb_forms", "es", "¿Cuándo florece el ceibo?", "¿Cuándo floreció el ceibo?", "¿Cuándo florecen los ceibos?"),
+    ("verb_forms", "es", "¿Cómo ahorro?", "¿Cómo ahorra?", "¿Cómo se ahorra?"),
+    ("voice", "en", "Did the owl eat the mouse?", "Was the owl eaten by the mouse?", "Did an owl eat a mouse?"),
+    ("order", "en", "Does the owl eat the mouse?", "Does the mouse eat the owl?", "Is the owl eating the mouse?"),
+    ("order", "es", "¿El búho es hijo del ratón?", "¿El ratón es hijo del búho?", "¿Es el búho hijo del ratón?"),
+    ("emphasis", "en", "How do I get rich?", "How do I get more rich?", "How can one get rich?"),
+    ("emphasis", "es", "¿Cómo duermo?", "¿Cómo duermo más?", "¿Cómo puedo dormir?"),
+    ("near_tense", "en", "What happens to me?", "What will happen to me?", "What happens to us?"),
+    ("near_tense", "es", "¿Qué es de mí?", "¿Qué será de mí?", "¿Qué es de nosotros?"),
+    ("they", "en", "Do owls sleep?", "Do owls sleep if they hunt?", "Do the owls sleep?"),
+]
+
+
+def seen(guard: str, language: Language, one: str, other: str) -> str:
+    asked, earlier = analyse(one, language), analyse(other, language)
+    if guard in ALIGNED_GUARDS:
+        return ALIGNED_GUARDS[guard](align(asked, earlier))
+    return {**QUESTION_GUARDS, **DOUBTS}[guard](asked, earlier)
+
+
+@pytest.mark.parametrize(("guard", "language", "one", "different", "_"), ROWS)
+def test_a_guard_tells_what_differs(guard: str, language: Language, one: str, different: str, _: str) -> None:
+    assert seen(guard, language, one, different)
+    assert seen(guard, language, different, one)
+
+
+@pytest.mark.parametrize(("guard", "language", "one", "_", "same"), ROWS)
+def test_a_guard_lets_a_rewording_pass(guard: str, language: Language, one: str, _: str, same: str) -> None:
+    assert seen(guard, language, one, same) == ""
+
+
+def test_every_guard_has_rows_in_the_languages_that_it_is_for() -> None:
+    english_only, spanish_only = {"voice", "they"}, {"verb_forms"}
+    rows = {(guard, language) for guard, language, *_ in ROWS}
+    for guard in (*QUESTION_GUARDS, *DOUBTS, *ALIGNED_GUARDS):
+        assert guard in spanish_only or (guard, "en") in rows
+        assert guard in english_only or (guard, "es") in rows

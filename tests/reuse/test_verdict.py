@@ -1,0 +1,106 @@
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from proxy.reuse.lexicon import Language
+from proxy.reuse.question import analyse
+from proxy.reuse.verdict import REASONS, Verdict, judge
+
+_LANGUAGES: list[Language] = ["en", "es"]
+
+
+def verdict(language: Language, asked: str, earlier: str, cosine: float = 0.9) -> Verdict:
+    return judge(analyse(asked, language), analyse(earlier, language), cosine, min_cosine=0.85, min_cosine_agreed=0.4)
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "earlier"),
+    [
+        ("en", "How do I clean a cast iron pan?", "What is the best way to clean cast iron pans?"),
+        ("en", "Hi there! Could you tell me how to clean a cast iron pan? Cheers", "how do i clean a cast iron pan"),
+        ("en", "What does a notary do?", "Can you explain what a notary does?"),
+        ("es", "¿Cómo limpio una sartén de hierro?", "¿Cuál es la mejor forma de limpiar una sartén de hierro?"),
+        ("es", "Buenas, ¿me dirías cómo limpiar una sartén de hierro? Gracias", "como limpio una sarten de hierro"),
+        ("es", "¿Qué quiere decir usufructo?", "que es usufructo"),
+    ],
+)
+def test_the_same_question_in_other_words_is_reused(language: Language, asked: str, earlier: str) -> None:
+    assert verdict(language, asked, earlier).reason == "hit"
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "earlier", "reason"),
+    [
+        ("en", "How do I clean an iron pan?", "How do I clean an iron gate?", "verifier"),
+        ("en", "How do I clean an iron pan?", "How do I not clean an iron pan?", "negation"),
+        ("en", "Does the owl eat the mouse?", "Does the mouse eat the owl?", "order"),
+        ("en", "How much is 2 plus 2?", "How much is 2 plus 3?", "numbers"),
+        ("es", "¿Cómo activo el modo avión?", "¿Cómo desactivo el modo avión?", "opposites"),
+        ("es", "¿Cuánto es 2 más 2?", "¿Cuánto es 2 más 3?", "numbers"),
+        ("es", "¿El búho es hijo del ratón?", "¿El ratón es hijo del búho?", "order"),
+    ],
+)
+def test_another_question_is_not(language: Language, asked: str, earlier: str, reason: str) -> None:
+    found = verdict(language, asked, earlier, 0.86)
+    assert (found.reused, found.reason) == (False, reason)
+    assert found.detail
+
+
+def test_two_languages_never_agree() -> None:
+    asked, earlier = analyse("¿Qué es un tango?", "es"), analyse("What is a tango?", "en")
+    assert judge(asked, earlier, 1.0, min_cosine=0.85, min_cosine_agreed=0.4).reason == "language"
+
+
+def test_where_every_word_agrees_a_low_cosine_is_enough_and_not_none_at_all() -> None:
+    texts = ("How do I clean a cast iron pan?", "how to claen a cast iron pan")
+    assert verdict("en", *texts, cosine=0.45).reused
+    assert verdict("en", *texts, cosine=0.35).reason == "cosine"
+
+
+def test_a_word_left_over_needs_a_high_cosine_and_the_verifier() -> None:
+    texts = ("How do I become truly wise?", "How do I become wise?")
+    assert verdict("en", *texts, cosine=0.84).reason == "unmatched"
+    assert verdict("en", *texts, cosine=0.99).reused
+
+
+def test_with_a_cosine_that_nothing_reaches_no_word_is_forgiven() -> None:
+    asked, earlier = (analyse(text, "en") for text in ("How do I become truly wise?", "How do I become wise?"))
+    assert judge(asked, earlier, 1.0, min_cosine=2.0, min_cosine_agreed=0.0).reason == "unmatched"
+
+
+def test_a_long_text_is_only_the_same_as_itself() -> None:
+    text = "word " * 300
+    assert verdict("en", text, text).reused
+    assert verdict("en", text, f"{text} more").reason == "long"
+
+
+anything = st.text(max_size=120)
+languages = st.sampled_from(_LANGUAGES)
+QUESTIONS: list[tuple[Language, str]] = [("en", "Is it safe to keep {} cats?"), ("es", "¿Es seguro tener {} gatos?")]
+
+
+@settings(max_examples=150, deadline=None)
+@given(languages, anything, anything, st.floats(-1, 1))
+def test_any_two_texts_are_judged(language: Language, asked: str, earlier: str, cosine: float) -> None:
+    assert verdict(language, asked, earlier, cosine).reason in REASONS
+
+
+@settings(max_examples=60, deadline=None)
+@given(languages, anything, st.floats(-1, 1))
+def test_a_text_is_the_same_question_as_itself(language: Language, text: str, cosine: float) -> None:
+    assert verdict(language, text, text, cosine).reused
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(QUESTIONS), st.integers(2, 10_000), st.integers(2, 10_000))
+def test_another_number_is_another_question(question: tuple[Language, str], one: int, other: int) -> None:
+    assume(one != other)
+    language, text = question
+    assert not verdict(language, text.format(one), text.format(other), 1.0).reused
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["owl", "mouse", "lute", "chisel", "plaster", "pan", "gate"]), min_size=1, max_size=5))
+def test_a_negation_is_another_question(words: list[str]) -> None:
+    text = " ".join(words)
+    assert not verdict("en", f"Why does the {text} shine?", f"Why does the {text} not shine?", 1.0).reused
