@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from proxy.admin import reuse as admin_reuse
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
@@ -55,6 +56,9 @@ def create_app(config: Config) -> Starlette:
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
             route("/metrics", metrics, "GET"),
+            route("/admin/api/reuse", admin_reuse.log, "GET"),
+            route("/admin/api/reuse/{id}", admin_reuse.entry, "GET"),
+            route("/admin/api/reuse/{id}/wrong", admin_reuse.wrong, "POST"),
             route("/{path:path}", nothing_here),
         ],
         lifespan=lifespan,
@@ -119,13 +123,21 @@ async def readyz(call: Call, services: Services) -> None:
     """Each part's state. Ready while requests can be answered: a broken storage or upstream is told, not hidden, but
     requests go on (fail open), so it is not a reason to take the proxy out of service."""
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
-    parts = {"tokenizer": "ready", "storage": services.storage.failures or "ready", "upstreams": upstreams}
+    parts = {
+        "tokenizer": "ready",
+        "storage": services.storage.failures or "ready",
+        "reuse by intent": services.intent.state,
+        "upstreams": upstreams,
+    }
     await call.answer(_json({"status": "ready", "parts": parts}))
 
 
 async def metrics(call: Call, services: Services) -> None:
     services.metrics.writer_queue.set(services.storage.queued)
     services.metrics.writer_dropped.set(services.storage.dropped)
+    services.metrics.reuse_entries.set(services.intent.partitions.entries)
+    services.metrics.reuse_bytes.set(services.intent.partitions.bytes)
+    services.metrics.reuse_stopped.set(services.intent.rates.open_partitions(time()))
     body = services.metrics.exposition()
     await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
 

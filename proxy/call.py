@@ -2,6 +2,7 @@
 
 import itertools
 import secrets
+from collections.abc import Mapping
 
 from proxy.edge import CONNECTION, AsgiMessage, CancelWhenGone, Receive, Send, discard_body
 from proxy.errors import OlvidoError
@@ -19,13 +20,25 @@ _requests = itertools.count(1)
 
 
 class Call:
-    __slots__ = ("_send", "answered", "headers", "method", "path", "query", "receive", "request_id", "watch")
+    __slots__ = (
+        "_send",
+        "answered",
+        "headers",
+        "method",
+        "parameters",
+        "path",
+        "query",
+        "receive",
+        "request_id",
+        "watch",
+    )
 
     def __init__(self, scope: AsgiMessage, receive: Receive, send: Send, tasks: Tasks) -> None:
         self.request_id = f"req_{_PROCESS}{next(_requests):08x}"
         self.headers: Headers = wire_headers.decode(scope["headers"])
         self.method: str = scope["method"]
         self.path: str = scope["raw_path"].decode("latin-1")
+        self.parameters: Mapping[str, str] = scope.get("path_params", {})
         self.query: str = scope["query_string"].decode("latin-1")
         self.receive = receive
         self.watch = CancelWhenGone(receive, scope.get("extensions", {}).get(CONNECTION), tasks)

@@ -5,6 +5,7 @@
     │   ├── InvalidJson            400  …/invalid_json
     │   ├── MissingParameter       400  …/missing_required_parameter
     │   ├── Unauthorized           401  …/invalid_api_key
+    │   ├── Forbidden              403  …/forbidden
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
     │   ├── RequestTimeout         408  …/request_timeout
@@ -64,6 +65,11 @@ class MissingParameter(BadRequest):
 class Unauthorized(BadRequest):
     status = 401
     code = "invalid_api_key"
+
+
+class Forbidden(BadRequest):
+    status = 403
+    code = "forbidden"
 
 
 class UnknownModel(BadRequest):

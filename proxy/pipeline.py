@@ -18,7 +18,7 @@ from time import perf_counter
 from proxy.attempt import Attempts
 from proxy.offload import Offload
 from proxy.services import Services
-from proxy.stages import assemble, exact, forward, identify, intent, plan
+from proxy.stages import assemble, exact, forward, identify, plan
 from proxy.types import (
     Answer,
     ChatRequest,
@@ -43,6 +43,7 @@ from proxy.wire.request import parse
 # stage also waits for its turn, half a second when a thousand streams begin at once.
 IDENTIFY_DEADLINE = 2.0
 LOOKUP_DEADLINE = 2.0
+INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 PLAN_DEADLINE = 2.0
 
 
@@ -70,13 +71,14 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     landed = services.flights.landed
     reuse = await _exact(way, request, identity, directives, route)
     if isinstance(reuse, ReuseMiss):
-        reuse = await _intent(way, request, identity, directives, reuse)
+        reuse = await _intent(way, request, identity, directives, reuse, route)
     if isinstance(reuse, ReuseMiss):
         reuse = await _share(way, identity, directives, reuse, route, landed)
     if isinstance(reuse, ReuseHit):
         if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
+            way.services.verifier.sample(way.incoming, request, identity, reuse, route)
             return replayed
-        reuse = ReuseMiss("failed")
+        reuse = ReuseMiss("failed", intent="failed")
 
     try:
         planned = await _plan(way, request, identity, route)
@@ -129,12 +131,13 @@ async def _exact(
 
 
 async def _intent(
-    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss
+    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route
 ) -> ReuseHit | ReuseMiss:
-    if not directives.lookup:
-        return miss
-    work = intent.lookup(request, identity, miss)
-    return await way.attempts.run("intent", work, fallback=miss, deadline=LOOKUP_DEADLINE)
+    if "identify" in way.attempts.failed:
+        return replace(miss, intent="no_identity")
+    upstream = exact.addressee(route.upstream.name, way.incoming.query, way.incoming.headers)
+    work = way.services.intent.lookup(way.incoming, request, identity, directives, miss, upstream)
+    return await way.attempts.run("intent", work, fallback=replace(miss, intent="failed"), deadline=INTENT_DEADLINE)
 
 
 async def _share(
@@ -171,9 +174,12 @@ def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Dire
         return None
     usage = hit.answer.usage
     planned = Plan("untouched", tokens_original=usage.prompt_tokens if usage else 0, tokens_sent=0)
-    miss = ReuseMiss("hit")
+    miss = ReuseMiss("hit") if hit.source == "exact" else ReuseMiss(hit.missed, intent="hit")
     passage = Passage(way.incoming, request, identity, directives, miss, planned, hit.answer.upstream, way.started)
     way.services.recorder.reused(passage, hit, way.attempts)
+    if hit.source == "intent":
+        whose: Headers = (("x-olvido-reuse", f"{hit.entry_id};cosine={hit.cosine:.2f}"),)
+        answer = replace(answer, headers=(*answer.headers, *whose))
     return _labelled(answer, passage, way.attempts)
 
 

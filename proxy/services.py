@@ -7,13 +7,19 @@ from dataclasses import dataclass
 
 import tiktoken
 
+from proxy.admin.access import Door
 from proxy.config import Config
 from proxy.edge import Gate
+from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.stages.exact import Flights
+from proxy.stages.intent import Intent
+from proxy.stages.plan import plan
 from proxy.stages.record import Recorder
-from proxy.storage.base import AnswerCache, Ledger, SessionStore
+from proxy.stages.verify import Verifier
+from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.opening import Storage, open_storage
+from proxy.storage.partitions import Partitions
 from proxy.tasks import Tasks
 from proxy.tokens import Calibration, TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
@@ -28,6 +34,7 @@ CPU_THREADS = 2
 class Services:
     config: Config
     gate: Gate
+    door: Door
     router: Router
     metrics: Metrics
     sessions: SessionStore
@@ -35,6 +42,9 @@ class Services:
     answers: AnswerCache
     chains: Chains
     flights: Flights
+    reuse: ReuseStore
+    intent: Intent
+    verifier: Verifier
     calibration: Calibration
     recorder: Recorder
     tasks: Tasks
@@ -45,6 +55,7 @@ class Services:
     async def close(self) -> None:
         """Let what runs finish, write what is queued, close what is open."""
         await self.tasks.drain(self.config.server.drain)
+        await self.intent.embedder.close()
         await self.storage.close()
         for upstream in self.router.upstreams:
             await upstream.close()
@@ -63,6 +74,17 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     )
     calibration = Calibration()
     flights = Flights()
+    intent = Intent(
+        config.reuse.intent,
+        embedder=open_embedder(config, observed=metrics.embedded),
+        partitions=Partitions(storage.reuse, executor),
+        store=storage.reuse,
+        answers=storage.answers,
+        counter=counter,
+        metrics=metrics,
+        executor=executor,
+    )
+    intent.start(tasks)
     recorder = Recorder(
         ledger=storage.ledger,
         sessions=storage.sessions,
@@ -72,6 +94,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         metrics=metrics,
         router=router,
         flights=flights,
+        remember=intent.remember,
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
@@ -79,6 +102,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     return Services(
         config=config,
         gate=Gate(config, storage.secret),
+        door=Door(config),
         router=router,
         metrics=metrics,
         sessions=storage.sessions,
@@ -86,6 +110,18 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         answers=storage.answers,
         chains=Chains(),
         flights=flights,
+        reuse=storage.reuse,
+        intent=intent,
+        verifier=Verifier(
+            config.reuse.intent,
+            embedder=intent.embedder,
+            plan=lambda request, identity, upstream: plan(
+                request, identity, upstream=upstream, counter=counter, calibration=calibration, executor=executor
+            ),
+            recorder=recorder,
+            metrics=metrics,
+            tasks=tasks,
+        ),
         calibration=calibration,
         recorder=recorder,
         tasks=tasks,

@@ -52,7 +52,8 @@ def run_upstream(**settings: Any) -> Iterator[Upstream]:
 
 
 def in_front_of(running: Upstream, *, upstream: Mapping[str, Any] | None = None, **sections: Any) -> Config:
-    """A configuration with this upstream, which keeps everything in memory. `upstream`: settings of its entry."""
+    """A configuration with this upstream, which keeps everything in memory, and without reuse by intent, whose model
+    takes a while to load. `upstream`: settings of its entry."""
     entry = {
         "name": "demo",
         "base_url": f"{running.url}/v1",
@@ -62,7 +63,13 @@ def in_front_of(running: Upstream, *, upstream: Mapping[str, Any] | None = None,
         **(upstream or {}),
     }
     return config(
-        **{"upstreams": [entry], "storage": {"kind": "memory"}, "server": {"port": 0, "drain": 5}, **sections}
+        **{
+            "upstreams": [entry],
+            "storage": {"kind": "memory"},
+            "server": {"port": 0, "drain": 5},
+            **sections,
+            "reuse": {"intent": {"enabled": False}, **sections.get("reuse", {})},
+        }
     )
 
 
@@ -78,6 +85,7 @@ def composed(built: Services, **parts: Any) -> Services:
         metrics=services.metrics,
         router=services.router,
         flights=services.flights,
+        remember=services.intent.remember,
         tasks=services.tasks,
         executor=services.executor,
         ttl=services.config.reuse.exact.ttl,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -29,13 +30,14 @@ class Wire:
     async def send(self, message: AsgiMessage) -> None:
         self.sent.append(message)
 
-    def call(self) -> Call:
+    def call(self, **differing: Any) -> Call:
         scope = {
             "type": "http",
             "method": "POST",
             "raw_path": b"/v1/files/a%2Fb",
             "query_string": b"x=%31",
             "headers": [(b"x-name", "ñ".encode("latin-1")), (b"accept", b"*/*")],
+            **differing,
         }
         return Call(scope, self.receive, self.send, Tasks())
 
@@ -66,6 +68,15 @@ def test_a_request_is_what_the_client_sent() -> None:
     call = Wire().call()
     assert (call.method, call.path, call.query) == ("POST", "/v1/files/a%2Fb", "x=%31")
     assert call.headers == (("x-name", "ñ"), ("accept", "*/*"))
+
+
+@pytest.mark.parametrize(
+    ("differing", "parameters"), [({}, {}), ({"path_params": {}}, {}), ({"path_params": {"id": "r-1"}}, {"id": "r-1"})]
+)
+def test_the_parts_of_its_path_that_a_route_names_are_told(
+    differing: dict[str, Any], parameters: dict[str, str]
+) -> None:
+    assert Wire().call(**differing).parameters == parameters
 
 
 def test_no_two_requests_have_one_id() -> None:

@@ -140,7 +140,16 @@ class ExactReuse(Section):
 class IntentReuse(Section):
     enabled: bool = Field(default=True, description="Answer the same question in other words from memory.")
     min_cosine: float = Field(
-        default=0.85, gt=0, le=1, description="Cosine that a candidate must exceed, before every guard."
+        default=0.85,
+        gt=0,
+        le=1,
+        description="Cosine that a question with a word of its own must have, before every guard.",
+    )
+    min_cosine_agreed: float = Field(
+        default=0.4,
+        gt=0,
+        le=1,
+        description="The same where every word agrees: then the words decide, and typing errors cost cosine.",
     )
     ttl: Period = Field(default=86_400, description="Seconds that an answer may be reused.")
     disclaimer: Mapping[Literal["es", "en"], str] = Field(
@@ -149,6 +158,16 @@ class IntentReuse(Section):
             "en": "[Answer retrieved from an earlier conversation]",
         },
         description="First line of a reused answer, by the language of the question.",
+    )
+    verify: float = Field(
+        default=0,
+        ge=0,
+        le=1,
+        description="Share of reused answers that are asked again upstream, in the background and at your cost, to "
+        "measure how far both answers agree.",
+    )
+    log_rows: int = Field(
+        default=1_000, ge=0, description="Decisions that the reuse log keeps per scope, with both questions. 0: none."
     )
 
 

@@ -10,6 +10,8 @@ from proxy.types import LedgerRow
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+_AGREEMENT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+_BATCH = (1, 2, 4, 8, 16, 32)
 MOST_MODELS = 100
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
@@ -64,6 +66,32 @@ class Metrics:
             "Look-ups of earlier answers: hit, or the reason why not.",
             ["kind", "result"],
             registry=registry,
+        )
+        self.reuse_reports = Counter(
+            "olvido_reuse_reports",
+            "Reused answers that were not the right one: reported as wrong, asked again in other words (rephrased) or "
+            "to be generated anew.",
+            ["kind"],
+            registry=registry,
+        )
+        self.reuse_agreement = Histogram(
+            "olvido_reuse_agreement",
+            "Cosine between a reused answer and what the upstream answers to the same question, of a sample.",
+            buckets=_AGREEMENT,
+            registry=registry,
+        )
+        self.reuse_entries = Gauge("olvido_reuse_entries", "Questions in memory, by intent.", registry=registry)
+        self.reuse_bytes = Gauge("olvido_reuse_index_bytes", "Size of these and their vectors.", registry=registry)
+        self.reuse_stopped = Gauge(
+            "olvido_reuse_breaker_open",
+            "Partitions in which reuse by intent is stopped: one entry answered too many questions.",
+            registry=registry,
+        )
+        self.embed_seconds = Histogram(
+            "olvido_embed_seconds", "Time of one run of the embedding model.", buckets=_SECONDS, registry=registry
+        )
+        self.embed_batch = Histogram(
+            "olvido_embed_batch_texts", "Texts in one such run.", buckets=_BATCH, registry=registry
         )
         self.stage_seconds = Histogram(
             "olvido_stage_seconds", "Time in each stage of ours.", ["stage"], buckets=_SECONDS, registry=registry
@@ -129,6 +157,10 @@ class Metrics:
     def failed_open(self, stage: str, reason: str) -> None:
         self.of(self.fail_open, stage, reason).inc()
 
+    def embedded(self, texts: int, seconds: float) -> None:
+        self.embed_batch.observe(texts)
+        self.embed_seconds.observe(seconds)
+
     def model(self, name: str, *, served: bool) -> str:
         """`name` as a label: itself while there are few, then `other`. So are a name that is too long, and one that no
         upstream has answered for yet: a client can invent as many as it likes."""
@@ -155,6 +187,8 @@ class Metrics:
             if count:
                 of(self.tokens, kind, model, measured).inc(count)
         of(self.reuse, "exact", row.reuse_reason).inc()
+        if row.intent_reason:
+            of(self.reuse, "intent", row.intent_reason).inc()
         if row.cost:
             of(self.cost, row.upstream, model).inc(row.cost)
         if row.source != "upstream":

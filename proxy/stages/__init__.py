@@ -3,8 +3,11 @@
 identify.py     who asks (scope), in which conversation (session, hash chain)
 exact.py        the answer to this very request, if it may be reused
 intent.py       the answer to the same question in other words
+verify.py       what the upstream would have answered instead, for a sample; in the background
 plan.py         what of the conversation the upstream shall see
 assemble.py     the plan as bytes
 forward.py      to the upstream and back: retries, fallback, streaming
+relay.py        the upstream's body on its way to the client, read along the way
 record.py       after the answer: ledger, metrics, session, answer cache
+reports.py      a reused answer was wrong: somebody says so, or the next question does
 """

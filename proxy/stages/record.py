@@ -4,7 +4,7 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from time import perf_counter
@@ -20,7 +20,7 @@ from proxy.stages import exact
 from proxy.storage.base import AnswerCache, Ledger, SessionStore
 from proxy.tasks import Tasks
 from proxy.tokens import Calibration, TokenCounter
-from proxy.types import Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer, Usage
+from proxy.types import Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer, Usage
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.request import message
@@ -31,6 +31,9 @@ INLINE_JSON_BYTES = 256 * 1024
 DEADLINE = 10.0  # seconds, for each part that waits for a disk or a thread
 
 T = TypeVar("T")
+
+# Keeps an answer for whoever asks the same in other words; the last is the key under which it is kept already, if any.
+Remember = Callable[[Passage, Asked, StoredAnswer, str | None], Coroutine[Any, Any, None]]
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -49,6 +52,7 @@ class Recorder:
         metrics: Metrics,
         router: Router,
         flights: exact.Flights,
+        remember: Remember,
         tasks: Tasks,
         executor: Executor,
         ttl: float,
@@ -61,6 +65,7 @@ class Recorder:
         self._metrics = metrics
         self._router = router
         self._flights = flights
+        self._remember_asked = remember
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
@@ -78,14 +83,14 @@ class Recorder:
         self, passage: Passage, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
     ) -> None:
         answer: StoredAnswer | None = None
-        key = passage.miss.key
+        key, asked = passage.miss.key, passage.miss.asked
         try:
             if not read:
                 reading = self._in_thread(lambda: _read_and_chain(passage, delivery))
                 delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
                 attempts.call("record", lambda: self._remember(passage, chain), fallback=None)
             # What a fallback answered is not what this upstream would, and is not kept as its answer.
-            if key is not None and delivery.upstream == passage.upstream:
+            if (key is not None or asked is not None) and delivery.upstream == passage.upstream:
                 answer = exact.storable(delivery, passage.incoming.received_at)
             if key is not None and answer is not None:
                 self._flights.share(key, answer)
@@ -95,6 +100,9 @@ class Recorder:
             # Those who wait for this answer must not wait for ever, whatever happened here.
             if key is not None:
                 self._flights.land(key, answer, abandoned=delivery.outcome == "client_gone")
+        if asked is not None and answer is not None and passage.directives.store:
+            remembering = self._remember_asked(passage, asked, answer, key)
+            await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
         generated = 0
         if delivery.usage is None and (text := _generated_text(delivery)):
             counting = self._in_thread(lambda: self._counter.text(text))
@@ -109,7 +117,8 @@ class Recorder:
         self._tasks.spawn(self._finish_reused(passage, hit, attempts, total), name="record reuse")
 
     async def _finish_reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts, total: float) -> None:
-        if passage.identity.continuity != "regenerated":  # else the answer is known as this conversation's already
+        # Given again as it was, the answer is known as this conversation's already.
+        if hit.source != "exact" or passage.identity.continuity != "regenerated":
             completion = hit.answer.completion
             offload = Offload(self._executor, len(completion))
             chaining = offload(lambda: _chain(passage, _object.decode(completion)))
@@ -123,7 +132,8 @@ class Recorder:
             source=hit.source,
             status=200,
             outcome="complete",
-            reuse_reason="hit",
+            reuse_reason=passage.miss.reason,
+            intent_reason=passage.miss.intent,
             tokens_original=usage.prompt_tokens if usage else 0,
             tokens_sent=0,
             tokens_cached=0,
@@ -171,6 +181,7 @@ class Recorder:
             status=delivery.status,
             outcome=delivery.outcome,
             reuse_reason=passage.miss.reason,
+            intent_reason=passage.miss.intent,
             tokens_original=counted.prompt_tokens if plan.kind == "untouched" else plan.tokens_original,
             tokens_sent=counted.prompt_tokens,
             tokens_cached=counted.cached_tokens,

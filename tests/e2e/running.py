@@ -144,8 +144,10 @@ class Proxy:
 
 @contextmanager
 def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Iterator[Proxy]:
-    """Serves `config` on a free port; its storage, if it names none, is in `folder`."""
-    settings = {"storage": {"path": str(folder / "storage")}, **config}
+    """Serves `config` on a free port; its storage, if it names none, is in `folder`. Without reuse by intent unless it
+    is asked for: many tests ask alike questions and want the upstream's answer."""
+    reuse = {"intent": {"enabled": False}, **config.get("reuse", {})}
+    settings = {"storage": {"path": str(folder / "storage")}, **config, "reuse": reuse}
     file, log = folder / "olvido.yaml", folder / "olvido.log"
     file.write_text(yaml.safe_dump(settings))
     command = [sys.executable, "-m", "proxy", "serve", "--config", str(file), "--port", "0"]

@@ -1,6 +1,7 @@
 """What a scrape says of what was recorded, with labels that clients cannot make grow without end."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,6 +49,7 @@ REUSED = ledger_row(
     upstream_seconds=0.0,
     stage_seconds={},
 )
+BY_INTENT = replace(REUSED, source="intent", reuse_reason="absent", intent_reason="hit")
 
 
 @pytest.mark.parametrize(
@@ -90,6 +92,14 @@ REUSED = ledger_row(
         (REUSED, "olvido_cost_dollars_total", {"upstream": "up", "model": "m"}, None),
         (REUSED, "olvido_reuse_total", {"kind": "exact", "result": "hit"}, 1),
         (ledger_row(), "olvido_reuse_total", {"kind": "exact", "result": "absent"}, 1),
+        (ledger_row(), "olvido_reuse_total", {"kind": "intent", "result": ""}, None),
+        (ledger_row(intent_reason="far"), "olvido_reuse_total", {"kind": "intent", "result": "far"}, 1),
+        (ledger_row(intent_reason="far"), "olvido_reuse_total", {"kind": "exact", "result": "absent"}, 1),
+        (BY_INTENT, "olvido_reuse_total", {"kind": "intent", "result": "hit"}, 1),
+        (BY_INTENT, "olvido_reuse_total", {"kind": "exact", "result": "absent"}, 1),
+        (BY_INTENT, "olvido_saved_tokens_total", {"mechanism": "intent", "model": "m"}, 120),
+        (BY_INTENT, "olvido_saved_tokens_total", {"mechanism": "exact", "model": "m"}, None),
+        (BY_INTENT, "olvido_saved_cost_dollars_total", {"mechanism": "intent", "model": "m"}, 0.002),
         (ledger_row(), "olvido_saved_tokens_total", {"mechanism": "upstream", "model": "m"}, None),
         (ledger_row(), "olvido_cost_dollars_total", {"upstream": "up", "model": "m"}, 0.002),
         (ledger_row(), "olvido_stage_seconds_sum", {"stage": "plan"}, 0.0002),
@@ -206,6 +216,38 @@ def test_a_stage_that_failed_open_is_counted_with_its_reason() -> None:
     metrics.failed_open("plan", "deadline")
     metrics.failed_open("plan", "deadline")
     assert value(metrics, "olvido_fail_open_total", stage="plan", reason="deadline") == 2
+
+
+def test_a_run_of_the_embedding_model_is_counted_with_its_size_and_time() -> None:
+    metrics = Metrics()
+    metrics.embedded(3, 0.002)
+    metrics.embedded(1, 0.5)
+    assert value(metrics, "olvido_embed_batch_texts_sum") == 4
+    assert value(metrics, "olvido_embed_batch_texts_bucket", le="2.0") == 1
+    assert value(metrics, "olvido_embed_seconds_sum") == pytest.approx(0.502)
+    assert value(metrics, "olvido_embed_seconds_bucket", le="0.0025") == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "olvido_reuse_entries",
+        "olvido_reuse_index_bytes",
+        "olvido_reuse_breaker_open",
+        "olvido_reuse_agreement_count",
+        "olvido_embed_batch_texts_count",
+    ],
+)
+def test_reuse_by_intent_is_told_of_before_anything_was_reused(name: str) -> None:
+    assert value(Metrics(), name) == 0
+
+
+def test_an_answer_that_was_wrong_is_counted_by_how_we_know() -> None:
+    metrics = Metrics()
+    metrics.of(metrics.reuse_reports, "wrong").inc()
+    metrics.of(metrics.reuse_reports, "rephrased").inc(2)
+    assert value(metrics, "olvido_reuse_reports_total", kind="wrong") == 1
+    assert value(metrics, "olvido_reuse_reports_total", kind="rephrased") == 2
 
 
 def test_two_servers_in_one_process_count_apart() -> None:

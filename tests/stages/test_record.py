@@ -19,7 +19,19 @@ from proxy.stages.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.tasks import Tasks
 from proxy.tokens import Calibration, RoughCounter
-from proxy.types import Delivery, Directives, LedgerRow, Outcome, Passage, Plan, ReuseHit, ReuseMiss, Usage
+from proxy.types import (
+    Asked,
+    Delivery,
+    Directives,
+    LedgerRow,
+    Outcome,
+    Passage,
+    Plan,
+    ReuseHit,
+    ReuseMiss,
+    StoredAnswer,
+    Usage,
+)
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from tests.builders import (
@@ -65,6 +77,10 @@ class House:
     flights: Flights = field(default_factory=Flights)
     tasks: Tasks = field(default_factory=Tasks)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    remembered: list[tuple[Asked, StoredAnswer, str | None]] = field(default_factory=list)
+
+    async def remember(self, passage: Passage, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
+        self.remembered.append((asked, answer, key))
 
     @property
     def recorder(self) -> Recorder:
@@ -77,6 +93,7 @@ class House:
             metrics=self.metrics,
             router=Router([UP, FREE], reject_unknown=False),
             flights=self.flights,
+            remember=self.remember,
             tasks=self.tasks,
             executor=self.executor,
             ttl=60.0,
@@ -374,6 +391,33 @@ async def test_so_is_one_that_was_reused(house: House) -> None:
     await house.reused(ReuseHit("exact", KEY, stored(completion(text))), passage)
     assert await known(house, passage, assistant(text)) == 2
     assert house.total("olvido_fail_open_total") == 0
+
+
+ASKED = Asked("r-1", "p", "en", "What is a black hole?", ())
+
+
+@pytest.mark.parametrize(
+    ("delivery", "passage", "kept"),
+    [
+        (whole(), passing(miss=ReuseMiss("not_deterministic", asked=ASKED)), [None]),
+        (whole(), passing(miss=ReuseMiss("absent", KEY, asked=ASKED)), [KEY]),
+        (whole(), passing(), []),
+        (whole(), passing(miss=ReuseMiss("client_off", asked=ASKED), directives=Directives(store=False)), []),
+        (whole(upstream="free"), passing(miss=ReuseMiss("absent", asked=ASKED)), []),
+        (whole(status=500, outcome="upstream_error"), passing(miss=ReuseMiss("absent", asked=ASKED)), []),
+    ],
+)
+async def test_an_answer_is_kept_by_its_question_too(
+    delivery: Delivery, passage: Passage, kept: list[str | None], house: House
+) -> None:
+    await house.delivered(delivery, passage)
+    assert [key for _, _, key in house.remembered] == kept
+
+
+async def test_the_reason_of_reuse_by_intent_is_in_the_row_and_the_metrics(house: House) -> None:
+    row = await house.delivered(whole(), passing(miss=ReuseMiss("absent", intent="numbers")))
+    assert (row.reuse_reason, row.intent_reason) == ("absent", "numbers")
+    assert house.total("olvido_reuse_total", kind="intent", result="numbers") == 1
 
 
 async def test_the_row_says_what_was_done(house: House) -> None:

@@ -1,0 +1,58 @@
+"""When a reused answer was not the right one: somebody says so, or the next question of the conversation does."""
+
+from proxy.config.model import IntentReuse
+from proxy.observe.metrics import Metrics
+from proxy.reuse import feedback
+from proxy.reuse.context import agree
+from proxy.reuse.feedback import LastServed, Served
+from proxy.storage.base import ReuseStore
+from proxy.storage.partitions import Partitions
+from proxy.types import Asked, Candidate, Identity, ReuseEntry
+
+
+class Reports:
+    """Strikes against entries. The last one ends an entry; any raises what its question needs to be reused again."""
+
+    def __init__(self, config: IntentReuse, partitions: Partitions, store: ReuseStore, metrics: Metrics) -> None:
+        self._config = config
+        self._partitions = partitions
+        self._store = store
+        self._metrics = metrics
+        self._served = LastServed()
+
+    def served(self, identity: Identity, candidate: Candidate, now: float) -> None:
+        """This answer was given; the next question tells whether it was the right one."""
+        self._store.served(identity.scope.id, candidate.entry.id)
+        self._served.note(identity.scope.id, identity.session, Served(candidate.entry, candidate.cosine, now))
+
+    def second_thought(self, identity: Identity, asked: Asked, now: float) -> str | None:
+        """Does the question right after a reused answer ask for it again? Then this is why no answer is reused now."""
+        served = self._served.take(identity.scope.id, identity.session, now)
+        if served is None:
+            return None
+        if identity.continuity == "regenerated":
+            reason = "regenerated"
+        elif asked.follows_reuse and agree(asked.question, served.entry.question, asked.language):
+            reason = "rephrased"
+        else:
+            return None
+        last = served.entry.strikes + 1 >= feedback.MOST_STRIKES
+        self._strike(identity.scope.id, served.entry, served.cosine, now, reason=reason, last=last)
+        return reason
+
+    async def wrong(self, reported: str, now: float) -> ReuseEntry | None:
+        """Ends the entry of this id, of whatever scope. None if there is none."""
+        found = await self._store.find(reported)
+        if found is None:
+            return None
+        scope, entry = found
+        if entry.is_evicted:
+            return entry  # a report that is sent twice is one report
+        log = await self._store.recent(scope, self._config.log_rows)
+        hits = [line.cosine for line in log if line.entry_id == entry.id and line.result == "hit"]
+        self._strike(scope, entry, max(hits, default=self._config.min_cosine), now, reason="wrong", last=True)
+        return await self._store.get(scope, entry.id)
+
+    def _strike(self, scope: str, entry: ReuseEntry, cosine: float, now: float, *, reason: str, last: bool) -> None:
+        self._partitions.raise_threshold(scope, entry, feedback.raised(entry, cosine), now, evict=last)
+        self._metrics.of(self._metrics.reuse_reports, reason).inc()

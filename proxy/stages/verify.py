@@ -1,0 +1,137 @@
+"""Asks the upstream what it would have answered, for a sample of the answers that were reused by intent.
+
+In the background, and paid for: the ledger has a row for it. What comes of it is a metric, how far the two agree.
+"""
+
+import random
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+from proxy.attempt import Attempts
+from proxy.config.model import IntentReuse
+from proxy.embed.base import Embedder
+from proxy.errors import UpstreamError
+from proxy.observe.metrics import Metrics
+from proxy.stages import assemble, forward
+from proxy.stages.record import Recorder
+from proxy.tasks import Tasks
+from proxy.types import (
+    ChatRequest,
+    Delivery,
+    Directives,
+    Identity,
+    Incoming,
+    Passage,
+    Plan,
+    ReuseHit,
+    ReuseMiss,
+    StreamedBody,
+)
+from proxy.upstream.routing import Route
+from proxy.wire.disclaimer import without_disclaimer
+
+DEADLINE = 10.0  # seconds, for each part that waits for a thread
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class Verifier:
+    """The configured share of the reuses by intent is asked again."""
+
+    def __init__(
+        self,
+        config: IntentReuse,
+        *,
+        embedder: Embedder,
+        plan: Callable[[ChatRequest, Identity, str], Coroutine[Any, Any, Plan]],
+        recorder: Recorder,
+        metrics: Metrics,
+        tasks: Tasks,
+    ) -> None:
+        self._share = config.verify
+        self._disclaimers = tuple(config.disclaimer.values())
+        self._embedder = embedder
+        self._plan = plan
+        self._recorder = recorder
+        self._metrics = metrics
+        self._tasks = tasks
+
+    def sample(self, incoming: Incoming, request: ChatRequest, identity: Identity, hit: ReuseHit, route: Route) -> None:
+        if hit.source == "intent" and self._share and random.random() < self._share:  # noqa: S311 (a sample, no secret)
+            self._tasks.spawn(self._verify(incoming, request, identity, hit, route), name="verify")
+
+    async def _verify(
+        self, incoming: Incoming, request: ChatRequest, identity: Identity, hit: ReuseHit, route: Route
+    ) -> None:
+        attempts = Attempts(self._metrics.failed_open)
+        planning = self._plan(request, identity, route.upstream.name)
+        fallback = Plan("untouched", tokens_original=0, tokens_sent=0)
+        planned = await attempts.run("plan", planning, fallback=fallback, deadline=DEADLINE)
+        passage = Passage(
+            replace(incoming, request_id=f"{incoming.request_id}-verify"),
+            request,
+            identity,
+            Directives(mode="off", lookup=False, store=False),  # leaves no trace in the conversation or in memory
+            ReuseMiss("verify"),
+            planned,
+            route.upstream.name,
+            perf_counter(),
+        )
+        delivered: list[Delivery] = []
+
+        def report(delivery: Delivery) -> None:
+            delivered.append(delivery)
+            self._recorder.delivered(passage, delivery, attempts)
+
+        try:
+            answer = await forward.forward(
+                request,
+                incoming.headers,
+                route,
+                lambda upstream: assemble.assemble(request, planned, upstream.config),
+                query=incoming.query,
+                report=report,
+                tasks=self._tasks,
+                metrics=self._metrics,
+            )
+            if not isinstance(answer.body, bytes):
+                await _exhaust(answer.body)
+        except UpstreamError:
+            return  # the ledger and the metrics tell of it
+        reused = without_disclaimer(_said(_object.decode(hit.answer.completion)), self._disclaimers)
+        texts = [reused, _said(_completion(delivered[0]))]
+        if all(texts):
+            vectors = await attempts.run("verify", self._embedder.embed(texts), fallback=None, deadline=DEADLINE)
+            if vectors is not None:
+                self._metrics.reuse_agreement.observe(float(vectors[0] @ vectors[1]))
+
+
+async def _exhaust(body: StreamedBody) -> None:
+    try:
+        async for _ in body:
+            pass
+    finally:
+        await body.aclose()
+
+
+def _completion(delivery: Delivery) -> Any:
+    if delivery.completion is not None:
+        return delivery.completion
+    if delivery.raw_completion is None or delivery.status != 200:
+        return {}
+    try:
+        return _object.decode(delivery.raw_completion)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _said(completion: Any) -> str:
+    choices = completion.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, str) else ""
