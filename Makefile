@@ -3,9 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test check format bench bench-transport bypass clean
+.PHONY: run demo test check format bench bench-reuse bench-transport bypass clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -30,6 +31,10 @@ format: $(READY)
 bench: $(READY)          ## CPU, latency and memory of the proxy, side by side with the alternatives
 	$(BIN)/python -m tests.bench.proxy
 
+bench-reuse: $(BENCH_READY)  ## wrong and right reuse by intent, of every kind (needs the evaluation data)
+	mkdir -p build
+	$(BIN)/python -m tests.bench.reuse --json build/reuse.json --plot build/reuse.svg
+
 bypass: $(READY)         ## how well what must not be reused is recognised (needs the evaluation data)
 	$(BIN)/python -m tests.bench.bypass
 
@@ -37,6 +42,10 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
+
+$(BENCH_READY): $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	touch $(BENCH_READY)
 
 # The Node SDK is only needed by the tests that use it; without npm they are skipped, and say so.
 $(NODE_READY): tests/e2e/package.json tests/e2e/package-lock.json
