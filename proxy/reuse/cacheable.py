@@ -72,6 +72,20 @@ _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 def bypass_reason(request: ChatRequest, vector: Vector | None = None) -> Bypass | None:
     """Why an answer to this request must be neither reused nor kept; None if it may be. `vector`, the embedding of the
     newest user message, makes it surer."""
+    if (carried := _carried(request)) is not None:
+        return carried
+    newest, *before = _user_texts(request.messages)
+    return _asked_for(newest, vector) or next(filter(None, map(_asked_for, before)), None)
+
+
+def listed_reason(request: ChatRequest) -> Bypass | None:
+    """The same by the lists alone: for a request that is repeated to the letter, by a client that expects the same
+    answer. What was learned from people's questions has no say in what programs write."""
+    return _carried(request) or next(filter(None, map(listed, _user_texts(request.messages))), None)
+
+
+def _carried(request: ChatRequest) -> Bypass | None:
+    """By what the request has besides words."""
     fields = request.fields
     for message in request.messages:
         if not _is_text(message.data):
@@ -86,8 +100,7 @@ def bypass_reason(request: ChatRequest, vector: Vector | None = None) -> Bypass 
         return "live_search"
     if not all(map(_only_reads, _tools(fields))):
         return "tools_with_effects"
-    newest, *before = _user_texts(request.messages)
-    return _asked_for(newest, vector) or next(filter(None, map(_asked_for, before)), None)
+    return None
 
 
 def _asked_for(said: str, vector: Vector | None = None) -> Bypass | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from proxy.config.model import ExactReuse
 from proxy.offload import Offload
-from proxy.reuse.cacheable import bypass_reason
+from proxy.reuse.cacheable import listed_reason
 from proxy.reuse.key import exact_key, is_deterministic
 from proxy.storage.base import AnswerCache
 from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, Identity, ReuseHit, ReuseMiss, StoredAnswer
@@ -33,7 +33,7 @@ async def lookup(
         return ReuseMiss("client_off")
     if not (directives.opted_in or is_deterministic(request, config.when)):
         return ReuseMiss("not_deterministic")
-    if (reason := await offload(lambda: bypass_reason(request))) is not None:
+    if (reason := await offload(lambda: listed_reason(request))) is not None:
         return ReuseMiss(reason)
     key = await offload(lambda: exact_key(identity.scope.id, upstream, request))
     storable = key if directives.store else None
