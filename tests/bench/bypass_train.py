@@ -1,6 +1,6 @@
 """Learns `proxy/reuse/learned.json`, and prints what it does to sentences it has not seen.
 
-    python -m tests.bench.bypass_train [--write] [--test FILE.jsonl]
+    python -m tests.bench.bypass_train [--write] [--unseen] [--test FILE.jsonl]
 
 Material: `bypass_sentences.jsonl` and the templates beside this file, the tables of tests/reuse/test_cacheable.py, and,
 from `OLVIDO_EVAL_DATA`, the authored messages and a sample of ordinary questions, taken for cacheable at a smaller
@@ -61,10 +61,15 @@ class Row(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true", help="replace the weights")
+    parser.add_argument("--unseen", action="store_true", help="learn without the authored messages, and measure them")
     parser.add_argument("--test", type=Path, help="messages that are only measured")
     chosen = parser.parse_args()
     rows = material()
-    known = [Row(**row) for row in read(chosen.test)] if chosen.test else []
+    test = DATA if chosen.unseen else chosen.test
+    known = [Row(**row) for row in read(test)] if test else []
+    if chosen.unseen:
+        unseen_texts = {row.text for row in known}
+        rows = [row for row in rows if row.text not in unseen_texts]
     vectors = asyncio.run(embedded([row.text for row in (*rows, *known)]))
     print(Counter(row.label for row in rows))
 
@@ -82,7 +87,7 @@ def main() -> None:
     tried = [at for at, row in enumerate(rows) if row.fold >= 0]
     report("five folds", [rows[at] for at in tried], unseen[tried] > thresholds)
     if known:
-        report(str(chosen.test), known, both(matrix(known, vectors, columns), weights) > thresholds)
+        report(str(test), known, both(matrix(known, vectors, columns), weights) > thresholds)
     if chosen.write:
         write(columns, weights, thresholds)
 
