@@ -23,9 +23,11 @@ Which earlier questions may it be compared with?
 What does a question say? Tables of English and Spanish are in `…_en.py` and `…_es.py`.
 
     question.py    its words in the form in which two questions are compared
+    canonical.py   its text in that form: without small talk and frames, spelt out, one way of saying for several
     filler.py      is a part of the message mere courtesy, or context?    filler_en.py, filler_es.py
     frames.py      the question without what only asks for an answer      frames_en.py, frames_es.py
     lexicon.py     what the tables of a language hold                     lexicon_en.py, lexicon_es.py
+    rules.py       their expressions, tried only where they may match
     words.py       the forms of a word: lemma, root, stem, sound
     spelling.py    grammar words that are typed wrongly
     tense.py       which time it asks about

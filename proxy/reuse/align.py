@@ -5,16 +5,19 @@ then a typo of a word that the dictionary has. What remains may still be an acro
 nations"), a function word typed wrongly, or words written together.
 """
 
+import re
 from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
 from proxy.reuse.question import Question, Token
-from proxy.reuse.words import is_form_of, is_known, is_typo, lemma, root, sound, stem
+from proxy.reuse.words import are_kin, is_form_of, is_known, is_typo, lemma, sound
 
 _FAMILY = 0.9
+_DIGIT = re.compile(r"\d")
 _ACRONYM = range(2, 7)  # letters
 _LONGEST_NAME = 8  # words
+_SHORTEST_COMPOUND = 6  # letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,10 @@ def align(asked: Question, earlier: Question) -> Alignment:
     left_earlier = [token for token in left_earlier if not _is_mistyped_function(token, asked)]
     if _are_run_together(left, left_earlier):
         left, left_earlier = [], []
+    for short, long in _compounds(left, left_earlier):
+        pairs.append(Pair(short, long, 0.95))
+    for short, long in _compounds(left_earlier, left):
+        pairs.append(Pair(long, short, 0.95))
     pairs.sort(key=lambda pair: pair.asked.position)
     return Alignment(asked, earlier, tuple(pairs), tuple(left), tuple(left_earlier))
 
@@ -82,11 +89,9 @@ def _surety(one: Token, two: Token, question: Question) -> float:
         is_form_of(form.word, lemma(other.written, "es")) for form, other in ((one, two), (two, one))
     ):
         return 0.95
-    if any(character.isdigit() for character in one.word + two.word):
+    if _DIGIT.search(one.word) or _DIGIT.search(two.word):
         return 0.0  # "6a" is no typo of "6b"
-    if stem(one.lemma, language) == stem(two.lemma, language):
-        return _FAMILY
-    if root(one.lemma, language) == root(two.lemma, language):
+    if are_kin(one.lemma, two.lemma, language):
         return _FAMILY
     known, other_known = (_is_known(token, question) for token in (one, two))
     if not (one.word + two.word).isalpha():
@@ -172,6 +177,29 @@ def _are_run_together(left: list[Token], left_other: list[Token]) -> bool:
         return False
     one, two = ("".join(token.word.replace("-", "") for token in side) for side in (left, left_other))
     return min(len(one), len(two)) >= 6 and OSA.distance(one, two, score_cutoff=1) <= 1
+
+
+def _compounds(left: list[Token], left_other: list[Token]) -> list[tuple[Token, Token]]:
+    """Pairs of a compound and the first of the words that it is written in elsewhere: "clock-driven", "clock driven";
+    takes all of them out of the lists."""
+    pairs = []
+    for whole in list(left):
+        run = _parts_of(whole.word.replace("-", ""), left_other)
+        if run:
+            left.remove(whole)
+            for token in run:
+                left_other.remove(token)
+            pairs.append((whole, run[0]))
+    return pairs
+
+
+def _parts_of(whole: str, left: list[Token]) -> list[Token]:
+    for start in range(len(left) if len(whole) >= _SHORTEST_COMPOUND else 0):
+        for stop in range(start + 2, len(left) + 1):
+            run = left[start:stop]
+            if run[-1].position - run[0].position == len(run) - 1 and "".join(each.word for each in run) == whole:
+                return run
+    return []
 
 
 def crossings(pairs: tuple[Pair, ...]) -> list[tuple[Pair, Pair]]:

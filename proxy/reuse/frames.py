@@ -23,6 +23,7 @@ from functools import cache
 
 from proxy.reuse import frames_en, frames_es
 from proxy.reuse.language import Language
+from proxy.reuse.rules import Rule, rules
 from proxy.reuse.text import prefix_tree
 
 _LONGEST = 1000  # characters; what is longer is no question that is put in other words
@@ -44,7 +45,7 @@ class _Frames:
 @dataclass(frozen=True, slots=True)
 class _Grammar:
     frames: _Frames
-    around: tuple[tuple[re.Pattern[str], str], ...]
+    around: tuple[Rule, ...]
 
 
 def unframe(text: str, language: Language) -> str:
@@ -57,8 +58,9 @@ def unframe(text: str, language: Language) -> str:
     after = f" , {' '.join(text.split())} , "
     for _ in range(_ROUNDS):
         before = after
-        for pattern, form in grammar.around:
-            after = pattern.sub(form, after)
+        for rule in grammar.around:
+            if rule.may_match(after):
+                after = rule.pattern.sub(rule.form, after)
         after = grammar.frames.replace(after)
         after = _MARKS.sub(" ,", f" {' '.join(after.split())} ")
         if after == before:
@@ -76,7 +78,7 @@ def _grammar(opening: str, anywhere: Mapping[str, str], around: Mapping[str, str
     forms = [f" {names[ord(end) - 0xE000]}" for end in re.findall("[\ue000-\uf8ff]", expression)]
     return _Grammar(
         frames=_Frames(re.compile(re.sub("[\ue000-\uf8ff]", "()", expression)), ("", *forms)),
-        around=tuple((re.compile(expression), form) for expression, form in around.items()),
+        around=rules(around.items()),
     )
 
 

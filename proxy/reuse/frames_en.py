@@ -153,9 +153,14 @@ what (should|do|can|must|could|would|might|shall) {_ONE} ((need|have|got) to |be
 what (needs|has|is) to be done {_TO} | what does it take to | by what means (can|do|should|may) {_ONE}
 what (would|do|could) you (advise|recommend|suggest) {_TO}
 (any|some) {_TIPS} {_TO} | (got|have|need) (any|some) {_TIPS} {_TO} | (any|some) {_TIPS} on how to
-do you have (any|some) {_TIPS} {_TO} | are there (any|some) {_TIPS} {_TO}
+do you have (any|some) {_TIPS} {_TO} | are there (any|some) {_TIPS} {_TO} | what can be done {_TO}
+(is|are) there (any|some|a) ways? (that |in which )?{_ONE} (can|could) | is there anyway (to|{_ONE} (can|could))
 (is|are) there (a|any|some) (good |proper |correct )?(way|ways|method|methods|trick) (for (me|us|you|one) )?{_TO}
 in (what|which) (way|ways|manner) (can|do|should|could|might|may) {_ONE}
+""",
+    "what": """
+(can|could|would|will) (you|anyone|anybody|someone) (please )?(suggest|recommend)( to)?( me)? (some|any|a(?= good ))
+please (suggest|recommend)( to)?( me)? (some|any|a(?= good )) | (suggest|recommend) me (some|any|a(?= good ))
 """,
     "why": """
 how come | for what reasons? | why (is|was) it that | the reasons? (that|why|for which) | why (exactly|precisely)
@@ -163,10 +168,13 @@ what (is|was|are|were) (the )?(main |real |underlying |exact )?(reasons?|explana
 ( (that|why|for which|for|behind))+
 what is the (main )?reason(?= (the|my|a|an|some|our|your) )
 """,
-    "what causes": "what (is|are|was|were) (the )?causes? (of|for|behind)",
+    "what causes": """
+(what|which) (is|are|was|were) (some of )?(the )?((main|major|(most )?common|possible) )?causes? (of|for|behind)
+""",
     "what is": f"""
 what is (the )?((exact|precise|actual) )?(definition of( {_TERM})?|meaning of {_TERM}) | what is meant by( {_TERM})?
-what is the deal with | what {_EVER} is | what is {_EVER} | wtf is | what even is
+what is the deal with | what do you (mean|understand) by( {_TERM})?(?! (that|this|it|these|those) )
+what {_EVER} is | what is {_EVER} | wtf is | what even is
 what is (the )?(concept|notion|idea) of | what is up with | what (can|could) you tell me about
 what do you know about
 how would you (explain|define)(?= (the |a |an )?[a-z]+( [a-z]+)? [.?,] )
@@ -174,6 +182,10 @@ how would you (explain|define)(?= (the |a |an )?[a-z]+( [a-z]+)? [.?,] )
     "when": """
 at (what|which) (time|hour|moment) | when (exactly|precisely)
 what time(?= (is|are|was|were|do|does|did|can|should|will|would) )(?! is it )
+""",
+    "when is the best time": """
+what is the (best|right|ideal|perfect|optimal|appropriate) (time|moment)(?= (to|for) )
+when is the (right|ideal|perfect|optimal|appropriate) (time|moment)(?= (to|for) )
 """,
     "where": "(in|at) (what|which) (place|location|spot) | whereabouts | where (exactly|precisely|on earth|the hell)",
     "how": f"how {_EVER} | (in|by) what (way|manner)(?= (is|are|was|were|does) )",
@@ -201,11 +213,19 @@ the (differences?|distinctions?|diff) (between|among)
     "what to do": f"""
 what (do|should|can|must|would|could|shall) {_ONE} ((need|have) to )?do(?= (if|when|about|with|in case) )
 what (am|are) {_ONE} supposed to do(?= (if|when|about|with|in case) )
+what {_ONE} (do|should|can|must|could)( do)?(?= (if|when) )
+""",
+    "what is it like": """
+how (does|did|would|do|will) it feel(?= (like )?(to|for|when|being|[a-z]+ing) )( like)?
+how (is|was) it( like)?(?= (to|being|living|working|studying) )
+what (does|did|would) it feel like | what it is like | what is the feeling of
 """,
     "": """
 what is(?= (how (long|much|often|many)|what (is|causes)|why) )
+(do you think|is it (really |actually )?true)( that)?(?= (?!about |of |in )[a-z])
 (please|pls|plz|kindly|thanks|thank you|thx|cheers|mate|bro|dude|lol|thanks in advance|by any chance)(?= [.?,] )
 if (you do not mind|i may( ask)?|you would|you please)(?= [.?,] )
+(in your opinion|according to you|in your view|in your personal opinion|generally speaking)( ,)?
 """,
 }
 
@@ -218,7 +238,6 @@ _WORD = (
 _DIFFERENCE = "what is the difference between"
 AROUND = {
     rf" (explain|clarify|define) {_ANY}(?:to|for) (?:me|us)(?= [.?,] )": r" \1 \2",
-    " what (?:does|did|would) it feel like(?= )": " what is it like",
     rf" what is {_ANY}all about(?: then)?(?= [.?,] )": r" what is \1",
     rf" what do(?:es)? (?:{_TERM} )?{_WORD}(?:actually |really |exactly )?mean(?= )": r" what is \1",
     rf" what is (?:the )?meaning of {_WORD}(?=[.?,] |in )": r" what is \1",

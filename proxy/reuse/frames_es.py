@@ -144,6 +144,7 @@ _CAN = """(puedo|podria|podriamos|podemos|se puede|se pueden|se podria|puedes|po
 |hay que\
 |tengo que|tenemos que|tendria que|logro|consigo|conviene|corresponde|es posible|hago|hacemos|haces|se hace|haria)"""
 _ADVISE = "(recomendas|recomiendas|recomienda|aconsejas|aconseja|sugieres|sugeris|sugiere)"
+_SOME = "(algun[oa]?s?|un[oa]s|un(?= buen )|una(?= buena ))"
 _EVER = "(corno|carajo|rayos|diablos|demonios|cuernos|mierda|exactamente|cono)"
 # "Qué significa la bandera" asks for more than what the flag is; a word and its thing are one.
 _WORD = """(?! (mi|tu|su|este|esta|ese|esa|eso|esto|sonar|(el|la|los|las|una?) (color|colores|bandera|escudo|luz|luces\
@@ -170,7 +171,10 @@ a que se deben?( el hecho de)?( que)? | por (que|cual) (motivo|razon|causa) | po
 |por (el|la|los|las) (que|cual|cuales)|por que|para que|para)
 (el|los|la|las) (motivos?|razon|razones) por (el|la|los|las) (que|cual|cuales) | (como es|a santo de) que
 """,
-    "que causa": "(cual|cuales) (es|son|fue|fueron) (la |las )?causas? del? | que (provoca|ocasiona|origina)",
+    "que causa": """
+(cual|cuales) (es|son|fue|fueron) (algunas de )?(la |las )?(principal(es)? )?causas?( principal(es)?)? del?
+que (provoca|ocasiona|origina)
+""",
     "que es": f"""
 que (significan?|quieren? decir)( que|{_WORD})( (el|la) (palabra|termino|expresion|frase|concepto de|concepto))?
 que se entiende por | que ({_EVER} es|es {_EVER}|es eso de|es lo de) | en que consisten? | que (onda|rollo) con
@@ -180,6 +184,19 @@ que (me )?(podes|puedes|puede|podrias|podria) (decir|contar)(me)? (de|sobre|acer
 (cual|que) es el significado de{_WORD}(?! (el|la|los|las|lo) )
 """,
     "cuando": "a que horas? | en que momento",
+    "cuando es el mejor momento": """
+cual es el (mejor momento|momento (ideal|adecuado|indicado|justo|perfecto))(?= (para|de) )
+cuando es el momento (ideal|adecuado|indicado|justo|perfecto)(?= (para|de) )
+""",
+    "que se siente": """
+(como|que) se siente(?= (ser|estar|vivir|tener|perder|al) ) | como es(?= (ser|estar|vivir|trabajar|estudiar) )
+""",
+    "que": f"""
+me (podes|puedes|puede|podrias|podria) (recomendar|sugerir|aconsejar) {_SOME}
+(podes|puedes|puede|podrias|podria) (recomendar|sugerir|aconsejar|recomendarme|sugerirme|aconsejarme) {_SOME}
+me (recomendas|recomiendas|recomienda|sugeris|sugieres|aconsejas) {_SOME}
+(recomendame|recomiendame|sugerime|sugiereme) {_SOME}
+""",
     "donde": f"en (que|cual) (lugar|sitio|parte) | adonde | a donde | donde {_EVER}",
     "cada_cuanto": "con que (frecuencia|periodicidad|regularidad) | cada cuanto( tiempo)? | que tan (seguido|a menudo)",
     "cuantos": "que (cantidad|numero) de(?= [a-z]+s ) | cual es (la cantidad|el numero) de(?= [a-z]+s )",
@@ -200,6 +217,9 @@ que (diferencias?|distincion) (hay|existen?|tienen?)( entre)? | (la|las) (difere
     "": """
 que es(?= (cuant[oa]s?|cada_cuanto|por que|que (diferencia|causa|utilidad|es)) )
 (por favor|porfa|porfis|porfavor|gracias|muchas gracias|desde ya|plis|pls|che)(?= [.?,] )
+(crees|cree|te parece|pensas|piensas|es (verdad|cierto)|sera (verdad|cierto)) que(?= )
+(en (tu|su) opinion|segun (vos|tu|usted)|a (tu|su) (juicio|parecer|criterio|entender)|para vos)(?= [.?,] )( ,)?
+(?<=[.?,] )(en (tu|su) opinion|segun (vos|tu|usted)|a (tu|su) (juicio|parecer|criterio|entender))
 si (no es (mucha )?molestia|es tan amable|sos tan amable|puede ser)(?= [.?,] )
 """,
 }

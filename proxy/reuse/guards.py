@@ -11,6 +11,7 @@ from itertools import product
 from typing import Final
 
 from proxy.reuse.align import Alignment, Pair, crossings
+from proxy.reuse.enumerations import DIFFERENCE, are_only_listed, differing, numbers, things_told_apart
 from proxy.reuse.lexicon import Language, lexicon, words
 from proxy.reuse.opposites import are_opposite
 from proxy.reuse.particles import particles
@@ -48,6 +49,7 @@ _AGAINST_EACH_OTHER = frozenset(
         "durante tras",
     )
 )
+_WHAT_IT_IS_LIKE = re.compile(r"\bwhat is it like\b|\bque se siente\b")
 _COMPARES = re.compile(
     r"\b(?:than|mas \w+ \w* ?que|menos \w+ \w* ?que|mejor \w* ?que|peor \w* ?que|conviene \w* ?que)\b"
 )
@@ -64,30 +66,25 @@ _MOVABLE = words(
 )
 _PARTICIPLES = ("ado", "ada", "ido", "ida", "ando", "iendo")
 _VERB_ES = ("ar", "er", "ir")
-_DIFFERENCE: Mapping[Language, str] = {"en": "difference between", "es": "diferencia entre"}
-
-
-def numbers(asked: Question, earlier: Question) -> str:
-    return _differing(asked.numbers, earlier.numbers) if asked.numbers != earlier.numbers else ""
 
 
 def negation(asked: Question, earlier: Question) -> str:
     said, said_earlier = ([word for word in q.operators if word in _NEGATIONS] for q in (asked, earlier))
-    return _differing(said, said_earlier) if said != said_earlier else ""
+    return differing(said, said_earlier) if said != said_earlier else ""
 
 
 def operators(asked: Question, earlier: Question) -> str:
     more, more_earlier = Counter(asked.operators), Counter(earlier.operators)
     if more == more_earlier:
         return ""
-    differing = [*(more - more_earlier), *(more_earlier - more)]
-    if all(word in _EMPHASIS for word in differing) and len(differing) == 1:
+    extra = [*(more - more_earlier), *(more_earlier - more)]
+    if all(word in _EMPHASIS for word in extra) and len(extra) == 1:
         return ""
-    return _differing(asked.operators, earlier.operators)
+    return differing(asked.operators, earlier.operators)
 
 
 def emphasis(asked: Question, earlier: Question) -> str:
-    return _differing(asked.operators, earlier.operators) if asked.operators != earlier.operators else ""
+    return differing(asked.operators, earlier.operators) if asked.operators != earlier.operators else ""
 
 
 def opposites(asked: Question, earlier: Question) -> str:
@@ -104,6 +101,8 @@ def opposites(asked: Question, earlier: Question) -> str:
 def kind(asked: Question, earlier: Question) -> str:
     if asked.asks != earlier.asks and {asked.asks, earlier.asks} not in _SAME_KIND:
         return f"{asked.asks} / {earlier.asks}"
+    if len({_WHAT_IT_IS_LIKE.search(q.text) is None for q in (asked, earlier)}) > 1:
+        return "what it is like"
     return "what it does / what it is" if asked.asks_what_it_does != earlier.asks_what_it_does else ""
 
 
@@ -120,7 +119,7 @@ def near_tense(asked: Question, earlier: Question) -> str:
 def person(asked: Question, earlier: Question) -> str:
     them, them_earlier = (tuple(word for word in q.pronouns if word != "they") for q in (asked, earlier))
     if them != them_earlier:
-        return _differing(them, them_earlier)
+        return differing(them, them_earlier)
     if asked.about_somebody != earlier.about_somebody:
         return "somebody"
     for one, other in ((asked.clitics, earlier.clitics), (earlier.clitics, asked.clitics)):
@@ -131,18 +130,20 @@ def person(asked: Question, earlier: Question) -> str:
 
 def they(asked: Question, earlier: Question) -> str:
     """Who "they" are is mostly said in the question itself."""
-    return _differing(asked.pronouns, earlier.pronouns) if asked.pronouns != earlier.pronouns else ""
+    return differing(asked.pronouns, earlier.pronouns) if asked.pronouns != earlier.pronouns else ""
 
 
 def quoted(asked: Question, earlier: Question) -> str:
     if asked.quoted and earlier.quoted and asked.quoted != earlier.quoted:
-        return _differing(asked.quoted, earlier.quoted)
+        return differing(asked.quoted, earlier.quoted)
     return ""
 
 
 def joins(asked: Question, earlier: Question) -> str:
+    if (things := things_told_apart(asked)) and (others := things_told_apart(earlier)) and things != others:
+        return f"{things} things / {others}"
     if asked.joins and earlier.joins and asked.joins != earlier.joins:
-        return _differing(sorted(asked.joins), sorted(earlier.joins))
+        return differing(sorted(asked.joins), sorted(earlier.joins))
     return ""
 
 
@@ -181,10 +182,13 @@ def voice(alignment: Alignment) -> str:
 def order(alignment: Alignment) -> str:
     """Words that have changed places may have changed parts: who bites whom, from where to where. Two things that are
     told apart have no order."""
-    if all(f" {_DIFFERENCE[q.language]} " in f" {q.text} " for q in (alignment.asked, alignment.earlier)):
+    if all(f" {DIFFERENCE[q.language]} " in f" {q.text} " for q in (alignment.asked, alignment.earlier)):
         return ""
     is_compared = _COMPARES.search(alignment.asked.text) is not None
+    is_listing = are_only_listed(alignment.asked, alignment.earlier)
     for first, second in crossings(_with_numbers(alignment)):
+        if is_listing and first.asked.kind == second.asked.kind == "number":
+            continue
         may = _may_change_places(first, second, alignment.asked.language, is_compared=is_compared)
         if not may and not _is_compound(first, second, alignment):
             return f"{first.asked.word} … {second.asked.word}"
@@ -288,8 +292,3 @@ def _is_verb(pair: Pair, language: str) -> bool:
     if language == "es":
         return any(token.lemma.endswith(_VERB_ES) and token.lemma not in _NO_VERBS for token in tokens)
     return any(token.word != token.lemma and token.word.endswith(("ed", "ing")) for token in tokens)
-
-
-def _differing(said: tuple[str, ...] | list[str], said_earlier: tuple[str, ...] | list[str]) -> str:
-    one, two = Counter(said), Counter(said_earlier)
-    return f"{' '.join((one - two).elements())} / {' '.join((two - one).elements())}"

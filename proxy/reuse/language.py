@@ -71,7 +71,11 @@ play poem population pound president price purpose question questions quickly re
 safely salary science seasons second side sides similar skills small software song sort start state states stay
 stories story study subscription summarise summarize symptoms synonym system tall team teach tense test three time
 translate travel type types understand university value vegetable version visa vs war water weight white win windows
-woman won word words world worst france weather alarm alarms reminder reminders capital artist
+woman won word words world worst france weather alarm alarms reminder reminders capital artist women girls
+boy boys dead dying alive true false fake legal illegal humans survive produce respect prefer deserve younger stars
+animals plants birds fish snakes believe eyes happy sad evil god devil healthy racist smoke smoking swim eating
+drinking sleep sleeping dream dreams kill hate loves married wife husband brother sister father children teeth skin
+hair grow wear buying selling walk website websites gay muslim american indian australian
 """
 
 # Only what could be taken for Spanish or English: a language with other letters, or with none of their words, is

@@ -241,7 +241,7 @@ trousers pants
 autumn fall
 bicycle bike
 bug insect
-rock stone
+rock stone boulder
 kitten kitty
 puppy pup
 pregnant expecting
@@ -249,7 +249,7 @@ weird strange odd
 wealth fortune
 enjoy like
 prevent avoid
-lose shed
+lose shed loss
 improve enhance
 recognize recognise identify
 realize realise
@@ -321,7 +321,7 @@ reason recommend step tell thing way
 """
 
 _PRAISE = """
-actual honest certain best better different good great interesting main major top various
+actual honest certain best better available different exist good great interesting main major top various
 """
 
 _PRONOUNS = """
@@ -399,7 +399,21 @@ _REWRITES = r"""
 \bin (?:what|which) (?:city|country)\b => where
 \b(?:what is|which is) the name of\b => what is
 \bis it (legal|allowed|normal|necessary|safe|healthy|worth) (?:for (?:me|us|someone|one|people|you) )?to\b => can \1
-(?<=\w)(?: and| ,) why$ =>
+\b(?:mobile|cell|smart) (?=phones?\b) =>
+\bloose(?= (?:\w+ )?(?:weight|fat|kgs?|kilos?|pounds|lbs)\b) => lose
+\breduce(?= (?:my |your |our )?(?:weight|belly fat)\b) => lose
+\breducing(?= (?:my |your |our )?(?:weight|belly fat)\b) => losing
+\b(?:make|makes|made|making)(?= (?:(?:more|some|good|easy|extra|fast|quick|big|lots of|a little) )?money\b) => earn
+\b(?:television|tv) (?:shows?|serials?)\b => television series
+\b(?:movie|film) theat(?:er|re)s?\b => cinema
+\b(?:gas|fuel|filling) stations?\b => petrolstation
+\b(?:link|relation|relationship|connection)(?= (?:\w+ )?between\b) => relation
+\bgoing to (?!the |a |an |my |your )(?=[a-z]) => to
+\bget over\b => overcome
+\b(?:come|came) across\b(?! as) => seen
+\b(one|two|three|four|five|six|seven|eight|nine|ten|half|double|triple|single)-(?=\w) => \1
+(?: , )?\b(?:or not|why or why not|(?:and )?if (?:so|yes|not) ,? ?(?:how|why))(?= ,|$) =>
+(?<=\w)(?: and| ,) why(?= ,|$) =>
 """
 
 _SUFFIXES = """

@@ -325,7 +325,7 @@ nombre pasar paso poder posible querer razon realmente recomendar saber serie si
 """
 
 _PRAISE = """
-bueno diferente distinto interesante mejor principal
+buen bueno diferente disponible distinto interesante mejor principal
 """
 
 _PRONOUNS = """
@@ -387,7 +387,13 @@ _REWRITES = r"""
 \ben (?:que|cual) (?:ciudad|pais)\b => donde
 \bcuanto (?:pesa|es el peso)\b => cuanto pesa
 \ba cuanto equivalen?\b => cuanto es
-(?<=\w)(?: y| ,) por que$ =>
+\btelefonos? (?=(?:movil|celular)(?:es)?\b) =>
+\b(?:hacer|ganar) (?=(?:mas )?(?:dinero|plata)\b) => ganar
+\b(?:bajar|perder|reducir) (?:de )?peso\b => bajar peso
+\b(?:estacion(?:es)? de servicio|gasolineras?|bencineras?)\b => gasolinera
+\b(?:vinculo|conexion|nexo)(?= (?:\w+ )?entre\b) => relacion
+(?: ,)? \b(?:o no|por que o por que no|si (?:es asi|no) ,? ?(?:como|por que))(?= ,|$) =>
+(?<=\w)(?: y| ,) por que(?= ,|$) =>
 """
 
 _SUFFIXES = """

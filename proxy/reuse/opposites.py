@@ -24,7 +24,8 @@ public / private | internal / external | input / output | income / expense | ass
 arrive / depart leave | arrival / departure | send / receive | lend / borrow | teach / learn | ask / answer
 find / lose | love like / hate dislike | accept approve / reject deny refuse | allow permit / forbid ban prohibit
 pass / fail | wake / sleep | freeze / thaw melt | fill / empty | build create / destroy demolish | hide / show
-mute / unmute | save / spend waste | minimum / maximum | singular / plural | past / future | summer / winter
+mute / unmute | save earn / spend waste
+earn / lose | minimum / maximum | singular / plural | past / future | summer / winter
 day / night | sunrise / sunset | birth / death | born / die dead | war / peace | beginner / expert advanced
 optimist optimistic / pessimist pessimistic | single / married | single / multiple | vertical / horizontal
 upper / lower | major / minor | domestic / international

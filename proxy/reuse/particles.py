@@ -19,6 +19,16 @@ _OWNERS: Mapping[Language, Mapping[str, str]] = {
     "en": {"my": "1", "mine": "1", "our": "1", "your": "2", "yours": "2"},
     "es": {"mi": "1", "mis": "1", "nuestro": "1", "nuestra": "1", "tu": "2", "tus": "2"},
 }
+_ACTS: Mapping[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(?:how|what|which) (?:\w+ )??(?:(?:do|does|can|could|should|would|must|am|are) )?(?:(i|we)|(?:you|u))\b"
+    ),
+    "es": re.compile(
+        r"\b(?:como|que) (?:\w+ )??(?:(puedo|podemos|debo|podria|hago|hacemos|tengo que)"
+        r"|(?:puedes|podes|haces|debes|tenes que|tienes que))\b"
+    ),
+}
+_IMPERSONAL_ES = re.compile(r"\bcomo (?:no )?\w+[aei]r(?:me|te|se|l[aeo]s?)*\b")
 _MODALS: Mapping[Language, re.Pattern[str]] = {
     "en": re.compile(r"\b(?:(can|could|may)|(should)|(must|have to|has to|need to))\b"),
     "es": re.compile(r"\b(?:(pued[oe]|podria|podes|puedes)|(deberia)|(debo|debe|tengo que|tiene que|hay que))\b"),
@@ -58,6 +68,22 @@ def owner(question: Question) -> tuple[str, ...]:
     """First or second person, if it is one of them: `my password`, `your password`."""
     owners = _OWNERS[question.language]
     return tuple(sorted({owners[word] for word in question.text.split() if word in owners}))
+
+
+def _own(*questions: Question) -> bool:
+    """Does each ask how one does something with what is one's own? "How do I change my …", "how do you change your …"
+    and "the best way to change your …" are one."""
+    return all(
+        question.asks == "how" and len(owners := owner(question)) == 1 and _actor(question) in ("", *owners)
+        for question in questions
+    )
+
+
+def _actor(question: Question) -> str:
+    if question.language == "es" and not _IMPERSONAL_ES.search(question.text):
+        return "the verb's"
+    found = _ACTS[question.language].search(fold(question.original))
+    return "" if found is None else "1" if found[1] else "2"
 
 
 def modality(question: Question) -> tuple[str, ...]:
@@ -100,6 +126,6 @@ def particles(asked: Question, earlier: Question) -> str:
             one, two = read(asked), read(earlier)
             # A Spanish "a" says who wins and who loses: "¿quién venció a …?", "¿a quién venció …?".
             needed = is_needed or (name == "pointing" and asked.language == "es")
-            if one != two and (needed or (one and two)):
+            if one != two and (needed or (one and two)) and not (name == "owner" and _own(asked, earlier)):
                 return f"{name}: {' '.join(one)} / {' '.join(two)}"
     return ""

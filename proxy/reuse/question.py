@@ -1,21 +1,20 @@
 """What a question says, word by word, in the form in which two of them are compared.
 
-Greetings, thanks and small talk are dropped, polite frames are taken off ("could you tell me how …"), and what is said
-in several ways is said in one ("what is the best way to" is "how to"). What remains is read into tokens: content words
-with their lemma and the part they play, numbers, and function words, which count for little. Small words that change
-the answer (not, before, only, more, …) are operators and stand apart.
+Its canonical text is read into tokens: content words with their lemma and the part they play, numbers, and function
+words, which count for little. Small words that change the answer (not, before, only, more, …) are operators and stand
+apart.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
+from proxy.reuse.canonical import canonical
 from proxy.reuse.filler import is_filler
-from proxy.reuse.frames import unframe
-from proxy.reuse.lexicon import Language, Lexicon, Rewrites, lexicon, words
-from proxy.reuse.spelling import mended
+from proxy.reuse.lexicon import Language, Lexicon, lexicon, words
+from proxy.reuse.rules import Rule, rule
 from proxy.reuse.tense import Tense, tense_of
 from proxy.reuse.words import fold, lemma
 from proxy.reuse.words import warm as load_words
@@ -28,34 +27,28 @@ MAX_CHARACTERS = 2_000
 
 _REMEMBERED = 4_096  # questions, at some 10 kB each
 _TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*(?:[^\W\d_]+[+#]*)?|[^\W_]+(?:['.-][^\W_]+)*[+#]*|[%$€£=+*/<>^,-]")
-_SEGMENT_END = re.compile(r"(?<!\b[A-Za-z])[.?!;:…\n](?=\s|$)|[¿¡]|,(?!\d)|\s[\u2013\u2014-]\s|\(|\)")
-_MARKS = re.compile(r"[¿?¡!;:…()\[\]]|\.(?=\s|$)|(?<!\d),|,(?!\d)|(?<=\s)[\u2013\u2014-](?=\s)")
 _QUOTED = re.compile(r'"([^"]+)"')
-_PLAIN_QUOTES = (("\u2019", "'"), ("\u00b4", "'"), *((quote, '"') for quote in "“”«»"))
-_REPEATED = re.compile(r"([a-zA-Z])\1{2,}")
-_NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-ZÁÉÍÓÚÑ]")
-_INSIDE = re.compile(r"[^\s.?!:¿¡(\"'…\n][\s(\"'-]*$")
-_SPOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_CAPITALIZED = re.compile(r"(?<![^\W_])[^\W\d_a-z][^\W_]*")  # or begins with a letter that is none of a to z
+_INSIDE = re.compile(r"[\s(\"'-]*[^\s.?!:¿¡(\"'…\n]")  # of what stands before, read backwards
 _WORD = re.compile(r"[^\W_]+")
 _ACRONYM = re.compile(r"\b[A-ZÁÉÍÓÚÑ]{2,6}\b")
 _LETTER = re.compile(r"(?<=[a-záéíóúñ] )[A-HJ-Z]\b(?! [A-ZÁ])")
 _STRONG = re.compile(r"\b(?:él|ella|ellas|ellos)\b")
+_ARTICLES = frozenset({"un", "una", "one"})
+_CLITICS = frozenset({"me", "le", "les"})
 _SYMBOLS = frozenset("%$€£=+*/<>^")
-_AUXILIARIES = words("is are was were do does did can could should would will has have had may must am shall might")
-_ATTACHED = words("for para with con without sin")
 _ORDINALS = words("st nd rd th er ro do to ra da ta º ª")
-_ASKS_WHAT_IT_DOES = {
-    "en": re.compile(
+_ASKS_WHAT_IT_DOES: Final[Mapping[Language, Rule]] = {
+    "en": rule(
         r"\bwhat (?:do|does|did|can|should|to)\b.* do\b|\bwhat\b(?! (?:is|are)\b).* does(?=$| ,)"
         r"|\bused for(?=$| ,)|\bwhat is it like\b"
     ),
-    "es": re.compile(r"\bque hacen?\b"),
+    "es": rule(r"\bque hacen?\b"),
 }
-_SOMEBODY = re.compile(r"\b(?:if|when|that) (?:somebody|someone|anyone|anybody)\b")
+_SOMEBODY = rule(r"\b(?:if|when|that) (?:somebody|someone|anyone|anybody)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):  # there is one for every word: a frozen dataclass takes five times as long to make
     word: str  # folded
     written: str  # lower case, with its accents
     lemma: str  # folded; the word that stands for its synonyms, if it has any
@@ -101,8 +94,10 @@ class Question:
 def warm() -> None:
     """Load what the first question would wait for: dictionaries, tables, expressions. Takes about two seconds."""
     load_words()
-    analyse("?", "en")
-    analyse("?", "es")
+    languages: tuple[Language, ...] = ("en", "es")
+    for language in languages:
+        analyse("?", language)
+        is_filler("thanks", language)
 
 
 def analyse(text: str, language: Language) -> Question:
@@ -113,97 +108,30 @@ def analyse(text: str, language: Language) -> Question:
 
 
 @lru_cache(_REMEMBERED)
-def _analyse(text: str, language: Language) -> Question:
+def _analyse(original: str, language: Language) -> Question:
     tables = lexicon(language)
-    said = " ".join(_said(_tidied(text), language))
-    folded = _rewritten(mended(_folded(said), language), tables.contractions)
-    canonical = _rewritten(unframe(folded, language), tables.rewrites)
-    asks = _kind_of(canonical, said, language)
-    reader = _Reader(language, tables, asks, said)
-    for match in _TOKEN.finditer(canonical):
-        reader.read(match.group())
+    form = canonical(original, language)
+    said, text = form.said, form.text
+    reader = _Reader(language, tables, form.asks, said)
+    for found in _TOKEN.findall(text):
+        reader.read(found)
     return Question(
-        original=text,
+        original=original,
         language=language,
-        text=canonical,
+        text=text,
         tokens=tuple(reader.tokens),
-        asks=asks,
+        asks=form.asks,
         operators=tuple(sorted(reader.operators)),
-        numbers=_inner(reader.numbers) if "," not in canonical else tuple(sorted({*reader.numbers} - {"?"})),
-        tense=tense_of(folded, language),
+        numbers=_inner(reader.numbers) if "," not in text else tuple(sorted({*reader.numbers} - {"?"})),
+        tense=tense_of(form.folded, language),
         pronouns=tuple(reader.pronouns) + (tuple(_STRONG.findall(said.lower())) if language == "es" else ()),
         joins=frozenset(reader.joins),
         quoted=tuple(sorted(fold(quote).strip(" .,;:!?¿¡") for quote in _QUOTED.findall(said))),
         acronyms=reader.acronyms,
-        clitics=frozenset(canonical.split()) & {"me", "le", "les"},
-        asks_what_it_does=bool(_ASKS_WHAT_IT_DOES[language].search(canonical)),
-        about_somebody=language == "en" and bool(_SOMEBODY.search(canonical)),
+        clitics=_CLITICS.intersection(text.split()),
+        asks_what_it_does=_ASKS_WHAT_IT_DOES[language].found_in(text),
+        about_somebody=language == "en" and _SOMEBODY.found_in(text),
     )
-
-
-def _tidied(text: str) -> str:
-    for fancy, plain in _PLAIN_QUOTES:
-        text = text.replace(fancy, plain)
-    return _REPEATED.sub(r"\1", text).strip()
-
-
-def _said(text: str, language: Language) -> list[str]:
-    """The segments of `text` that say something about the question; all of them if none does."""
-    segments = [segment.strip() for segment in _segments(text)]
-    if len(segments) < 2:
-        return segments or [text]
-    return [segment for segment in segments if not _is_empty_talk(segment, language)] or segments
-
-
-def _segments(text: str) -> Iterator[str]:
-    start = 0
-    for end in _SEGMENT_END.finditer(text):
-        if _WORD.search(text, start, end.end()):
-            yield text[start : end.end()]
-        start = end.end()
-    if _WORD.search(text, start):
-        yield text[start:]
-
-
-def _is_empty_talk(segment: str, language: Language) -> bool:
-    tables = lexicon(language)
-    spoken = _SPOKEN.findall(fold(segment))
-    # Whom it is for, what with: that is no greeting, whoever is greeted.
-    if spoken[0] in _ATTACHED:
-        return False
-    if all(word in tables.filler for word in spoken):
-        return True
-    # What asks is the question itself, or a part of it.
-    if segment.endswith("?") or not tables.asking.isdisjoint(spoken) or spoken[0] in _AUXILIARIES:
-        return False
-    if all(word in tables.filler or word in tables.function for word in spoken):
-        return True
-    # A name may be what the question is about, whatever stands around it.
-    return not _NAME.search(segment) and is_filler(segment, language)
-
-
-def _folded(said: str) -> str:
-    # What is quoted is a guard's business; its marks end no clause: "what does "entropy" mean".
-    folded = " ".join(_MARKS.sub(" , ", fold(said).replace('"', " ")).split())
-    return folded.strip(" ,")
-
-
-def _rewritten(folded: str, rules: Rewrites) -> str:
-    for pattern, replacement in rules:
-        rewritten, times = pattern.subn(f" {replacement} ", folded)
-        if times:
-            folded = " ".join(rewritten.split()).strip(" ,")
-    return folded
-
-
-def _kind_of(canonical: str, said: str, language: Language) -> str:
-    for kind, pattern in lexicon(language).kinds:
-        if pattern.search(canonical):
-            return kind
-    if language == "es":
-        return "yesno" if "?" in said else "none"
-    firsts = (clause.split(None, 1)[:1] for clause in canonical.split(","))
-    return "yesno" if any(first and first[0] in _AUXILIARIES for first in firsts) else "none"
 
 
 def _inner(numbers: list[str]) -> tuple[str, ...]:
@@ -237,34 +165,40 @@ class _Reader:
     _counting: bool = False  # the last word was a number written as a word
 
     def __post_init__(self) -> None:
-        for word in _WORD.findall(self.said.lower()):
-            self._accented.setdefault(fold(word), word)
+        lower = self.said.lower()
+        if not lower.isascii():
+            for word in _WORD.findall(lower):
+                self._accented.setdefault(fold(word), word)
+        capitals = [word for word in _CAPITALIZED.finditer(self.said) if word.group()[0].isupper()]
         # The first word of a sentence is a capital anyway.
         self._capitals = frozenset(
-            fold(word.group())
-            for word in _WORD.finditer(self.said)
-            if word.group()[0].isupper() and _INSIDE.search(self.said, 0, word.start())
+            fold(word.group()) for word in capitals if _INSIDE.match(self.said[: word.start()][::-1])
         )
-        self._letters = frozenset(letter.lower() for letter in _LETTER.findall(self.said))
-        if not self.said.isupper():
-            self.acronyms = frozenset(fold(word) for word in _ACRONYM.findall(self.said))
+        if any(word.group().isupper() for word in capitals):
+            self._letters = frozenset(letter.lower() for letter in _LETTER.findall(self.said))
+            if not self.said.isupper():
+                self.acronyms = frozenset(fold(word) for word in _ACRONYM.findall(self.said))
 
     def read(self, found: str) -> None:
-        if found == ",":
+        if found.isalnum():
+            self._word(found)
+        elif found == ",":
             self._clause += 1
             self._marker = self._condition = ""
-            return
-        word, is_possessor = (found[:-2], True) if found.endswith("'s") else (found, False)
-        word = word.strip("'.-") or ("" if found == "-" else found)
-        if not word:
-            return
-        if word in self.tables.joins:
-            self._join(self.tables.joins[word])
+        elif found.endswith("'s"):
+            self._word(found[:-2].strip("'.-") or found, is_possessor=True)
+        elif found != "-":
+            self._word(found.strip("'.-") or found)
+
+    def _word(self, word: str, *, is_possessor: bool = False) -> None:
+        tables = self.tables
+        if word in tables.joins:
+            self._join(tables.joins[word])
         elif word[0].isdigit():
             self._digits(word)
-        elif word in self.tables.numbers and word not in self._articles:
-            self._number(self.tables.numbers[word], spelled=True)
-        elif word in self.tables.operators:
+        elif word in tables.numbers and word not in _ARTICLES:
+            self._number(tables.numbers[word], spelled=True)
+        elif word in tables.operators:
             self._operator(word)
         elif word in _SYMBOLS:
             self.operators.append(word)
@@ -275,10 +209,6 @@ class _Reader:
                 self._marker = "of"
             self._content(word)
 
-    @property
-    def _articles(self) -> frozenset[str]:
-        return frozenset({"un", "una", "one"})
-
     def _is_function(self, word: str) -> bool:
         if len(word) == 1 and word in self._letters:
             return False
@@ -288,7 +218,7 @@ class _Reader:
         self.joins.append(join)
         self._joined = True
         if self.tokens:
-            self.tokens[-1] = replace(self.tokens[-1], is_coordinated=True)
+            self.tokens[-1] = self.tokens[-1]._replace(is_coordinated=True)
 
     def _digits(self, word: str) -> None:
         match = re.fullmatch(r"([\d.,:/]*\d)([^\W\d_]*)[+#]*", word)
@@ -323,31 +253,32 @@ class _Reader:
             self._marker = word
 
     def _function(self, word: str) -> None:
-        if word in self.tables.pronouns:
-            self.pronouns.append(self.tables.pronouns[word])
-        if word in self.tables.conditions and word != self.asks:
+        tables = self.tables
+        if word in tables.pronouns:
+            self.pronouns.append(tables.pronouns[word])
+        if word in tables.conditions and word != self.asks:
             self._condition = word
-        if word in self.tables.markers:
+        if word in tables.markers:
             self._marker = word
-        if word in self.tables.asking and self.numbers and not self._clause:
+        if self.numbers and not self._clause and word in tables.asking:
             self.numbers.append("?")
         self._add(Token(word, word, word, "function", len(self.tokens), self._clause))
 
     def _content(self, word: str) -> None:
-        for piece in self.tables.short.get(word, (word,)):
-            if piece in self.tables.function:
+        tables = self.tables
+        for piece in tables.short.get(word, (word,)):
+            if piece in tables.function:
                 continue
-            if piece in self.tables.operators:
-                self.operators.append(self.tables.operators[piece])
+            if piece in tables.operators:
+                self.operators.append(tables.operators[piece])
                 continue
             written = self._accented.get(piece, piece)
             base = lemma(written, self.language)
-            base = self.tables.synonyms.get(base) or self.tables.synonyms.get(piece) or base
             self._add(
                 Token(
                     word=piece,
                     written=written,
-                    lemma=base,
+                    lemma=tables.synonyms.get(base) or tables.synonyms.get(piece) or base,
                     kind="content",
                     position=len(self.tokens),
                     clause=self._clause,

@@ -67,6 +67,13 @@ def root(word: str, language: Language) -> str:
     return bare if len(bare) >= _SHORTEST_ROOT else word
 
 
+def are_kin(one: str, other: str, language: Language) -> bool:
+    """Have two lemmas the same stem, or the same root? Neither loses its first letter, and stemming is slow."""
+    return one[:1] == other[:1] and (
+        stem(one, language) == stem(other, language) or root(one, language) == root(other, language)
+    )
+
+
 @lru_cache(_REMEMBERED)
 def sound(word: str, language: Language) -> str:
     """How a folded word sounds, roughly: what is often written for each other becomes the same."""
@@ -88,11 +95,10 @@ def is_typo(one: str, other: str, language: Language, *, both_known: bool, one_k
     if both_known:
         return False
     shorter = min(len(one), len(other))
-    alike = sound(one, language) == sound(other, language)
     if shorter < 4:
-        return shorter == 3 and alike
+        return shorter == 3 and sound(one, language) == sound(other, language)
     distance = OSA.distance(one, other, score_cutoff=2)
-    if distance <= 1 or alike:
+    if distance <= 1 or sound(one, language) == sound(other, language):
         return True
     if not one_known:
         return False

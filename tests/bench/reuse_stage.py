@@ -140,6 +140,7 @@ async def open_stage() -> AsyncIterator[Stage]:
             metrics=Metrics(),
             executor=executor,
         )
+        intent.embedder.start()
         intent.start(tasks)
         try:
             await asyncio.to_thread(eventually, lambda: intent.state != "warming", EXPORT_SECONDS)

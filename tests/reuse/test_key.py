@@ -2,7 +2,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat.completion_create_params import (
     CompletionCreateParamsBase,
@@ -150,6 +150,7 @@ def shuffled(value: Any) -> Any:
     return [shuffled(element) for element in value] if isinstance(value, list) else value
 
 
+@settings(max_examples=40)
 @given(MESSAGES, st.dictionaries(st.text(), VALUES, max_size=4))
 def test_key_order_never_makes_a_difference(messages: list[Any], fields: dict[str, Any]) -> None:
     fields = {name: value for name, value in fields.items() if name not in {"model", "messages", "stream"}}
@@ -161,6 +162,7 @@ def spelled(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
 
 
+@settings(max_examples=40)
 @given(MESSAGES, MESSAGES)
 def test_two_requests_have_one_key_only_if_they_say_the_same(one: list[Any], other: list[Any]) -> None:
     same_key = key({"model": "m", "messages": one}) == key({"model": "m", "messages": other})

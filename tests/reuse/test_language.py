@@ -64,6 +64,9 @@ como se juega al truco
 """
 
 ENGLISH = """
+Do birds dream?
+Are snakes healthy?
+Does God sleep?
 waht is the capital of peru
 Define entropy.
 Explain recursion

@@ -27,6 +27,10 @@ def test_recognises_what_is_not_to_be_reused(said: str, asked: str) -> None:
     "said",
     [
         "Is it safe to pour acid into water?",
+        "Who was Ada Lovelace?",
+        "How does Telegram make a profit?",
+        "¿Quién es Noam Chomsky?",
+        "¿Alguien vio un unicornio?",
         "How many goals did Pelé score in 1958?",
         "¿En qué año se estrenó Psicosis?",
         "¿Cómo se juega al truco?",

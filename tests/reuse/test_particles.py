@@ -17,6 +17,8 @@ ROWS: list[tuple[str, Language, str, str]] = [
     ("mentioned", "es", "¿Para qué sirve la vitamina a?", "¿Para qué sirve la vitamina d?"),
     ("owner", "en", "How do I find my IP?", "How do I find your IP?"),
     ("owner", "es", "¿Cómo cambio mi clave?", "¿Cómo cambio tu clave?"),
+    ("owner", "en", "What is your salary?", "What is my salary?"),
+    ("owner", "es", "¿Cómo ver tu pedido?", "¿Cómo veo mi pedido?"),
     ("modality", "en", "Can I tip in Japan?", "Should I tip in Japan?"),
     ("modality", "en", "Do I have to register?", "Can I register?"),
     ("modality", "es", "¿Puedo tomar alcohol?", "¿Debo tomar alcohol?"),
@@ -39,6 +41,9 @@ def test_what_small_words_and_signs_tell_apart(kind: str, language: Language, on
     ("language", "one", "same"),
     [
         ("en", "How do I change my password?", "How do I change a password?"),
+        ("en", "How do I change my tone?", "How do you change your tone?"),
+        ("en", "What is the best way to train your dog?", "How do I train my dog?"),
+        ("es", "¿Cómo puedo mejorar mi letra?", "¿Cómo puedes mejorar tu letra?"),
         ("en", "How can I reset my router?", "How should I reset my router?"),
         ("en", "What is entropy?", "What's entropy?"),
         ("es", "¿Cómo cambio mi clave?", "¿Cómo se cambia la clave?"),

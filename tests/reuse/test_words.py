@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.reuse.lexicon import Language, lexicon
-from proxy.reuse.words import fold, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
+from proxy.reuse.words import are_kin, fold, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,28 @@ def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: st
 )
 def test_a_stem_is_that_of_the_language(language: Language, one: str, other: str, same: bool) -> None:
     assert (stem(one, language) == stem(other, language)) is same
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other", "kin"),
+    [
+        ("en", "prune", "pruner", True),
+        ("en", "ferment", "fermentation", True),
+        ("en", "lute", "flute", False),
+        ("en", "dish", "disk", False),
+        ("es", "podar", "poda", True),
+        ("es", "hacha", "acha", False),
+    ],
+)
+def test_kin_have_one_stem_or_one_root(language: Language, one: str, other: str, kin: bool) -> None:
+    assert are_kin(one, other, language) is kin
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_no_word_of_the_tables_loses_its_first_letter(language: Language) -> None:
+    tables = lexicon(language)
+    for word in (*tables.synonyms, *tables.function, *tables.optional, "dying", "skis", "yes", "quiero"):
+        assert stem(word, language)[0] == root(word, language)[0] == word[0]
 
 
 @pytest.mark.parametrize(
