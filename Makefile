@@ -6,7 +6,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test check format bench bench-reuse bench-transport bypass clean
+.PHONY: run demo test check format bench bench-context bench-reuse bench-transport bypass clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -34,6 +34,10 @@ bench: $(READY)          ## CPU, latency and memory of the proxy, side by side w
 bench-reuse: $(BENCH_READY)  ## wrong and right reuse by intent, of every kind (needs the evaluation data)
 	mkdir -p build
 	$(BIN)/python -m tests.bench.reuse --json build/reuse.json --plot build/reuse.svg
+
+bench-context: $(BENCH_READY)  ## evidence in the prompt and cost against pass-through (needs the evaluation data)
+	mkdir -p build
+	$(BIN)/python -m tests.bench.context --json build/context.json --plot build/context.svg
 
 bypass: $(READY)         ## how well what must not be reused is recognised (needs the evaluation data)
 	$(BIN)/python -m tests.bench.bypass

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from proxy.admin import facts as admin_facts
 from proxy.admin import reuse as admin_reuse
 from proxy.call import Call
 from proxy.config import Config
@@ -56,6 +57,11 @@ def create_app(config: Config) -> Starlette:
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
             route("/metrics", metrics, "GET"),
+            route("/admin/api/facts", admin_facts.listed, "GET"),
+            route("/admin/api/facts", admin_facts.added, "POST"),
+            route("/admin/api/facts/{id}", admin_facts.shown, "GET"),
+            route("/admin/api/facts/{id}", admin_facts.changed, "PATCH"),
+            route("/admin/api/facts/{id}", admin_facts.forgotten, "DELETE"),
             route("/admin/api/reuse", admin_reuse.log, "GET"),
             route("/admin/api/reuse/{id}", admin_reuse.entry, "GET"),
             route("/admin/api/reuse/{id}/wrong", admin_reuse.wrong, "POST"),
@@ -127,12 +133,14 @@ async def readyz(call: Call, services: Services) -> None:
         "tokenizer": "ready",
         "storage": services.storage.failures or "ready",
         "reuse by intent": services.intent.state,
+        "embedding": services.intent.embedder.state,
         "upstreams": upstreams,
     }
     await call.answer(_json({"status": "ready", "parts": parts}))
 
 
 async def metrics(call: Call, services: Services) -> None:
+    services.metrics.memory_pending.set(services.learner.pending)
     services.metrics.writer_queue.set(services.storage.queued)
     services.metrics.writer_dropped.set(services.storage.dropped)
     services.metrics.reuse_entries.set(services.intent.partitions.entries)

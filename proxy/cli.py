@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from proxy import config as configuration
-from proxy import doctor
+from proxy import doctor, memory_cli
 from proxy.config import Config, ConfigError
 from proxy.observe import logs
 
@@ -52,6 +52,19 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", nargs="?", type=Path)
     check.add_argument("--schema", action="store_true", help="print the JSON Schema of the configuration")
     check.set_defaults(run=_check_config)
+
+    replaying = commands.add_parser("replay", help="what would have been saved on requests of a log; none is sent")
+    _config_option(replaying)
+    replaying.add_argument(
+        "file", metavar="FILE", type=Path, help="requests, a JSON object a line; - is standard input"
+    )
+    replaying.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    replaying.add_argument("--show", action="store_true", help="what became of every message of every request, and why")
+    replaying.add_argument("--no-embedding", action="store_true", help="old turns are found by their words alone")
+    replaying.set_defaults(run=_replay)
+
+    memory = commands.add_parser("memory", help="list, show, forget, confirm, export, import what is remembered")
+    memory_cli.add_commands(memory, _config_option)
 
     diagnose = commands.add_parser("doctor", help="check the installation, the storage and the upstreams")
     _config_option(diagnose)
@@ -108,6 +121,12 @@ def _demo(options: argparse.Namespace) -> int:
 
     logs.setup("warning", "text")
     return show.run(options.port, stay=not options.exit)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from proxy.replay import command  # noqa: PLC0415 (only the replay needs it)
+
+    return command.run(options)
 
 
 def _check_config(options: argparse.Namespace) -> int:

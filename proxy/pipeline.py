@@ -1,10 +1,9 @@
 """The way of a request, from bytes to answer. Start reading here.
 
-    bytes ─ parse ─ identify ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
-                       │         │       │        │                  │
-                     scope,    answer  answer   memory             record (after the answer)
-                     session,  cache   index
-                     turns
+    bytes ─ parse ─ identify ─ resume ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
+                       │          │       │       │       │                   │
+                     scope,    history  answer  answer  memory             record, learn (after the answer)
+                     session            cache   index
 
 Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
 stage did not exist. Early return is reuse.
@@ -18,7 +17,7 @@ from time import perf_counter
 from proxy.attempt import Attempts
 from proxy.offload import Offload
 from proxy.services import Services
-from proxy.stages import assemble, exact, forward, identify, plan
+from proxy.stages import assemble, exact, forward, identify, resume
 from proxy.types import (
     Answer,
     ChatRequest,
@@ -67,6 +66,8 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     route = services.router.route(request.model)
     directives = identify.read_directives(incoming.headers)
     identity = await _identify(way, request, directives)
+    if directives.mode != "off":
+        request, identity = await _resume(way, request, identity)
 
     landed = services.flights.landed
     reuse = await _exact(way, request, identity, directives, route)
@@ -81,7 +82,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
         reuse = ReuseMiss("failed", intent="failed")
 
     try:
-        planned = await _plan(way, request, identity, route)
+        planned = await _plan(way, request, identity, directives, route)
         passage = Passage(incoming, request, identity, directives, reuse, planned, route.upstream.name, way.started)
         return _labelled(await _forward(way, passage, route), passage, attempts)
     except BaseException as error:
@@ -110,6 +111,18 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
     alone = Scope(f"{way.incoming.tenant}!{request_id}")
     chain = await way.offload(lambda: turns.chain(alone.id, request.messages))
     return Identity(alone, f"c-{request_id}", "new", chain)
+
+
+async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[ChatRequest, Identity]:
+    work = resume.resume(
+        request,
+        identity,
+        archive=way.services.library.archive,
+        settled=way.services.learner.settled,
+        chains=way.services.chains,
+        offload=way.offload,
+    )
+    return await way.attempts.run("resume", work, fallback=(request, identity), deadline=LOOKUP_DEADLINE)
 
 
 async def _exact(
@@ -183,16 +196,13 @@ def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Dire
     return _labelled(answer, passage, way.attempts)
 
 
-async def _plan(way: Way, request: ChatRequest, identity: Identity, route: Route) -> Plan:
-    work = plan.plan(
-        request,
-        identity,
-        upstream=route.upstream.name,
-        counter=way.services.counter,
-        calibration=way.services.calibration,
-        executor=way.services.executor,
-    )
+async def _plan(way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route) -> Plan:
+    planner = way.services.planner
     fallback = Plan("fail-open", tokens_original=0, tokens_sent=0, reason="stage=plan")
+    if "identify" in way.attempts.failed:  # no scope, so nothing is remembered of whoever asks
+        work = planner.count(request, identity, route.upstream)
+    else:
+        work = planner.plan(way.incoming, request, identity, directives, route.upstream)
     return await way.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
 
 

@@ -14,14 +14,16 @@ from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
-from proxy.stages.plan import plan
+from proxy.stages.learn import Learner
+from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
 from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
+from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
 from proxy.storage.partitions import Partitions
 from proxy.tasks import Tasks
-from proxy.tokens import Calibration, TokenCounter, load_tokenizer
+from proxy.tokens import Calibrations, TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from proxy.wire.turns import Chains
@@ -45,7 +47,10 @@ class Services:
     reuse: ReuseStore
     intent: Intent
     verifier: Verifier
-    calibration: Calibration
+    calibrations: Calibrations
+    library: Library
+    planner: Planner
+    learner: Learner
     recorder: Recorder
     tasks: Tasks
     executor: ThreadPoolExecutor
@@ -72,11 +77,12 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     router = Router(
         [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
     )
-    calibration = Calibration()
+    calibrations = Calibrations()
     flights = Flights()
+    embedder = open_embedder(config, observed=metrics.embedded)
     intent = Intent(
         config.reuse.intent,
-        embedder=open_embedder(config, observed=metrics.embedded),
+        embedder=embedder,
         partitions=Partitions(storage.reuse, executor),
         store=storage.reuse,
         answers=storage.answers,
@@ -84,17 +90,24 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         metrics=metrics,
         executor=executor,
     )
+    embedder.start()
     intent.start(tasks)
+    library = Library(storage.facts, storage.archive, storage.states, executor, tasks)
+    learner = Learner(library, embedder, executor, tasks)
+    planner = Planner(
+        config, counter=counter, calibrations=calibrations, library=library, embedder=embedder, executor=executor
+    )
     recorder = Recorder(
         ledger=storage.ledger,
         sessions=storage.sessions,
         answers=storage.answers,
         counter=counter,
-        calibration=calibration,
+        calibrations=calibrations,
         metrics=metrics,
         router=router,
         flights=flights,
         remember=intent.remember,
+        learner=learner,
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
@@ -112,17 +125,18 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         flights=flights,
         reuse=storage.reuse,
         intent=intent,
+        library=library,
+        planner=planner,
+        learner=learner,
         verifier=Verifier(
             config.reuse.intent,
-            embedder=intent.embedder,
-            plan=lambda request, identity, upstream: plan(
-                request, identity, upstream=upstream, counter=counter, calibration=calibration, executor=executor
-            ),
+            embedder=embedder,
+            plan=planner.count,
             recorder=recorder,
             metrics=metrics,
             tasks=tasks,
         ),
-        calibration=calibration,
+        calibrations=calibrations,
         recorder=recorder,
         tasks=tasks,
         executor=executor,

@@ -16,6 +16,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -83,13 +84,13 @@ class Counter:
     def message(self, message: Message) -> int:
         data = message.data
         count = PER_MESSAGE + PER_ROLE + self._content(data.get("content"))
-        for field in ("reasoning_content", "refusal"):
-            if isinstance(text := data.get(field), str):
+        for part in ("reasoning_content", "refusal"):
+            if isinstance(text := data.get(part), str):
                 count += self.text(text)
         if isinstance(name := data.get("name"), str):
             count += PER_NAME + self.text(name)
-        for field in ("tool_calls", "function_call"):
-            if calls := data.get(field):
+        for kind in ("tool_calls", "function_call"):
+            if calls := data.get(kind):
                 count += self._json(calls)
         return count
 
@@ -176,6 +177,14 @@ class TokenCounter(Counter):
             counts[index] = count
         return tuple([count or 0 for count in counts])
 
+    def known(self, message: Message, link: bytes) -> int:
+        """Tokens of a message, counted here and now if they are not known. For worker threads."""
+        key = (link, len(message.raw))
+        if (count := self._counts.get(key)) is None:
+            count = self.message(message)
+            self._remember(key, count)
+        return count
+
     def _count(self, messages: Sequence[Message]) -> list[int]:
         return [self.message(message) for message in messages]
 
@@ -198,7 +207,7 @@ class TokenCounter(Counter):
 
 
 class Calibration:
-    """The factor between the rough count and the upstream's own, per upstream and model."""
+    """The factor between a count of ours and the upstream's own, per upstream and model."""
 
     WEIGHT = 0.2  # of the newest observation
     LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
@@ -212,11 +221,11 @@ class Calibration:
         """None until the upstream has told us what it counted for this model."""
         return self._factors.get((upstream, model))
 
-    def observe(self, upstream: str, model: str, *, rough: int, measured: int) -> None:
-        """The upstream counted `measured` prompt tokens where we count `rough`."""
-        if rough < self.LEAST_TOKENS or measured <= 0:
+    def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
+        """The upstream counted `measured` prompt tokens where we count `counted`."""
+        if counted < self.LEAST_TOKENS or measured <= 0:
             return
-        ratio = measured / rough
+        ratio = measured / counted
         if not self.BOUNDS[0] <= ratio <= self.BOUNDS[1]:
             return
         key = (upstream, model)
@@ -224,3 +233,11 @@ class Calibration:
         if known is None and len(self._factors) >= self._most_models:
             return
         self._factors[key] = ratio if known is None else known + self.WEIGHT * (ratio - known)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """Of both counts."""
+
+    rough: Calibration = field(default_factory=Calibration)
+    exact: Calibration = field(default_factory=Calibration)  # by the ranks

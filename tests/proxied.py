@@ -1,7 +1,7 @@
 """The proxy's own parts in this process, in front of a demo upstream over real sockets: a request goes the whole way,
 and any part can be one that fails."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -12,12 +12,17 @@ import httpx
 from proxy.config import Config
 from proxy.demo.app import Demo, create_app
 from proxy.demo.config import DemoConfig
+from proxy.embed.base import EmbeddingOff, Vectors
 from proxy.pipeline import handle
 from proxy.services import Services, build
+from proxy.stages.learn import Learner
+from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
+from proxy.storage.library import Library
+from proxy.storage.recollection import ArchiveChanges, ArchiveOff, FactsOff, StatesOff
 from proxy.tokens import TokenCounter
-from proxy.types import Headers, Incoming, LedgerRow, StoredAnswer
+from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests.builders import NOW, config, encoding
 from tests.servers import run_app
 
@@ -68,29 +73,57 @@ def in_front_of(running: Upstream, *, upstream: Mapping[str, Any] | None = None,
             "storage": {"kind": "memory"},
             "server": {"port": 0, "drain": 5},
             **sections,
+            "embedding": {"enabled": "intent" in sections.get("reuse", {}), **sections.get("embedding", {})},
             "reuse": {"intent": {"enabled": False}, **sections.get("reuse", {})},
         }
     )
 
 
 def composed(built: Services, **parts: Any) -> Services:
-    """`parts` in place of those that were built."""
+    """`parts` in place of those that were built, known to the parts that use them: services, the library's stores, the
+    embedder of old turns."""
+    stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
+    if stores:
+        known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
+        parts["library"] = Library(**(known | stores), executor=built.executor, tasks=built.tasks)
+    embedder = parts.pop("embedder", built.intent.embedder)
     services = replace(built, **parts)
+    learner = Learner(services.library, embedder, services.executor, services.tasks)
+    planner = Planner(
+        services.config,
+        counter=services.counter,
+        calibrations=services.calibrations,
+        library=services.library,
+        embedder=embedder,
+        executor=services.executor,
+    )
+    services = replace(services, **{"learner": learner, "planner": planner, **parts})
     recorder = Recorder(
         ledger=services.ledger,
         sessions=services.sessions,
         answers=services.answers,
         counter=services.counter,
-        calibration=services.calibration,
+        calibrations=services.calibrations,
         metrics=services.metrics,
         router=services.router,
         flights=services.flights,
         remember=services.intent.remember,
+        learner=services.learner,
         tasks=services.tasks,
         executor=services.executor,
         ttl=services.config.reuse.exact.ttl,
     )
     return replace(services, recorder=recorder)
+
+
+@asynccontextmanager
+async def build_services(settings: Config) -> AsyncIterator[Services]:
+    """Every part, as it is built."""
+    built = await build(settings, encoding=encoding)
+    try:
+        yield built
+    finally:
+        await built.close()
 
 
 @asynccontextmanager
@@ -182,6 +215,65 @@ class Answers(AnswersOff):
 
     async def put(self, *_: Any) -> None:
         await _does(self._put)
+
+
+class Facts(FactsOff):
+    def __init__(self, *, every: Work = list, put: Work = lambda: None) -> None:
+        self._every = every
+        self._put = put
+
+    async def all(self, *_: Any) -> list[Fact]:
+        found: list[Fact] = await _does(self._every)
+        return found
+
+    def put(self, *_: Any) -> None:
+        self._put()
+
+
+class Archive(ArchiveOff):
+    def __init__(
+        self,
+        *,
+        add: Work = lambda: None,
+        turns: Work = ArchiveChanges,
+        latest: Work = lambda: None,
+    ) -> None:
+        self._add = add
+        self._turns = turns
+        self._latest = latest
+
+    def add(self, *_: Any) -> None:
+        self._add()
+
+    async def turns(self, *_: Any, **__: Any) -> ArchiveChanges:
+        found: ArchiveChanges = await _does(self._turns)
+        return found
+
+    async def latest(self, *_: Any) -> ArchivedTurn | None:
+        found: ArchivedTurn | None = await _does(self._latest)
+        return found
+
+
+class States(StatesOff):
+    def __init__(self, *, get: Work = lambda: None, put: Work = lambda: None) -> None:
+        self._get = get
+        self._put = put
+
+    async def get(self, *_: Any) -> tuple[bytes, bytes] | None:
+        found: tuple[bytes, bytes] | None = await _does(self._get)
+        return found
+
+    def put(self, *_: Any) -> None:
+        self._put()
+
+
+class Embedder(EmbeddingOff):
+    def __init__(self, embed: Work) -> None:
+        self._embed = embed
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        found: Vectors = await _does(self._embed)
+        return found
 
 
 class Ledger(LedgerOff):

@@ -72,7 +72,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("olvido 0.")
 
 
-@pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--port", "many"], ["demo", "--fly"]])
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--port", "many"], ["demo", "--fly"], ["replay"]])
 def test_what_is_no_command_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)

@@ -12,24 +12,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.demo.config import CHAT_MODELS
+from proxy.embed.base import EmbeddingUnavailable
 from proxy.errors import BadRequest, UnknownModel, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import handle
 from proxy.services import Services, build
 from proxy.stages.exact import Flights
+from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import KnownPrefix
+from proxy.storage.facts import MemoryFacts
+from proxy.storage.library import Library
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
-from proxy.tokens import Calibration
+from proxy.tokens import Calibrations
 from proxy.types import Incoming, StoredAnswer
 from proxy.upstream.client import Upstream as Client
 from proxy.upstream.routing import Router
-from tests.builders import NOW, body, encoding, stored, user
+from tests.builders import NOW, assistant, body, encoding, stored, user
 from tests.proxied import (
     KEY,
     Answers,
+    Archive,
+    Embedder,
+    Facts,
     Ledger,
     Sessions,
+    States,
     Tokens,
     Upstream,
     Work,
@@ -70,7 +80,8 @@ class House:
 
     def run(self, play: Callable[[Services], Coroutine[Any, Any, T]]) -> T:
         parts = {"sessions": MemorySessions(), "ledger": MemoryLedger(), "answers": MemoryAnswers()}
-        known = {"calibration": Calibration(), "metrics": Metrics(), "flights": Flights()}
+        library = Library(MemoryFacts(), MemoryArchive(60.0), MemoryStates(), self.built.executor, self.built.tasks)
+        known = {"calibrations": Calibrations(), "metrics": Metrics(), "flights": Flights(), "library": library}
         self.upstream.bodies()
         return self.runner.run(play(composed(self.built, **parts, **known)))
 
@@ -271,6 +282,20 @@ def gives(value: Any) -> Work:
     return lambda: value
 
 
+def once(first: Work, then: Any) -> Work:
+    """What `first` does, and from then on `then`: raised if it is an error."""
+    left = iter([first])
+
+    def work() -> Any:
+        if (now := next(left, None)) is not None:
+            return now()
+        if isinstance(then, Exception):
+            raise then
+        return then
+
+    return work
+
+
 FAILING = [
     ("identify", {"sessions": Sessions(look=raises)}),
     ("identify", {"sessions": Sessions(look=gives("nonsense"))}),
@@ -322,6 +347,68 @@ async def test_nor_does_one_that_hangs(upstream: Upstream) -> None:
     for stage, got, each in zip(hanging, answers, services, strict=True):
         assert (got.status, got.body, got.plan) == (200, expected, f"fail-open;stage={stage}")
         assert total(each, "olvido_fail_open_total", stage=stage, reason="deadline") == 1
+
+
+# A request that memory is needed for: it does not fit into the window.
+MANAGED = {"profiles": {"lean": {"window": {"tokens": 10}}}}
+OLD = [user("What is a black hole?"), assistant("A region of space that nothing leaves."), user("And a red dwarf?")]
+
+FORGETFUL: list[tuple[list[str], dict[str, Any]]] = [
+    (["plan", "learn"], {"facts": Facts(every=raises)}),
+    (["plan", "learn"], {"facts": Facts(every=gives("nonsense"))}),
+    (["plan"], {"states": States(get=raises)}),
+    ([], {"states": States(get=gives((b"link", b"\x01nonsense")))}),  # as if there were none
+    (["plan", "learn"], {"embedder": Embedder(raises)}),
+    (["resume"], {"archive": Archive(latest=raises)}),
+    (["resume"], {"archive": Archive(latest=gives("nonsense"))}),
+    (["learn"], {"archive": Archive(add=raises)}),
+    (["learn"], {"facts": Facts(put=raises)}),
+    (["record"], {"states": States(put=raises)}),
+]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("stages", "parts"), FORGETFUL, ids=[f"{'-'.join(stages)}-{at}" for at, (stages, _) in enumerate(FORGETFUL)]
+)
+async def test_a_memory_that_fails_costs_the_client_nothing(
+    stages: list[str], parts: dict[str, Any], stream: bool, upstream: Upstream
+) -> None:
+    # With `resume`, only what is new; else a history, and something to be remembered.
+    said = [user("What is a black hole?")] if "resume" in stages else [*OLD, user("Remember that I live in Rosario.")]
+    raw = body(*said, model="demo-chat", stream=stream)
+    expected = direct(upstream, raw)
+    async with serving(in_front_of(upstream, **MANAGED), **parts) as services:
+        got = await ask(services, raw, headers=(("x-olvido-session", "s"),))
+        assert upstream.bodies() == [raw]
+        assert (got.status, got.body, got.source) == (200, expected, "upstream")
+        assert {stage: total(services, "olvido_fail_open_total", stage=stage) for stage in stages} == dict.fromkeys(
+            stages, 1
+        )
+        assert total(services, "olvido_fail_open_total") == len(stages)
+
+
+async def test_nor_does_one_that_hangs_or_an_archive_that_cannot_be_read(upstream: Upstream) -> None:
+    raw, new = body(*OLD, model="demo-chat"), body(user("What is a black hole?"), model="demo-chat")
+    hanging: list[tuple[str, bytes, dict[str, Any]]] = [
+        ("plan", raw, {"facts": Facts(every=once(hangs, []))}),
+        ("plan", raw, {"states": States(get=hangs)}),
+        ("resume", new, {"archive": Archive(latest=hangs)}),
+        ("", raw, {"embedder": Embedder(once(hangs, EmbeddingUnavailable()))}),
+        ("", raw, {"archive": Archive(turns=once(hangs, ArchiveChanges()))}),
+    ]
+    async with serving(in_front_of(upstream, server={"drain": 0.1}, **MANAGED)) as built:
+        services = [composed(built, metrics=Metrics(), **parts) for _, _, parts in hanging]
+        asking = [
+            ask(each, sent, headers=(("x-olvido-session", f"s{at}"),))
+            for at, (each, (_, sent, _)) in enumerate(zip(services, hanging, strict=True))
+        ]
+        answers = await asyncio.gather(*asking)
+    assert sorted(upstream.bodies()) == sorted(sent for _, sent, _ in hanging)
+    for (stage, _, _), got, each in zip(hanging, answers, services, strict=True):
+        assert (got.status, got.plan) == (200, f"fail-open;stage={stage}" if stage else "untouched")
+        assert total(each, "olvido_fail_open_total", reason="deadline") == (1 if stage else 0)
+        assert total(each, "olvido_fail_open_total") == (1 if stage else 0)
 
 
 async def test_nor_does_an_answer_that_was_stored_and_cannot_be_read(upstream: Upstream) -> None:

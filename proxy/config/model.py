@@ -84,6 +84,11 @@ class Upstream(Section):
         default={},
         description="Model as asked for: the name that this upstream gives it. Needed where it serves as a fallback.",
     )
+    context_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Largest prompt that its models take, tokens; a profile keeps below its share of that.",
+    )
     timeout: Timeout = Field(default=Timeout(), description="How long to wait for it, per phase.")
     retries: int = Field(
         default=2, ge=0, le=10, description="Further attempts before the first byte, after 429, 5xx, no connection."
@@ -200,6 +205,10 @@ class Memory(Section):
 
 
 class Embedding(Section):
+    enabled: bool = Field(
+        default=True,
+        description="Without it old turns are found by their words alone, and there is no reuse by intent.",
+    )
     model: str = Field(
         default="builtin", min_length=1, description="`builtin`, or a model of sentence-transformers or of `base_url`."
     )

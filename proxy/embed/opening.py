@@ -19,9 +19,10 @@ def open_embedder(
     observed: Observed = lambda _size, _seconds: None,
     environ: Mapping[str, str] | None = None,
 ) -> Embedder:
-    """Not started, and nothing loaded. Off where nothing would use it: without reuse by intent, or where no answer is
-    kept. `observed` is told the texts and seconds of every run."""
-    if not config.reuse.intent.enabled or config.storage.kind == "off":
+    """Not started, and nothing loaded. Off where nothing would use it: without reuse by intent and context management,
+    or where nothing is kept. `observed` is told the texts and seconds of every run."""
+    is_used = config.reuse.intent.enabled or config.context.mode != "off"
+    if not config.embedding.enabled or not is_used or config.storage.kind == "off":
         return EmbeddingOff()
     embedding = config.embedding
     if embedding.base_url is not None:

@@ -1,0 +1,35 @@
+"""What of a conversation is sent, and what is remembered of it. Pure: no storage, no HTTP, no clock but the request's.
+
+Planning, in the order of its decisions:
+
+    planning.py     the order itself (start reading here); draft.py: a prompt in the making, and what its parts cost
+    progress.py     what is new since the state that the last request left; state.py: that state as bytes
+    economics.py    when to fold and how far, from prices: never pay more
+    folding.py      what leaves becomes summaries in a new head; window.py: how much stays, and how
+    tools.py        old tool results become a line
+    elide.py        instructions that need not be repeated
+    volatile.py     what this question needs and the window does not hold
+    layout.py       where all of it stands, so that the prefix cache keeps; block.py: our own text in it
+
+Facts:
+
+    extract.py      from a user message; prose.py: its author's own words; reading.py: one sentence
+    signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
+    facts.py        learned, confirmed, superseded, grown old, chosen; likeness.py: which known fact is meant
+    edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal
+
+Topics:
+
+    shift.py        does a message change it; shift_phrases.py: how that is said
+    domains.py      which part of life it is about
+    summaries.py    turns that left, as key-value records
+
+Recall:
+
+    turns.py        turns as they are archived; passages.py: long messages in pieces
+    turn_index.py   all of a scope, ready to be searched; terms.py: by which words
+    recall.py       which of them the question needs
+    need.py         whether it needs any; cues.py: what its wording tells
+
+README.md maps the architecture note that this is built from, item by item, to numbers and tests.
+"""

@@ -61,6 +61,12 @@ class Metrics:
             ["mechanism", "model"],
             registry=registry,
         )
+        self.added_cost = Counter(
+            "olvido_added_cost_dollars",
+            "What requests cost beyond plain pass-through, by what made them dearer: a fold is paid in advance.",
+            ["mechanism", "model"],
+            registry=registry,
+        )
         self.reuse = Counter(
             "olvido_reuse",
             "Look-ups of earlier answers: hit, or the reason why not.",
@@ -92,6 +98,24 @@ class Metrics:
         )
         self.embed_batch = Histogram(
             "olvido_embed_batch_texts", "Texts in one such run.", buckets=_BATCH, registry=registry
+        )
+        self.context_tokens = Counter(
+            "olvido_context_tokens",
+            "Tokens that context management left out of prompts (window, capped, tools, elided) or added to them "
+            "(summaries, facts, recall), by mechanism.",
+            ["mechanism", "model"],
+            registry=registry,
+        )
+        self.busted_tokens = Counter(
+            "olvido_prefix_busted_tokens",
+            "Prompt tokens that the provider's prefix cache held and that were billed anew, since a fold changed what "
+            "stands before them.",
+            ["model"],
+            registry=registry,
+        )
+        self.plans = Counter("olvido_plans", "Requests by what was made of them.", ["kind"], registry=registry)
+        self.memory_pending = Gauge(
+            "olvido_memory_pending", "Answered requests that are still being learnt from.", registry=registry
         )
         self.stage_seconds = Histogram(
             "olvido_stage_seconds", "Time in each stage of ours.", ["stage"], buckets=_SECONDS, registry=registry
@@ -191,12 +215,27 @@ class Metrics:
             of(self.reuse, "intent", row.intent_reason).inc()
         if row.cost:
             of(self.cost, row.upstream, model).inc(row.cost)
+        self._planned(row, model)
         if row.source != "upstream":
             of(self.saved_tokens, row.source, model).inc(row.tokens_original + row.tokens_completion)
             of(self.saved_cost, row.source, model).inc(row.cost_saved)
         for stage, seconds in row.stage_seconds.items():
             of(self.stage_seconds, stage).observe(seconds)
         self.overhead_seconds.observe(max(0.0, row.total_seconds - row.upstream_seconds))
+
+    def _planned(self, row: LedgerRow, model: str) -> None:
+        """What context management made of a request."""
+        of = self.of
+        if row.source == "upstream":
+            of(self.plans, row.plan).inc()
+        for mechanism, tokens in row.mechanisms.items():
+            of(self.context_tokens, mechanism, model).inc(tokens)
+        if row.mechanisms:
+            of(self.saved_tokens, "context", model).inc(max(0, row.tokens_original - row.tokens_sent))
+            of(self.saved_cost, "context", model).inc(max(0.0, row.cost_saved))
+            of(self.added_cost, "context", model).inc(max(0.0, -row.cost_saved))
+        if row.tokens_busted:
+            of(self.busted_tokens, model).inc(row.tokens_busted)
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)

@@ -37,6 +37,8 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
     if messages is None and not ask and model == request.model:
         return Prompt(request.raw, plan)
     fields: dict[str, Any] = {}
+    if messages is not None and plan.tools is not None:
+        fields["tools"] = plan.tools
     if model != request.model:
         fields["model"] = model
     if ask:

@@ -36,6 +36,7 @@ SESSION_METADATA = ("session_id", "conversation_id", "thread_id", "chat_id")
 MAX_NAME = 128
 _HASHED = "h-"
 _SAFE_NAME = re.compile(rf"[A-Za-z0-9._:@+/=-]{{1,{MAX_NAME}}}")
+_SCOPE = re.compile(rf"[0-9a-f]{{32}}/(?:~?{_SAFE_NAME.pattern})?")
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -53,6 +54,7 @@ def read_directives(headers: Headers) -> Directives:
         mode="meter" if mode == "meter" else "off" if mode == "off" else "on",
         lookup=not off and wish != "refresh" and "no-cache" not in control,
         store=not off,
+        remember=mode != "off" and "no-store" not in control,
         opted_in=wish in ("on", "refresh"),
         session=given.get("x-olvido-session") or None,
         user=given.get("x-olvido-user") or None,
@@ -87,11 +89,12 @@ async def identify(
         if prefix is not None and named not in prefix.sessions:
             known = 0  # another session's history: this session's is still to be written
         continuity: Continuity = "continued" if known else "new"
-        return Identity(scope, named, source, chain, known, continuity)
+        return Identity(scope, named, source, chain, known, continuity, private)
     if prefix is None or not (private or _is_own(prefix, request.messages)):
-        return Identity(scope, _new_session(scope, chain, first_user, incoming, private=private), "new", chain)
+        session = _new_session(scope, chain, first_user, incoming, private=private)
+        return Identity(scope, session, "new", chain, private=private)
     continuity = "regenerated" if known == len(chain) else "continued" if prefix.is_tip else "branched"
-    return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity)
+    return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
 
 
 def _is_own(prefix: KnownPrefix, messages: tuple[Message, ...]) -> bool:
@@ -129,10 +132,19 @@ def _user(headers: Headers, fields: Mapping[str, Any], directives: Directives) -
     for named in candidates:
         if named is not None and named != "":
             # Some clients number their users: two numbers are two people, whatever the upstream says to it.
-            name = named if isinstance(named, str) else _encode(named).decode()
-            # Nobody may call himself by the hash of another's name.
-            return _hashed(name) if name.startswith(_HASHED) else _name(name)
+            return end_user(named if isinstance(named, str) else _encode(named).decode())
     return ""
+
+
+def end_user(name: str) -> str:
+    """The end user of a scope, as the client's own `name` makes it."""
+    # Nobody may call himself by the hash of another's name.
+    return _hashed(name) if name.startswith(_HASHED) else _name(name)
+
+
+def is_scope(name: str) -> bool:
+    """Could it be a scope's id? One that no request can have is a typing error."""
+    return _SCOPE.fullmatch(name) is not None
 
 
 def _named_session(

@@ -92,9 +92,9 @@ class Intent:
     # --- at start -----------------------------------------------------------------------------------------------------
 
     def start(self, tasks: Tasks) -> None:
-        """Loads the model and the word tables in the background. Until then every look-up is a miss."""
+        """Loads the word tables in the background. Until they are there, and the embedder is ready, every look-up is a
+        miss."""
         if self.config.enabled:
-            self.embedder.start()
             tasks.spawn(self._load_words(), name="load words")
 
     async def _load_words(self) -> None:

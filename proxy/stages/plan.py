@@ -1,33 +1,277 @@
-"""What of the conversation the upstream shall see. For now: all of it, counted."""
+"""What of the conversation the upstream shall see.
 
+A short conversation is sent as it is, and costs us little more than counting it. Of any other the state that its last
+request left, the facts and old turns of its scope and the newest question's embedding are looked up; then a worker
+thread decides (proxy/memory/planning.py).
+"""
+
+import asyncio
+import re
+from collections import OrderedDict
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
 
+from proxy.config import Config, price_for
+from proxy.config.profiles import Profile
+from proxy.embed.base import Embedder, EmbeddingUnavailable
+from proxy.memory import economics, facts, planning, window
+from proxy.memory.block import without_ours
+from proxy.memory.draft import Circumstances
+from proxy.memory.extract import extract
+from proxy.memory.planning import Managed
+from proxy.memory.progress import Case, progress
 from proxy.offload import Offload
-from proxy.tokens import Calibration, RoughCounter, TokenCounter
-from proxy.types import ChatRequest, Identity, Plan
+from proxy.stages.elision import shortened, told
+from proxy.stages.elision import without as elision_of
+from proxy.stages.recollect import Asking, recollect
+from proxy.storage.library import Library, Shelf
+from proxy.tokens import Calibrations, RoughCounter, TokenCounter
+from proxy.types import (
+    ChatRequest,
+    Directives,
+    Forgetting,
+    Identity,
+    Incoming,
+    Message,
+    PathState,
+    Plan,
+    Vector,
+)
+from proxy.upstream.client import Upstream
+from proxy.wire.content import text
+from proxy.wire.dialects import DIALECTS
+from proxy.wire.order import violations
 
 _rough = RoughCounter()
 
 # Nobody needs to know within a few per cent what a larger request costs, and its tokens take seconds to count: half a
 # second a MiB, if it is made for that.
 MOST_COUNTED = 2 * 2**20
+# A command to forget has one of these words; whether it is one, `extract` says.
+_FORGETTING = re.compile(r"olvid|olv[ií]d|borr|elimin|forget|erase|delete|remove|remember", re.IGNORECASE)
+MOST_SHORTENED = 2_000  # answers
+EMBEDDING_DEADLINE = 0.25  # seconds: what an embedding improves is not worth more of the client's time
 
 
-async def plan(
-    request: ChatRequest,
-    identity: Identity,
-    *,
-    upstream: str,
-    counter: TokenCounter,
-    calibration: Calibration,
-    executor: Executor,
-) -> Plan:
-    """The request as it is, with the tokens it is expected to cost at this upstream."""
-    size = len(request.raw)
-    rough = await Offload(executor, size)(lambda: _rough.request(request))
-    factor = calibration.factor(upstream, request.model)
-    if factor is None and size <= MOST_COUNTED:
-        tokens = await counter.request(request, identity.chain, executor)
-    else:
-        tokens = round(rough * (factor or 1.0))
-    return Plan("untouched", tokens_original=tokens, tokens_sent=tokens, rough=rough)
+class Refusable(Exception):
+    """The upstream would refuse what was planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was looked up for a request."""
+
+    shelf: Shelf
+    state: PathState | None
+    vector: Vector | None
+
+
+class Planner:
+    """Decides, with what it needs to."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        counter: TokenCounter,
+        calibrations: Calibrations,
+        library: Library,
+        embedder: Embedder,
+        executor: Executor,
+    ) -> None:
+        self._config = config
+        self._counter = counter
+        self._calibrations = calibrations
+        self._library = library
+        self._embedder = embedder
+        self._executor = executor
+        self._decay = facts.Decay(
+            config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after
+        )
+        self._shortened: OrderedDict[tuple[bytes, int], Message] = OrderedDict()
+
+    async def plan(
+        self, incoming: Incoming, request: ChatRequest, identity: Identity, directives: Directives, upstream: Upstream
+    ) -> Plan:
+        counted = await self.count(request, identity, upstream)
+        mode = self.mode(directives)
+        if mode == "off" or len(request.raw) > MOST_COUNTED:
+            return counted
+        profile = self.profile(request)
+        shelf = await self._library.shelf(identity.memory)
+        await self._obey(request, identity, directives, shelf)
+        if not directives.remember:
+            shelf = shelf.apart()
+        if self._is_left_alone(counted, profile, shelf):
+            return counted
+        await self._library.index(identity.memory, shelf)
+        found = await self._library.state(identity.memory, identity.chain)
+        looked = Looked(shelf, found[0] if found else None, await self._vector(request))
+        work = partial(self._decided, incoming, request, identity, upstream, profile, looked)
+        managed = await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        if managed is None:
+            return counted
+        return _planned(request, counted, managed, self._factor(request, upstream), metered=mode == "meter")
+
+    def _factor(self, request: ChatRequest, upstream: Upstream) -> float:
+        """The upstream's tokens in one of ours, by the ranks."""
+        return self._calibrations.exact.factor(upstream.name, request.model) or 1.0
+
+    async def count(self, request: ChatRequest, identity: Identity, upstream: Upstream) -> Plan:
+        """The request as it is, with the tokens it is expected to cost at this upstream."""
+        size = len(request.raw)
+        rough = await Offload(self._executor, size)(lambda: _rough.request(request))
+        factor = self._calibrations.rough.factor(upstream.name, request.model)
+        if factor is None and size <= MOST_COUNTED:
+            tokens = await self._counter.request(request, identity.chain, self._executor)
+        else:
+            tokens = round(rough * (factor or 1.0))
+        return Plan("untouched", tokens_original=tokens, tokens_sent=tokens, rough=rough)
+
+    def mode(self, directives: Directives) -> str:
+        """The lesser of what the configuration allows and what the client wants."""
+        return max(directives.mode, self._config.context.mode, key=("on", "meter", "off").index)
+
+    def profile(self, request: ChatRequest) -> Profile:
+        context = self._config.context
+        has_tools = bool(request.fields.get("tools") or request.fields.get("functions"))
+        return self._config.profiles[context.profile_with_tools if has_tools else context.profile]
+
+    def _is_left_alone(self, counted: Plan, profile: Profile, shelf: Shelf) -> bool:
+        """It fits into the window, and nobody has stated anything that would go with it."""
+        return profile.fold == "economic" and counted.tokens_original <= profile.window.tokens and not shelf.facts
+
+    async def _obey(self, request: ChatRequest, identity: Identity, directives: Directives, shelf: Shelf) -> None:
+        """What the newest message wants forgotten is forgotten before this prompt is made."""
+        said = _newest(request)
+        if not shelf.facts or not directives.remember or _FORGETTING.search(said) is None:
+            return
+        found = await asyncio.get_running_loop().run_in_executor(self._executor, extract, said)
+        wanted = [each for each in found if isinstance(each, Forgetting)]
+        gone = {fact.id: fact for each in wanted for fact in facts.forgotten(tuple(shelf.facts.values()), each)}
+        await self._library.forget(identity.memory, tuple(gone.values()))
+
+    async def _vector(self, request: ChatRequest) -> Vector | None:
+        """Of the newest user message; None if there is none, or it takes too long."""
+        if not (said := _newest(request)).strip():
+            return None
+        try:
+            async with asyncio.timeout(EMBEDDING_DEADLINE):
+                vectors = await self._embedder.embed([said])
+        except (EmbeddingUnavailable, TimeoutError):
+            return None
+        vector: Vector = vectors[0]
+        return vector
+
+    # --- in a worker thread -------------------------------------------------------------------------------------------
+
+    def _decided(
+        self,
+        incoming: Incoming,
+        request: ChatRequest,
+        identity: Identity,
+        upstream: Upstream,
+        profile: Profile,
+        looked: Looked,
+    ) -> Managed | None:
+        now = incoming.received_at
+        asking = Asking(
+            session=identity.session,
+            is_private=identity.private,
+            now=now,
+            decay=self._decay,
+            count=self._counter.text,
+        )
+        case = Case(
+            messages=request.messages,
+            chain=identity.chain,
+            tokens=lambda index: self._counter.known(request.messages[index], identity.chain[index]),
+            overhead=self._counter.overhead(request),
+            profile=profile,
+            state=looked.state,
+            vector=looked.vector,
+            was_seen=identity.known > 0,
+        )
+        so_far = progress(case)
+        if so_far is None:
+            return None
+        limit = _limit(profile, upstream, self._factor(request, upstream))
+        dialect = DIALECTS[upstream.config.dialect]
+        idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
+        around = Circumstances(
+            now=now,
+            session=identity.session,
+            rates=economics.rates(price_for(upstream.config, request.model), dialect.cache, idle=idle),
+            limit=limit,
+            role=self._config.memory.role,
+            count=self._counter.text,
+            cap=lambda index: self._capped(request, identity, profile, index),
+        )
+        with looked.shelf.lock:
+            memory = recollect(asking, case, so_far, looked.shelf, limit)
+            case, elision = elision_of(request, case, around.rates, self._counter.text)
+            managed = planning.make(case, shortened(so_far, elision), memory, around)
+        managed = told(managed, case, elision)
+        tools = request.fields.get("tools")
+        offered = len(tools) if isinstance(tools, list) else 0
+        if managed.messages is not None and (found := violations(managed.messages, dialect, offered)):
+            if violations(request.messages, dialect, offered):
+                return None  # so would it refuse the client's own
+            raise Refusable(found[0].rule)
+        return replace(managed, tools=elision.tools if elision else None)
+
+    def _capped(self, request: ChatRequest, identity: Identity, profile: Profile, index: int) -> Message:
+        """Where to cut is searched for once: it takes a dozen counts."""
+        key = (identity.chain[index], profile.window.answer_tokens)
+        if (shorter := self._shortened.get(key)) is None:
+            shorter = window.cap_message(request.messages[index], profile.window.answer_tokens, self._counter.text)
+            self._shortened[key] = shorter
+            if len(self._shortened) > MOST_SHORTENED:
+                self._shortened.popitem(last=False)
+        return shorter
+
+
+def _newest(request: ChatRequest) -> str:
+    """What the user said last; "" if nothing."""
+    newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
+    return "" if newest is None else without_ours(text(newest.data))
+
+
+def _limit(profile: Profile, upstream: Upstream, factor: float) -> int | None:
+    """Tokens of a prompt, as we count them."""
+    limits = [] if profile.budget == "economic" else [float(profile.budget)]
+    if upstream.config.context_tokens is not None:
+        limits.append(upstream.config.context_tokens * profile.context_share)
+    return int(min(limits) / max(1.0, factor)) if limits else None
+
+
+def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: float, *, metered: bool) -> Plan:
+    """In tokens of the upstream, as far as it has told them."""
+    original, sent = round(managed.original * factor), round(managed.sent * factor)
+    repeated = round(managed.repeated * factor)
+    if managed.messages is None or metered:
+        return replace(
+            counted,
+            kind="untouched" if metered else managed.kind,
+            tokens_original=original,
+            tokens_sent=original,
+            counted=managed.original,
+            reason=f"meter;would_send={sent}" if managed.messages is not None else "",
+            state=managed.state,
+            repeated=repeated,
+        )
+    return Plan(
+        kind=managed.kind,
+        tokens_original=original,
+        tokens_sent=sent,
+        rough=_rough.request(replace(request, messages=managed.messages)),
+        counted=managed.sent,
+        reason=managed.reason,
+        messages=managed.messages,
+        tools=managed.tools,
+        mechanisms=managed.mechanisms,
+        repeated=repeated,
+        busted=round(managed.busted * factor),
+        state=managed.state,
+    )

@@ -17,10 +17,11 @@ from proxy.config import price_for
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
 from proxy.stages import exact
+from proxy.stages.learn import Learner
 from proxy.storage.base import AnswerCache, Ledger, SessionStore
 from proxy.tasks import Tasks
-from proxy.tokens import Calibration, TokenCounter
-from proxy.types import Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer, Usage
+from proxy.tokens import Calibrations, TokenCounter
+from proxy.types import Asked, Delivery, LedgerRow, Passage, Plan, Price, ReuseHit, StoredAnswer, Usage
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.request import message
@@ -48,11 +49,12 @@ class Recorder:
         sessions: SessionStore,
         answers: AnswerCache,
         counter: TokenCounter,
-        calibration: Calibration,
+        calibrations: Calibrations,
         metrics: Metrics,
         router: Router,
         flights: exact.Flights,
         remember: Remember,
+        learner: Learner,
         tasks: Tasks,
         executor: Executor,
         ttl: float,
@@ -61,11 +63,12 @@ class Recorder:
         self._sessions = sessions
         self._answers = answers
         self._counter = counter
-        self._calibration = calibration
+        self._calibrations = calibrations
         self._metrics = metrics
         self._router = router
         self._flights = flights
         self._remember_asked = remember
+        self._learner = learner
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
@@ -75,7 +78,9 @@ class Recorder:
         to the client, whose next request may follow at once; the rest is done in the background."""
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
         if small:
-            delivery = attempts.call("record", lambda: self._read_and_remember(passage, delivery), fallback=delivery)
+            delivery = attempts.call(
+                "record", lambda: self._read_and_remember(passage, delivery, attempts), fallback=delivery
+            )
         total = perf_counter() - passage.started
         self._tasks.spawn(self._finish(passage, delivery, attempts, total, read=small), name="record")
 
@@ -88,7 +93,7 @@ class Recorder:
             if not read:
                 reading = self._in_thread(lambda: _read_and_chain(passage, delivery))
                 delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
-                attempts.call("record", lambda: self._remember(passage, chain), fallback=None)
+                attempts.call("record", lambda: self._remember(passage, delivery, chain, attempts), fallback=None)
             # What a fallback answered is not what this upstream would, and is not kept as its answer.
             if (key is not None or asked is not None) and delivery.upstream == passage.upstream:
                 answer = exact.storable(delivery, passage.incoming.received_at)
@@ -123,7 +128,9 @@ class Recorder:
             offload = Offload(self._executor, len(completion))
             chaining = offload(lambda: _chain(passage, _object.decode(completion)))
             chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
-            attempts.call("record", lambda: self._remember(passage, chain), fallback=None)
+            attempts.call("record", lambda: self._note(passage, chain), fallback=None)
+            answers = _answer_messages(_object.decode(completion))
+            attempts.call("record", lambda: self._learner.delivered(passage, chain, answers, attempts), fallback=None)
         usage = hit.answer.usage
         price = self._price(hit.answer.upstream, passage.request.model)
         row = LedgerRow(
@@ -154,12 +161,17 @@ class Recorder:
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
-    def _read_and_remember(self, passage: Passage, delivery: Delivery) -> Delivery:
+    def _read_and_remember(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> Delivery:
         delivery, chain = _read_and_chain(passage, delivery)
-        self._remember(passage, chain)
+        self._remember(passage, delivery, chain, attempts)
         return delivery
 
-    def _remember(self, passage: Passage, chain: tuple[bytes, ...]) -> None:
+    def _remember(self, passage: Passage, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
+        self._note(passage, chain)
+        answers = _answer_messages(delivery.completion)
+        self._learner.delivered(passage, chain, answers if len(answers) == 1 else (), attempts)
+
+    def _note(self, passage: Passage, chain: tuple[bytes, ...]) -> None:
         """Only on the event loop, to which the storage's queue belongs."""
         if chain:
             identity, at = passage.identity, passage.incoming.received_at
@@ -168,12 +180,15 @@ class Recorder:
     def _row(self, passage: Passage, delivery: Delivery, generated: int, attempts: Attempts, total: float) -> LedgerRow:
         plan, usage = passage.plan, delivery.usage
         if usage is not None:
-            self._calibration.observe(
-                delivery.upstream, passage.request.model, rough=plan.rough, measured=usage.prompt_tokens
-            )
+            whose, measured = (delivery.upstream, passage.request.model), usage.prompt_tokens
+            self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
+            self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
         # What was answered with an error, or not answered, was not billed as far as anyone can tell.
         unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
         counted = usage or Usage(0 if unbilled else plan.tokens_sent, 0 if unbilled else generated)
+        price = self._price(delivery.upstream, passage.request.model)
+        cost = _cost(counted, price)
+        is_changed = plan.messages is not None and not unbilled
         return LedgerRow(
             **_common(passage, attempts, total),
             upstream=delivery.upstream,
@@ -188,8 +203,10 @@ class Recorder:
             tokens_billed=counted.prompt_tokens,
             tokens_completion=counted.completion_tokens,
             measured=usage is not None,
-            cost=_cost(counted, self._price(delivery.upstream, passage.request.model)),
-            cost_saved=0.0,
+            cost=cost,
+            cost_saved=_passed_through(plan, counted, price) - cost if is_changed else 0.0,
+            mechanisms=dict(plan.mechanisms.items()) if is_changed else {},
+            tokens_busted=plan.busted if is_changed else 0,
             upstream_seconds=delivery.upstream_seconds,
             retries=delivery.retries,
         )
@@ -251,6 +268,13 @@ def _cost(usage: Usage, price: Price) -> float:
     new = usage.prompt_tokens - usage.cached_tokens
     prompt = usage.cached_tokens * price.cached + new * max(price.input, price.write)
     return (prompt + usage.completion_tokens * price.output) / 1_000_000
+
+
+def _passed_through(plan: Plan, counted: Usage, price: Price) -> float:
+    """What the request would have cost as the client sent it. That the provider's cache had held all that was sent
+    before is taken for granted: what it saves is not our doing."""
+    cached = min(plan.repeated, plan.tokens_original)
+    return _cost(Usage(plan.tokens_original, counted.completion_tokens, cached), price)
 
 
 def _answer_messages(completion: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:

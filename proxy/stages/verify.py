@@ -31,6 +31,7 @@ from proxy.types import (
     ReuseMiss,
     StreamedBody,
 )
+from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
 from proxy.wire.disclaimer import without_disclaimer
 
@@ -47,7 +48,7 @@ class Verifier:
         config: IntentReuse,
         *,
         embedder: Embedder,
-        plan: Callable[[ChatRequest, Identity, str], Coroutine[Any, Any, Plan]],
+        plan: Callable[[ChatRequest, Identity, Upstream], Coroutine[Any, Any, Plan]],
         recorder: Recorder,
         metrics: Metrics,
         tasks: Tasks,
@@ -68,7 +69,7 @@ class Verifier:
         self, incoming: Incoming, request: ChatRequest, identity: Identity, hit: ReuseHit, route: Route
     ) -> None:
         attempts = Attempts(self._metrics.failed_open)
-        planning = self._plan(request, identity, route.upstream.name)
+        planning = self._plan(request, identity, route.upstream)
         fallback = Plan("untouched", tokens_original=0, tokens_sent=0)
         planned = await attempts.run("plan", planning, fallback=fallback, deadline=DEADLINE)
         passage = Passage(

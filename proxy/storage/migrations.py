@@ -126,6 +126,84 @@ MIGRATIONS = (
         ),
     ),
     Migration("0004_intent", ("ALTER TABLE ledger ADD COLUMN intent_reason TEXT NOT NULL DEFAULT ''",)),
+    Migration(
+        "0005_memory",
+        (
+            """
+            CREATE TABLE facts (
+                number INTEGER PRIMARY KEY,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                id TEXT NOT NULL,
+                domain TEXT NOT NULL,
+                key TEXT NOT NULL,
+                value TEXT NOT NULL,
+                confidence TEXT NOT NULL,
+                source TEXT NOT NULL,
+                session TEXT NOT NULL,
+                turn INTEGER NOT NULL,
+                created_at REAL NOT NULL,
+                last_confirmed_at REAL NOT NULL,
+                pinned INTEGER NOT NULL,
+                superseded_by TEXT,
+                superseded_at REAL NOT NULL,
+                links TEXT NOT NULL,
+                UNIQUE (id, scope_id)
+            )
+            """,
+            "CREATE INDEX facts_oldest ON facts (scope_id, created_at)",
+            # A row with no `at` is a link that was forgotten: nothing of it is left but whom it followed. Whatever
+            # changes gets a number that no row has ever had (AUTOINCREMENT), so that any row may be deleted.
+            """
+            CREATE TABLE archive (
+                change INTEGER PRIMARY KEY AUTOINCREMENT,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                link BLOB NOT NULL,
+                parent BLOB,
+                session_id INTEGER REFERENCES sessions,
+                turn INTEGER,
+                at REAL,
+                dimensions INTEGER,
+                vectors BLOB,
+                utterances TEXT,
+                messages BLOB,
+                UNIQUE (scope_id, link),
+                CHECK ((at IS NULL) = (messages IS NULL))
+            )
+            """,
+            "CREATE INDEX archive_changes ON archive (scope_id)",
+            "CREATE INDEX archive_newest ON archive (session_id, at, turn)",
+            "CREATE INDEX archive_oldest ON archive (at)",
+            # The other links that a turn is forgotten by. Two answers to one message are two turns.
+            """
+            CREATE TABLE archive_links (
+                link BLOB NOT NULL,
+                change INTEGER NOT NULL REFERENCES archive ON DELETE CASCADE,
+                PRIMARY KEY (link, change)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX archive_links_of ON archive_links (change)",
+            """
+            CREATE TABLE path_states (
+                id INTEGER PRIMARY KEY,
+                scope_id INTEGER NOT NULL REFERENCES scopes,
+                session_id INTEGER NOT NULL REFERENCES sessions,
+                at REAL NOT NULL,
+                link BLOB NOT NULL,
+                state BLOB NOT NULL,
+                UNIQUE (scope_id, link)
+            )
+            """,
+            "CREATE INDEX path_states_newest ON path_states (session_id, at)",
+            "CREATE INDEX path_states_oldest ON path_states (at)",
+        ),
+    ),
+    Migration(
+        "0006_mechanisms",
+        (
+            "ALTER TABLE ledger ADD COLUMN mechanisms TEXT NOT NULL DEFAULT '{}'",
+            "ALTER TABLE ledger ADD COLUMN tokens_busted INTEGER NOT NULL DEFAULT 0",
+        ),
+    ),
 )
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from proxy.config import Config
 from proxy.storage.answers import DiskAnswers
+from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import (
     AnswerCache,
     AnswersOff,
@@ -21,11 +22,15 @@ from proxy.storage.base import (
     SessionStore,
     StorageError,
 )
+from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.recollection import Archive, ArchiveOff, FactsOff, FactStore, StatesOff, StateStore
 from proxy.storage.reuse import MemoryReuse
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite import Database
+from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.storage.sqlite_reuse import SqliteReuse
+from proxy.storage.states import MemoryStates, SqliteStates
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -42,6 +47,9 @@ class Storage:
     ledger: Ledger
     answers: AnswerCache
     reuse: ReuseStore
+    facts: FactStore
+    archive: Archive
+    states: StateStore
     secret: bytes = field(repr=False)
     database: Database | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
@@ -67,6 +75,9 @@ class Storage:
         await self.sessions.close()
         await self.ledger.close()
         await self.reuse.close()
+        await self.facts.close()
+        await self.archive.close()
+        await self.states.close()
         if self.database is not None:
             await self.database.close()
 
@@ -75,12 +86,29 @@ async def open_storage(config: Config, tasks: Tasks) -> Storage:
     """Raises SecretUnsafe if the folder can't hold a secret."""
     exact, log_rows = config.reuse.exact, config.reuse.intent.log_rows
     max_bytes, max_entry_bytes = exact.max_mb * 2**20, exact.max_entry_kb * 1024
+    keeps_facts, archive_ttl = config.memory.facts, config.memory.archive_ttl
     if config.storage.kind == "off":
-        return Storage(SessionsOff(), LedgerOff(), AnswersOff(), ReuseOff(), secrets.token_bytes(SECRET_BYTES))
+        return Storage(
+            sessions=SessionsOff(),
+            ledger=LedgerOff(),
+            answers=AnswersOff(),
+            reuse=ReuseOff(),
+            facts=FactsOff(),
+            archive=ArchiveOff(),
+            states=StatesOff(),
+            secret=secrets.token_bytes(SECRET_BYTES),
+        )
     if config.storage.kind == "memory":
-        answers = MemoryAnswers(max_bytes, max_entry_bytes)
-        reuse = MemoryReuse(log_rows=log_rows)
-        return Storage(MemorySessions(), MemoryLedger(), answers, reuse, secrets.token_bytes(SECRET_BYTES))
+        return Storage(
+            sessions=MemorySessions(),
+            ledger=MemoryLedger(),
+            answers=MemoryAnswers(max_bytes, max_entry_bytes),
+            reuse=MemoryReuse(log_rows=log_rows),
+            facts=MemoryFacts() if keeps_facts else FactsOff(),
+            archive=MemoryArchive(archive_ttl) if archive_ttl else ArchiveOff(),
+            states=MemoryStates(),
+            secret=secrets.token_bytes(SECRET_BYTES),
+        )
 
     folder = config.storage.path
     secret = await asyncio.to_thread(tenant_secret, folder)
@@ -95,6 +123,9 @@ async def open_storage(config: Config, tasks: Tasks) -> Storage:
         ledger=database.ledger if database else LedgerOff(),
         answers=cache or AnswersOff(),
         reuse=SqliteReuse(database, log_rows) if database else ReuseOff(),
+        facts=SqliteFacts(database) if database and keeps_facts else FactsOff(),
+        archive=SqliteArchive(database, archive_ttl) if database and archive_ttl else ArchiveOff(),
+        states=SqliteStates(database) if database else StatesOff(),
         secret=secret,
         database=database,
         failures=failures,

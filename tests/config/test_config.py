@@ -1,3 +1,5 @@
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +143,27 @@ def test_what_the_example_calls_a_default_is_one(write: Any) -> None:
     text = EXAMPLE.read_text().split("upstreams:")[0] + "auth:" + EXAMPLE.read_text().split("\nauth:")[1]
     kept = [line for line in text.splitlines() if "not a default" not in line]
     assert load(write("\n".join(kept)), {}) == load(None, {})
+
+
+def settings_below(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]:
+    """Names of all settings that a schema has at any depth."""
+    if "$ref" in schema:
+        yield from settings_below(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)
+    for name, below in schema.get("properties", {}).items():
+        yield name
+        yield from settings_below(below, definitions)
+    for below in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(below, dict):
+            yield from settings_below(below, definitions)
+
+
+@pytest.mark.parametrize("section", sorted(Config.model_fields))
+def test_the_example_names_every_setting(section: str) -> None:
+    whole = json_schema()
+    text = re.split(r"\n(?=\w)", EXAMPLE.read_text())
+    (part,) = [each for each in text if each.startswith(f"{section}:")]
+    wanted = set(settings_below(whole["properties"][section], whole["$defs"]))
+    assert [name for name in wanted if not re.search(rf"\b{name}:", part)] == []
 
 
 WITH_KEY = {"name": "a", "base_url": "http://a/v1", "api_key": "${KEY}"}

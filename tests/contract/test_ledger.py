@@ -45,6 +45,9 @@ ROW = LedgerRow(
     total_seconds=1.5,
     upstream_seconds=1.25,
     retries=2,
+    intent_reason="guard",
+    tokens_busted=16,
+    mechanisms={"window": 700, "recall": 40},
     stage_seconds={"parse": 0.001, "exact": 0.002},
 )
 
@@ -79,7 +82,9 @@ async def ledger(backend: Backend, tmp_path: Path) -> AsyncIterator[Ledger]:
 
 class TestLedger:
     async def test_a_row_comes_back_as_it_was(self, ledger: Ledger) -> None:
-        other = replace(ROW, request_id="r2", at=ROW.at - 1, stream=False, measured=True, stage_seconds={})
+        other = replace(
+            ROW, request_id="r2", at=ROW.at - 1, stream=False, measured=True, stage_seconds={}, mechanisms={}
+        )
         ledger.append(ROW)
         ledger.append(other)
         await ledger.flush()

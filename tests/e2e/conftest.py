@@ -41,7 +41,9 @@ def demo(running_demo: Demo) -> Demo:
 @pytest.fixture(scope="session")
 def proxy(running_demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     elsewhere = running_demo.base_url.replace("127.0.0.1", "localhost")
+    # One key for many tests: what one of them states about its user must not go with the next one's conversation.
     config = {
+        "memory": {"facts": False},
         "upstreams": [
             upstream("plain", running_demo, ["demo-*"], price=PRICE),
             upstream("stubborn", running_demo, ["gpt-4o-mini"], retries=2, fallback="stand-in"),
@@ -67,7 +69,7 @@ def proxy(running_demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 api_key="${FALLBACK_KEY}",
                 aliases={"gpt-4o-mini": "demo-chat"},
             ),
-        ]
+        ],
     }
     with run_proxy(config, tmp_path_factory.mktemp("proxy"), FALLBACK_KEY=FALLBACK_KEY) as proxy:
         yield proxy

@@ -147,7 +147,8 @@ def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Itera
     """Serves `config` on a free port; its storage, if it names none, is in `folder`. Without reuse by intent unless it
     is asked for: many tests ask alike questions and want the upstream's answer."""
     reuse = {"intent": {"enabled": False}, **config.get("reuse", {})}
-    settings = {"storage": {"path": str(folder / "storage")}, **config, "reuse": reuse}
+    embedding = {"enabled": reuse["intent"]["enabled"], **config.get("embedding", {})}
+    settings = {"storage": {"path": str(folder / "storage")}, **config, "reuse": reuse, "embedding": embedding}
     file, log = folder / "olvido.yaml", folder / "olvido.log"
     file.write_text(yaml.safe_dump(settings))
     command = [sys.executable, "-m", "proxy", "serve", "--config", str(file), "--port", "0"]

@@ -28,7 +28,14 @@ async def test_the_configuration_chooses_the_engine(settings: dict[str, Any], ve
     await embedder.close()
 
 
-@pytest.mark.parametrize("settings", [{"storage": {"kind": "off"}}, {"reuse": {"intent": {"enabled": False}}}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"storage": {"kind": "off"}},
+        {"embedding": {"enabled": False}},
+        {"reuse": {"intent": {"enabled": False}}, "context": {"mode": "off"}},
+    ],
+)
 def test_it_is_off_where_nothing_would_use_it(settings: dict[str, Any]) -> None:
     assert isinstance(open_embedder(Config.model_validate(settings)), EmbeddingOff)
 

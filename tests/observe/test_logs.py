@@ -168,7 +168,7 @@ VALUES = st.recursive(
 NAMES = st.text(min_size=1, max_size=80).filter(lambda name: name not in vars(record("")))
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.text(), st.dictionaries(NAMES, VALUES, max_size=18), st.sampled_from([1, 1_000, 20_000]))
 def test_every_record_is_one_bounded_line(message: str, extra: dict[str, Any], times: int) -> None:
     made = record(message * times)

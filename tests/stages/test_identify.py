@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.stages.identify import MAX_NAME, SESSION_HEADERS, SESSION_METADATA, identify, read_directives
+from proxy.stages.identify import (
+    MAX_NAME,
+    SESSION_HEADERS,
+    SESSION_METADATA,
+    end_user,
+    identify,
+    is_scope,
+    read_directives,
+)
 from proxy.storage.base import SessionStore
 from proxy.storage.memory import MemorySessions
 from proxy.types import Directives, Headers, Identity, SessionSource
@@ -98,21 +106,24 @@ RULES = system("You are terse.")
         ([("accept", "*/*")], Directives()),
         ([("x-olvido-mode", "meter")], Directives(mode="meter")),
         ([("x-olvido-mode", "METER")], Directives(mode="meter")),
-        ([("x-olvido-mode", "off")], Directives(mode="off", lookup=False, store=False)),
+        ([("x-olvido-mode", "off")], Directives(mode="off", lookup=False, store=False, remember=False)),
         ([("x-olvido-mode", "on")], Directives()),
         ([("x-olvido-mode", "sideways")], Directives()),
         ([("x-olvido-cache", "on")], Directives(opted_in=True)),
         ([("x-olvido-cache", "off")], Directives(lookup=False, store=False)),
         ([("x-olvido-cache", "refresh")], Directives(lookup=False, opted_in=True)),
         ([("x-olvido-cache", "maybe")], Directives()),
-        ([("cache-control", "no-store")], Directives(lookup=False, store=False)),
+        ([("cache-control", "no-store")], Directives(lookup=False, store=False, remember=False)),
         ([("cache-control", "no-cache")], Directives(lookup=False)),
         ([("cache-control", "No-Cache, max-age=0")], Directives(lookup=False)),
         ([("cache-control", "max-age=60")], Directives()),
-        ([("cache-control", "no-store"), ("cache-control", "max-age=0")], Directives(lookup=False, store=False)),
+        (
+            [("cache-control", "no-store"), ("cache-control", "max-age=0")],
+            Directives(lookup=False, store=False, remember=False),
+        ),
         (
             [("x-olvido-cache", "on"), ("cache-control", "no-store")],
-            Directives(lookup=False, store=False, opted_in=True),
+            Directives(lookup=False, store=False, remember=False, opted_in=True),
         ),
         ([("x-olvido-session", "s"), ("x-olvido-user", "ana")], Directives(session="s", user="ana")),
         ([("x-olvido-session", ""), ("x-olvido-user", "")], Directives()),
@@ -433,3 +444,32 @@ def test_what_is_known_was_said_before(opening: tuple[Said, ...], steps: list[tu
             )
 
     asyncio.run(play())
+
+
+# --- scopes that people name -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ana", "josé maría", "h-ana", "a b", "x" * (MAX_NAME + 1), "ana@example.com"])
+async def test_the_end_user_that_a_person_names_is_the_one_of_the_requests(name: str, personal: Proxy) -> None:
+    scope = (await personal.asked(HI, headers=(("x-olvido-user", name),))).scope
+    assert scope.user == end_user(name)
+    assert is_scope(scope.id)
+
+
+@pytest.mark.parametrize(
+    ("name", "could_be"),
+    [
+        (f"{TENANT}/", True),
+        (f"{TENANT}/ana", True),
+        (f"{TENANT}/{'x' * MAX_NAME}", True),
+        (f"{TENANT}/{'x' * (MAX_NAME + 1)}", False),
+        (TENANT, False),
+        (f"{TENANT.upper()}/ana", False),
+        (f"{TENANT}/a b", False),
+        (f"{TENANT}/ana\n", False),
+        ("ana", False),
+        ("", False),
+    ],
+)
+def test_a_scope_that_no_request_can_have_is_known(name: str, could_be: bool) -> None:
+    assert is_scope(name) is could_be

@@ -1,80 +1,167 @@
-"""What the upstream shall see: all of it, and what it will cost."""
+"""What the upstream shall see: a short conversation as it is, with what it will cost; a long one by what is remembered.
+(What is decided is in tests/memory/test_planning.py; whole conversations are in tests/e2e/test_context.py.)"""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
-from proxy.stages.plan import MOST_COUNTED, plan
-from proxy.tokens import Calibration, RoughCounter
-from proxy.types import ChatRequest, Plan
-from tests.builders import Executor, assistant, chat, counter, identity, user
+from proxy.services import Services
+from proxy.stages.plan import MOST_COUNTED, Planner
+from proxy.tokens import Calibrations, RoughCounter
+from proxy.types import ChatRequest, Directives, Mode, Plan, Scope
+from proxy.upstream.client import Upstream
+from tests.builders import TENANT, Executor, assistant, chat, config, counter, identity, incoming, system, user
+from tests.proxied import build_services
 
 SMALL = chat(user("hello world"), assistant("hi"), user("tell me more"))
 LARGE = chat(user("word " * 20_000))
+LONG = chat(
+    system("Be brief."),
+    *(said for number in range(40) for said in (user(f"question {number} " * 30), assistant(f"answer {number} " * 30))),
+    user("and now?"),
+)
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
 
 
-@pytest.fixture
-def executor() -> Iterator[Executor]:
-    with Executor() as running:
-        yield running
+class Desk:
+    """The stage, as the pipeline calls it."""
+
+    def __init__(self, services: Services, executor: Executor, calibrations: Calibrations) -> None:
+        self.executor = executor
+        self.upstream: Upstream = services.router.route("m").upstream
+        self.planner = Planner(
+            services.config,
+            counter=counter(),
+            calibrations=calibrations,
+            library=services.library,
+            embedder=services.intent.embedder,
+            executor=executor,
+        )
+
+    async def count(self, request: ChatRequest) -> Plan:
+        return await self.planner.count(request, identity(request), self.upstream)
+
+    async def plan(self, request: ChatRequest, *, mode: Mode = "on") -> Plan:
+        assert identity(request).scope == Scope(TENANT)
+        directives = Directives(mode=mode)
+        return await self.planner.plan(incoming(), request, identity(request), directives, self.upstream)
 
 
-async def planned(request: ChatRequest, executor: Executor, *, calibration: Calibration | None = None) -> Plan:
-    return await plan(
-        request,
-        identity(request),
-        upstream="kimi",
-        counter=counter(),
-        calibration=calibration or Calibration(),
-        executor=executor,
-    )
+Desks = Callable[..., Any]
 
 
-async def test_a_request_is_left_as_it_is(executor: Executor) -> None:
-    made = await planned(SMALL, executor)
-    assert (made.kind, made.messages, made.reason) == ("untouched", None, "")
+@asynccontextmanager
+async def desk(calibrations: Calibrations | None = None, **sections: Any) -> AsyncIterator[Desk]:
+    settings = config(storage={"kind": "memory"}, embedding={"enabled": False}, **sections)
+    with Executor() as executor:
+        async with build_services(settings) as services:
+            yield Desk(services, executor, calibrations or Calibrations())
 
 
-async def test_it_costs_its_messages_and_what_is_no_message(executor: Executor) -> None:
+async def test_a_short_conversation_is_left_as_it_is() -> None:
+    async with desk() as stage:
+        made = await stage.plan(SMALL)
+        assert (made.kind, made.messages, made.reason, made.state) == ("untouched", None, "", None)
+        assert stage.executor.submitted == 0
+
+
+async def test_it_costs_its_messages_and_what_is_no_message() -> None:
     request = chat(user("hello world"), assistant("hi"), tools=TOOLS)
-    made = await planned(request, executor)
+    async with desk() as stage:
+        made = await stage.count(request)
     expected = sum(counter().message(each) for each in request.messages) + counter().overhead(request)
     assert made.tokens_original == made.tokens_sent == expected
     assert made.rough == RoughCounter().request(request)  # what the upstream's own count will be compared with
 
 
-async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enough(executor: Executor) -> None:
-    learnt = Calibration()
-    learnt.observe("kimi", LARGE.model, rough=1_000, measured=1_500)
-    made = await planned(LARGE, executor, calibration=learnt)
+async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enough() -> None:
+    learnt = Calibrations()
+    learnt.rough.observe("kimi", LARGE.model, counted=1_000, measured=1_500)
+    async with desk(learnt) as stage:
+        made = await stage.count(LARGE)
+        assert stage.executor.submitted == 0
     assert made.rough == RoughCounter().request(LARGE)
     assert made.tokens_original == made.tokens_sent == round(1.5 * made.rough)
-    assert executor.submitted == 0
 
 
-async def test_and_not_by_what_another_counted(executor: Executor) -> None:
-    learnt = Calibration()
-    learnt.observe("other", SMALL.model, rough=1_000, measured=1_500)
-    learnt.observe("kimi", "another model", rough=1_000, measured=1_500)
-    assert await planned(SMALL, executor, calibration=learnt) == await planned(SMALL, executor)
+async def test_and_not_by_what_another_counted() -> None:
+    learnt = Calibrations()
+    learnt.rough.observe("other", SMALL.model, counted=1_000, measured=1_500)
+    learnt.rough.observe("kimi", "another model", counted=1_000, measured=1_500)
+    async with desk(learnt) as one, desk() as other:
+        assert await one.count(SMALL) == await other.count(SMALL)
 
 
-async def test_a_large_request_is_counted_off_the_event_loop(executor: Executor) -> None:
-    await planned(LARGE, executor)
-    assert executor.submitted == 1
-    assert await planned(LARGE, executor) == await planned(LARGE, executor)
+@pytest.mark.parametrize(
+    "request_",
+    [LARGE, chat(tools=[{"type": "function", "function": {"name": "look", "description": "word " * 4_000}}])],
+)
+async def test_what_is_large_is_counted_off_the_event_loop(request_: ChatRequest) -> None:
+    async with desk() as stage:
+        made = await stage.count(request_)
+        assert stage.executor.submitted == 1
+    expected = sum(counter().message(each) for each in request_.messages) + counter().overhead(request_)
+    assert made.tokens_sent == expected
 
 
-async def test_so_are_large_tools(executor: Executor) -> None:
-    request = chat(tools=[{"type": "function", "function": {"name": "look", "description": "word " * 4_000}}])
-    made = await planned(request, executor)
-    assert executor.submitted == 1
-    assert made.tokens_sent == counter().message(request.messages[0]) + counter().overhead(request)
-
-
-async def test_of_a_request_beyond_every_context_a_rough_count_is_enough(executor: Executor) -> None:
+async def test_of_a_request_beyond_every_context_a_rough_count_is_enough() -> None:
     huge = chat(user("word " * (MOST_COUNTED // 5)))
-    made = await planned(huge, executor)
+    async with desk() as stage:
+        made = await stage.plan(huge)
     assert made.tokens_original == made.tokens_sent == made.rough == RoughCounter().request(huge)
-    assert executor.submitted == 1
+
+
+async def test_a_conversation_above_its_budget_is_cut_to_it() -> None:
+    async with desk() as stage:
+        made = await stage.plan(LONG)
+    assert made.kind == "managed"
+    assert made.messages is not None
+    assert made.messages[0] == LONG.messages[0]
+    assert made.messages[-1].data["content"].endswith("and now?")
+    assert made.tokens_sent <= 4_000 < made.tokens_original
+    assert made.mechanisms.window > 0
+    assert made.state is not None
+
+
+async def test_the_same_request_is_planned_the_same() -> None:
+    async with desk() as stage:
+        assert await stage.plan(LONG) == await stage.plan(LONG)
+
+
+async def test_tokens_are_the_upstreams_once_it_has_told_them() -> None:
+    learnt = Calibrations()
+    learnt.exact.observe("kimi", LONG.model, counted=1_000, measured=1_250)
+    async with desk(learnt) as stage, desk() as unknowing:
+        made, plainly = await stage.plan(LONG), await unknowing.plan(LONG)
+    assert made.tokens_original == round(1.25 * plainly.tokens_original)
+    assert made.tokens_sent <= 4_000
+    assert made.counted <= 3_200
+
+
+@pytest.mark.parametrize(
+    ("mode", "configured", "is_told"),
+    [("meter", "on", True), ("on", "meter", True), ("off", "on", False), ("on", "off", False)],
+)
+async def test_the_original_is_sent_where_nobody_wants_it_managed(
+    mode: Mode, configured: str, *, is_told: bool
+) -> None:
+    async with desk(context={"mode": configured}) as stage:
+        made = await stage.plan(LONG, mode=mode)
+    assert made.messages is None
+    assert made.tokens_sent == made.tokens_original
+    assert made.reason.startswith("meter;would_send=") is is_told
+
+
+async def test_a_message_that_alone_is_above_the_budget_is_sent_and_told() -> None:
+    async with desk() as stage:
+        made = await stage.plan(chat(user("word " * 5_000)))
+    assert (made.kind, made.messages) == ("over-budget", None)
+
+
+async def test_a_request_with_tools_has_a_profile_of_its_own() -> None:
+    with_tools = chat(*(said.data for said in LONG.messages), tools=TOOLS)
+    async with desk() as stage:
+        made = await stage.plan(with_tools)
+    assert made.messages is None  # the agent's has no budget but the price

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Any, get_args
 
@@ -13,12 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.attempt import Attempts
+from proxy.embed.base import EmbeddingOff
 from proxy.observe.metrics import Metrics
 from proxy.stages.exact import Flights
+from proxy.stages.learn import Learner
 from proxy.stages.record import INLINE_JSON_BYTES, Recorder
+from proxy.storage.archive import MemoryArchive
+from proxy.storage.facts import MemoryFacts
+from proxy.storage.library import Library
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
-from proxy.tokens import Calibration, RoughCounter
+from proxy.tokens import Calibrations, RoughCounter
 from proxy.types import (
     Asked,
     Delivery,
@@ -72,12 +79,18 @@ class House:
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     sessions: MemorySessions = field(default_factory=Sessions)
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
-    calibration: Calibration = field(default_factory=Calibration)
+    calibrations: Calibrations = field(default_factory=Calibrations)
     metrics: Metrics = field(default_factory=Metrics)
     flights: Flights = field(default_factory=Flights)
     tasks: Tasks = field(default_factory=Tasks)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    facts: MemoryFacts = field(default_factory=MemoryFacts)
+    states: MemoryStates = field(default_factory=MemoryStates)
     remembered: list[tuple[Asked, StoredAnswer, str | None]] = field(default_factory=list)
+
+    @cached_property
+    def library(self) -> Library:
+        return Library(self.facts, MemoryArchive(60.0), self.states, self.executor, self.tasks)
 
     async def remember(self, passage: Passage, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
         self.remembered.append((asked, answer, key))
@@ -89,11 +102,12 @@ class House:
             sessions=self.sessions,
             answers=self.answers,
             counter=counter(),
-            calibration=self.calibration,
+            calibrations=self.calibrations,
             metrics=self.metrics,
             router=Router([UP, FREE], reject_unknown=False),
             flights=self.flights,
             remember=self.remember,
+            learner=Learner(self.library, EmbeddingOff(), self.executor, self.tasks),
             tasks=self.tasks,
             executor=self.executor,
             ttl=60.0,
@@ -288,7 +302,14 @@ async def test_the_upstreams_count_calibrates_ours(house: House) -> None:
     await house.delivered(
         whole(using({"prompt_tokens": 2 * rough, "completion_tokens": 1})), passing(plan=replace(PLAN, rough=rough))
     )
-    assert house.calibration.factor("up", REQUEST.model) == pytest.approx(2.0)
+    assert house.calibrations.rough.factor("up", REQUEST.model) == pytest.approx(2.0)
+    assert house.calibrations.exact.factor("up", REQUEST.model) is None  # it was not counted by the ranks
+
+
+async def test_so_it_does_what_the_ranks_counted_of_what_was_sent(house: House) -> None:
+    answer = whole(using({"prompt_tokens": 300, "completion_tokens": 1}))
+    await house.delivered(answer, passing(plan=replace(PLAN, rough=1_000, counted=200)))
+    assert house.calibrations.exact.factor("up", REQUEST.model) == pytest.approx(1.5)
 
 
 async def known(house: House, passage: Passage, *said: Mapping[str, Any]) -> int:

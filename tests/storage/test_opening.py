@@ -6,15 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import AnswersOff, LedgerOff, ReuseOff, SecretUnsafe, SessionsOff
+from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.opening import ANSWERS, DATABASE, open_storage
+from proxy.storage.recollection import ArchiveOff, FactsOff, StatesOff
 from proxy.storage.reuse import MemoryReuse
+from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.states import MemoryStates, SqliteStates
 from proxy.tasks import Tasks
-from proxy.types import ReuseDecision
+from proxy.types import ArchivedTurn, Fact, ReuseDecision
 from tests.builders import NOW, config, ledger_row, stored
 
 DECISION = ReuseDecision("req_1", NOW, "hit", "r-1", 1.0, "how?", "how?")
+FACT = Fact("f-1", "work", "team", "I lead the team", "high", "explicit", "s", 1, NOW, NOW)
+TURN = ArchivedTurn(b"t" * 16, b"", "s", 1, NOW, b"[]", ())
 
 
 def on_disk(folder: Path) -> dict[str, str]:
@@ -28,6 +35,8 @@ async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> N
     assert (type(memory.sessions), type(memory.ledger)) == (MemorySessions, MemoryLedger)
     assert isinstance(memory.answers, MemoryAnswers)
     assert (type(off.reuse), type(memory.reuse)) == (ReuseOff, MemoryReuse)
+    assert (type(off.facts), type(off.archive), type(off.states)) == (FactsOff, ArchiveOff, StatesOff)
+    assert (type(memory.facts), type(memory.archive), type(memory.states)) == (MemoryFacts, MemoryArchive, MemoryStates)
     assert off.secret != memory.secret
     assert len(off.secret) == len(memory.secret) == 32
     for storage in (off, memory):
@@ -43,14 +52,20 @@ async def test_what_was_kept_is_there_when_it_is_opened_again(tmp_path: Path) ->
     first.ledger.append(ledger_row(scope="a"))
     first.sessions.remember("a", "s", [b"1" * 16], 0, NOW)
     first.reuse.log("a", DECISION)
+    first.facts.put("a", [FACT])
+    first.archive.add("a", TURN, None)
+    first.states.put("a", "s", TURN.link, NOW, b"state")
     await first.answers.put("a", "key", stored(), 60.0)
-    assert first.queued == 3
+    assert first.queued == 6
     await first.close()
 
     again = await open_storage(settings, tasks)
     assert again.secret == first.secret
     assert [row.request_id for row in await again.ledger.recent("a")] == ["req_1"]
     assert await again.reuse.recent("a") == [DECISION]
+    assert await again.facts.all("a") == [FACT]
+    assert await again.archive.latest("a", "s") == TURN
+    assert await again.states.get("a", [TURN.link]) == (TURN.link, b"state")
     prefix = await again.sessions.longest_prefix("a", [b"1" * 16])
     assert prefix is not None
     assert prefix.sessions == ("s",)
@@ -79,6 +94,31 @@ async def test_the_reuse_log_is_as_long_as_configured(tmp_path: Path, kind: str,
     await storage.close()
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_facts_and_archive_are_kept_unless_the_configuration_says_no(tmp_path: Path, kind: str) -> None:
+    where = {"kind": kind, "path": str(tmp_path)}
+    kept = await open_storage(config(storage=where), Tasks())
+    refused = await open_storage(config(storage=where, memory={"facts": False, "archive_ttl": 0}), Tasks())
+    wanted = (
+        (SqliteFacts, SqliteArchive, SqliteStates) if kind == "sqlite" else (MemoryFacts, MemoryArchive, MemoryStates)
+    )
+    assert (type(kept.facts), type(kept.archive), type(kept.states)) == wanted
+    assert (type(refused.facts), type(refused.archive), type(refused.states)) == (FactsOff, ArchiveOff, wanted[2])
+    await kept.close()
+    await refused.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_turns_are_kept_as_long_as_configured(tmp_path: Path, kind: str) -> None:
+    settings = config(storage={"kind": kind, "path": str(tmp_path)}, memory={"archive_ttl": "1h"})
+    storage = await open_storage(settings, Tasks())
+    storage.archive.add("a", TURN, None)
+    await storage.archive.flush()
+    assert len((await storage.archive.turns("a", 0, NOW + 3599)).entries) == 1
+    assert len((await storage.archive.turns("a", 0, NOW + 3600)).entries) == 0
+    await storage.close()
+
+
 async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> None:
     (tmp_path / DATABASE).write_bytes(b"this is no database" * 1_000)
     storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
@@ -86,6 +126,7 @@ async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> No
     assert DATABASE in storage.failures["database"]
     assert isinstance(storage.sessions, SessionsOff)
     assert isinstance(storage.reuse, ReuseOff)
+    assert (type(storage.facts), type(storage.archive), type(storage.states)) == (FactsOff, ArchiveOff, StatesOff)
     await storage.answers.put("a", "key", stored(), 60.0)
     assert await storage.answers.get("a", "key", NOW) == stored()
     await storage.close()

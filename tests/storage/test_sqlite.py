@@ -211,7 +211,7 @@ async def test_damage_met_while_reading_is_a_named_error(path: Path, row: Ledger
     for number in range(2000):
         first.ledger.append(replace(row, request_id=str(number)))
     await first.close()
-    overwrite(path, from_page=20)
+    overwrite(path, from_page=40)
     database = Database(path, Tasks())
     with pytest.raises(DatabaseCorrupt, match="damaged"):
         await database.ledger.recent(row.scope, limit=2000)

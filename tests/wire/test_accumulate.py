@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.types import Usage
@@ -451,6 +451,7 @@ _choices = st.lists(st.dictionaries(_keys, _json, max_size=4) | _json, max_size=
 _chunks = st.fixed_dictionaries({}, optional={"choices": _choices, "usage": _json, "error": _json, "id": _json})
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.one_of(_chunks.map(msgspec.json.encode), _json.map(msgspec.json.encode), st.binary(max_size=8)), max_size=8

@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.types import Message
@@ -283,6 +283,7 @@ def turns(draw: st.DrawFn) -> list[Body]:
 
 
 @every_dialect
+@settings(max_examples=40)
 @given(
     system=st.booleans(),
     history=st.lists(turns(), max_size=6),

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import httpx2
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import APIError, AsyncOpenAI
 from openai.lib.streaming.chat import AsyncChatCompletionStream
@@ -156,6 +156,7 @@ _completions = joined(
 )
 
 
+@settings(max_examples=40)
 @given(_completions)
 def test_a_replayed_completion_adds_up_to_the_stored_one(stored: Body) -> None:
     accumulator = accumulate(*as_sse(stored, include_usage=True))
@@ -163,6 +164,7 @@ def test_a_replayed_completion_adds_up_to_the_stored_one(stored: Body) -> None:
     assert accumulator.complete
 
 
+@settings(max_examples=40)
 @given(_completions, st.lists(st.integers(0, 100_000), max_size=8))
 def test_wherever_its_bytes_are_cut(stored: Body, cuts: list[int]) -> None:
     stream = b"".join(as_sse(msgspec.json.encode(stored), include_usage=True))

@@ -1,0 +1,154 @@
+"""What the wording of a message tells about what it needs of the past: tables of cues, Spanish and English, read
+against `proxy.reuse.text.plain`."""
+
+import re
+from dataclasses import dataclass
+
+from proxy.reuse.text import phrases, plain
+
+_MOST = 2_000  # characters at either end that are read: a question stands at one of them
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_PREFIX = r"^(?: (?:[.?,]|y|e|and|so|but|pero|che|oye|hola|hi|hey|ok|okay|entonces|bueno|ahora))*"
+
+_ASKING_WORD = re.compile(
+    _PREFIX + r"(?: (?:in|at|on|for|from|with|to|by|since|until|about|according to \w+ ,|a|en|con|de|por|para|desde"
+    r"|hasta|segun|entre|sobre))? (?:what|which|who|whom|whose|when|where|why|how|que|cual|cuales|quien|quienes|cuando"
+    r"|donde|adonde|como|cuanto|cuanta|cuantos|cuantas) "
+)
+_REQUEST = re.compile(
+    _PREFIX
+    + r"(?: (?:please|por favor|can you|could you|puedes|podes|podrias|me))* (?:list|summari[sz]e|tell me|remind me"
+    r"|give me (?:a |an )?(?:\w+ )?(?:summary|recap|list|overview)|walk me through the order|provide|recap|recordame"
+    r"|recuerdame|(?:decime|dime|dame|pasame|mandame) (?:de nuevo )?(?:el|la|los|las|mi|mis|que|cual|cuando|donde"
+    r"|cuanto)"
+    r"|listame|enumera\w*|resumi\w*|resume\w*) "
+)
+# Said, asked, decided or talked about before.
+_BEFORE = phrases(
+    """
+    remind me | do you remember | you remember | remember (when|what|which|who|where|how)
+    did (i|we)( ever)? (say|tell|mention|ask|decide|agree|choose|pick|settle|plan|set|give|want|bring|discuss|talk)
+    (i|we) (said|told you|mentioned|asked you|decided|agreed|settled|brought up|discussed|talked about|picked|chose)
+    have (i|we)( ever)? [a-z]+(ed|en|un|one|ade|old|aid) | had (i|we)
+    (across|throughout|during|over|in) (our|my) ([a-z]+ )?(conversations?|chats?|sessions?|requests|messages|talks)
+    we (have |ve )?(covered|discussed|talked about|agreed|decided|settled) | originally | previously | at the start
+    (the|my|our) (original|first|earlier|previous)
+    """,
+    """
+    recordame | recuerdame | recordas | recuerdas | te acordas | te acuerdas | (te|les|le) (dije|conte|pedi|pregunte)
+    te (mencione|comente|pase|habia dicho|habia contado) | dije | dijimos | quedamos | hablamos | decidi | decidimos
+    elegi | elegimos | acordamos | definimos | vimos | comparamos | habia dicho | habiamos | mencione | conte | descarte
+    descartamos | pedi | se llamaba | se llamaban | al principio | en su momento | originalmente
+    """,
+)
+_PAST = re.compile(
+    r" (?:did|was|were|had|has been|have been|been|fue|fueron|era|eran|hubo|tuvo|tuve|hizo|hice|puse|estuvo) "
+)
+# By their endings, with the accent that `plain` takes away; the conditional shares one and is none.
+_PAST_ENDING = re.compile(r"\b\w{2,}(?:aba|abas|aban|ábamos|aron|ieron|[^r]ía|[^r]ías|[^r]ían|[^r]íamos|ó|iste|aste)\b")
+_NO_PAST = re.compile(
+    r"\b(?:todavía|energía|compañía|guía|policía|categoría|mayoría|garantía|existe|triste|contraste)\b"
+)
+_ONES_OWN = re.compile(
+    r" (?:i|my|mine|me|we|our|us|mi|mis|yo|conmigo|nuestr[oa]s?|tengo|tenemos|estoy|estamos|soy|somos) "
+)
+_ADDRESSED = re.compile(r" (?:you|your|u|vos|tu|usted|te|podes|puedes|podrias|\w+arias|\w+erias) ")
+# What to do now, or what would be good: asked of anybody who knows.
+_ADVICE = re.compile(
+    r" (?:can you (?:help|explain|show|draft|write|make)|could you|help me|should (?:i|we)"
+    r"|how (?:do|can|should|would|could) (?:i|we)|how to|what if|what about|what should|what could|can i|can we"
+    r"|do i need|any (?:advice|tips|ideas)"
+    r"|is it (?:ok|normal|safe|worth)|what do you think|como hago|como (?:puedo|lo|la|los|las|le|les|se)|que hago|y si"
+    r"|me conviene|conviene|puedo|podemos|se puede|deberia|deberiamos|es normal|es mejor|sirve|tu crees|vos crees"
+    r"|ayuda\w*"
+    r"|que opinas|recom[ie]+nd[ao]\w*|me (?:haces|armas|escribis|escribes)|como (?:l[aeo]s? |me )?[a-z]{2,}o"
+    r"|que (?:l[ae]s? )?(?:llevo|pongo|compro|digo|contesto|uso|cocino)|what would|would you|could i) "
+)
+# It goes on from what was just said.
+_GOING_ON = re.compile(
+    r"^(?: [.?])+ (?:,? ?)(?:y|and|so|but|pero|hmm|ok|okay|wow|yeah|yes|no|si|cool|thanks|great|jaja\w*|that s) "
+)
+_POINTING = re.compile(
+    r" (?:it|they|them|him|eso|esto|ahi|asi|ellos|ellas|(?:that|this|those|these|there|she|he|ella)"
+    r"(?= (?:[.?,]|is|was|are|were|did|look|mean|work|go|s))) "
+)
+
+_FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
+
+# The words of the assistant are wanted, not the user's own.
+_ANSWERS = phrases(
+    """
+    did you (say|tell|recommend|suggest|advise|propose|mention|explain|give|show|list|describe|estimate|calculate|write)
+    you (said|told|recommended|suggested|advised|proposed|mentioned|explained|gave|showed|listed|described|estimated)
+    you (calculated|wrote|outlined|came up with|had said|had told|had recommended|had suggested|had mentioned|had given)
+    your (advice|suggestion|suggestions|recommendation|recommendations|proposal|calculation|estimate|explanation|answer)
+    your (earlier|previous|first|last) (advice|suggestion|recommendation|proposal|answer|list|version|draft|plan)
+    """,
+    """
+    (habias|has) (dicho|recomendado|sugerido|aconsejado|propuesto|explicado|dado|pasado|mostrado|armado|mencionado)
+    (segun|con) tu (calculo|recomendacion|sugerencia|consejo|propuesta|explicacion|respuesta|estimacion)
+    tu (recomendacion|sugerencia|consejo|propuesta|calculo|explicacion|estimacion)
+    tus (recomendaciones|sugerencias|consejos|propuestas|calculos|respuestas)
+    """,
+)
+# The second person of the preterite, which Spanish verbs alone end in: `dijiste`, `recomendaste`.
+_YOU_DID = re.compile(
+    r" (?!(?:ex|cons|ins|res|pers|as|des|subs|v|tr|ch)iste |(?:contr|g|desg|b|arr|p)aste )[a-z]{2,}(?:aste|iste)s?(?= )"
+)
+# How the user did something with the help of the assistant: the answer tells, seldom the question that it answers.
+_HOW_DONE = re.compile(
+    r"\bhow (?:did|had|have) (?:i|we)\b"
+    r"|\bwh(?:at|ich) (?:approach|method|steps|strategy|process|procedure|technique|reasoning|workflow) did (?:i|we)\b"
+    r"|\bc[oó]mo (?:(?:me|nos|lo|la|los|las|le|les) )?(?:hice|hicimos|\w{2,}[éí]|\w{2,}[ai]mos)\b"
+    r"|\b(?:qué|que|cuál|cual) (?:enfoque|método|metodo|pasos|estrategia|proceso|procedimiento|técnica|tecnica)"
+    r" (?:\w+ )?(?:hice|hicimos|\w{2,}[éí]|\w{2,}[ai]mos)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """Of the last question of a message, or of all of it if it asks none."""
+
+    asks: bool  # there is a question mark
+    asking_word: bool  # it begins with what, which, when, …
+    request: bool  # it begins with list, remind me, summarise, …
+    before: bool  # it speaks of what was said or decided before
+    past: bool
+    ones_own: bool
+    addressed: bool
+    advice: bool
+    going_on: bool
+    pointing: bool
+    words: int  # of the message
+    sentences: int  # of the message
+    figures: int  # of the message: who asks for them has none to tell
+
+
+def cues(text: str) -> Cues:
+    if len(text) > 2 * _MOST:
+        text = f"{text[:_MOST]} {text[-_MOST:]}"
+    sentences = [sentence for sentence in _SENTENCE.split(text.strip()) if sentence] or [""]
+    questions = [sentence for sentence in sentences if sentence.endswith("?")]
+    written = questions[-1] if questions else text
+    asked, said = plain(written), plain(text)
+    return Cues(
+        asks=bool(questions),
+        asking_word=bool(_ASKING_WORD.search(asked)),
+        request=bool(_REQUEST.search(said)),
+        before=bool(_BEFORE.search(asked)) or bool(_ANSWERS.search(asked)),
+        past=bool(_PAST.search(asked) or _PAST_ENDING.search(_NO_PAST.sub("", written.lower()))),
+        ones_own=bool(_ONES_OWN.search(asked)),
+        addressed=bool(_ADDRESSED.search(asked)),
+        advice=bool(_ADVICE.search(said)),
+        going_on=bool(_GOING_ON.search(said)),
+        pointing=bool(_POINTING.search(asked)),
+        words=len(text.split()),
+        sentences=len(sentences),
+        figures=len(_FIGURE.findall(text)),
+    )
+
+
+def asks_for_answers(text: str) -> bool:
+    """Is it in what the assistant said?"""
+    said = plain(text)
+    return bool(_ANSWERS.search(said) or _YOU_DID.search(said) or _HOW_DONE.search(text.lower()))

@@ -1,0 +1,192 @@
+"""When to fold and how far, from prices: a fold costs now and saves later, and none may risk more than was saved.
+
+The unit of cost is one prompt token at the input price. Tokens that the upstream's prefix cache holds cost `cached` of
+it, those that it has yet to hold `write`. A fold rewrites what stands behind it, so it is an advance payment: now
+
+    advance = cost of the folded prompt - cost of the prompt as it stands
+
+and every request to come saves the cached price of what left. Three rules decide:
+
+1. Ski rental: without need, fold once the turns that would leave have cost as much, since they left the window, as the
+   advance. For turns of even length that is the cheapest rhythm there is (the square-root rule of economic lots), and
+   it implies Lindy's rule, `cached · D · n ≥ (write - cached) · K + write · S` with as many turns n to come as there
+   have been.
+2. Never pay more: without need, no fold brings what was spent above what pass-through would have cost by now. What
+   earlier folds saved pays for later ones.
+3. A limit is a limit: what it forces is done, but of the window it keeps only what is affordable (`REGRET`, `FORCED`).
+
+A cold cache, or none, makes the advance negative: then every fold pays at once.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from proxy.types import Price
+from proxy.wire.dialects import PrefixCache
+
+Reason = Literal["strict", "limit", "flush", "pressure", "economic"]
+
+# By how much what was spent may pass what pass-through would have cost by now, as a share of it: for what is needed,
+# and for the newest complete turn, without which an answer may have nothing to refer to. Chosen so that no conversation
+# of `tests.bench.economics` ends above 1.02 or is ever above 1.10.
+REGRET = 0.02
+FORCED = 0.09
+# What facts that nothing asks for must leave of the savings: the next fold that a limit forces is paid with it.
+RESERVE = 0.05
+# Where the prefix cache is cheaper than that, a prompt that is far from its limit is left alone: what a fold would save
+# does not pay for recalling what it left out, once that is asked for.
+DEAR = 0.4
+# Where no price is configured: cached tokens cost .1 to .5 of the input price, by provider and model.
+UNPRICED = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a prompt token costs at the moment, input price = 1, and how the prefix cache finds it."""
+
+    cached: float  # found in the prefix cache; as `write` while the cache is cold
+    write: float  # not found
+    block: int = 1  # tokens: a prefix is found in multiples of this
+    minimum: int = 0  # tokens: shorter prompts are not cached
+
+    def cost(self, tokens: int, repeated: int) -> float:
+        """Of a prompt whose first `repeated` tokens stood at the beginning of the request before it, too."""
+        found = repeated - repeated % self.block if tokens >= self.minimum else 0
+        return self.cached * found + self.write * (tokens - found)
+
+
+def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | None = None) -> Rates:
+    """The rates `idle` seconds after the request before. `hit_share`: how much of what the cache should have held it
+    was seen to hold (`cached_tokens` of the usage); None: not seen yet."""
+    write = max(price.write, price.input) / price.input if price.input else 1.0
+    if cache.ttl <= 0:
+        return Rates(write, write)
+    if cache.ttl <= idle:
+        return Rates(write, write, cache.block, cache.minimum)
+    cached = min(price.cached / price.input, write) if price.input else UNPRICED
+    share = 1.0 if hit_share is None else min(max(hit_share, 0.0), 1.0)
+    return Rates(share * cached + (1 - share) * write, write, cache.block, cache.minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The prompt as it would be sent without a fold, in tokens."""
+
+    prefix: int  # system and tools
+    head: int  # the memory head
+    open: Sequence[int]  # complete turns, oldest first
+    newest: int  # the newest user message and all after it
+    repeated: int  # how much of its beginning stood at the beginning of the request before it
+
+    @property
+    def tokens(self) -> int:
+        return self.prefix + self.head + sum(self.open) + self.newest
+
+    def folded(self, keep: int, head: int) -> int:
+        """Tokens of the prompt with `keep` complete turns behind a new head."""
+        return self.prefix + head + sum(self.open[len(self.open) - keep :]) + self.newest
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """Costs of the conversation, by `Rates.cost`."""
+
+    baseline: float  # of pass-through, this request included
+    spent: float  # of what was sent, up to the request before
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is wanted of a fold, and what demands one."""
+
+    turns: int  # complete turns to keep
+    tokens: int  # of these turns at most; the newest is kept even above it
+    head: int  # tokens of the new memory head, at most
+    limit: int | None = None  # tokens of the whole prompt
+    pressure: int | None = None  # tokens of the prompt above which a fold need not pay off, only be affordable
+    strict: bool = False  # fold whenever the window is exceeded, whatever it costs
+    flush: bool = False  # the user has closed the topic: keep nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    leave: int  # complete turns that leave, oldest first
+    reason: Reason
+
+
+def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Folding | None:
+    """The fold to make before this request is sent, if any."""
+    turns = len(standing.open)
+    if not turns:
+        return None
+    fold = _Fold(rates, standing, books, terms.head)
+    limit = math.inf if terms.limit is None else terms.limit
+    wanted = _window(standing, terms, 0 if terms.strict else rates.minimum)
+
+    if terms.strict:
+        return Folding(turns - wanted, "strict") if wanted < turns else None
+    if standing.tokens > limit and fold.size(0) <= limit:
+        least = 1 if fold.size(1) <= limit and fold.regret(1) <= FORCED else 0
+        kept = (keep for keep in range(wanted, least, -1) if fold.size(keep) <= limit and fold.regret(keep) <= REGRET)
+        return Folding(turns - next(kept, least), "limit")
+    if terms.flush and fold.size(0) < standing.tokens and fold.regret(0) <= REGRET / 2:
+        return Folding(turns, "flush")
+    if rates.cached < DEAR * rates.write and terms.pressure is not None and standing.tokens <= terms.pressure:
+        return None
+    if wanted == turns or fold.size(wanted) >= standing.tokens or fold.regret(wanted) > 0:
+        return None
+    if terms.pressure is not None and standing.tokens > terms.pressure:
+        return Folding(turns - wanted, "pressure")
+    if fold.advance(wanted) <= _carried(rates, standing.open[: turns - wanted]):
+        return Folding(turns - wanted, "economic")
+    return None
+
+
+def allowance(rates: Rates, tokens: int, repeated: int, books: Books, *, regret: float = REGRET) -> int:
+    """How many tokens of memory may be added to a prompt of `tokens`, so that what is spent stays within `regret`."""
+    left = (1 + regret) * books.baseline - books.spent - rates.cost(tokens, repeated)
+    return max(0, math.floor(left / rates.write))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """What folds of one prompt would be like, by the number of complete turns that they keep."""
+
+    rates: Rates
+    standing: Standing
+    books: Books
+    head: int
+
+    def size(self, keep: int) -> int:
+        return self.standing.folded(keep, self.head)
+
+    def cost(self, keep: int) -> float:
+        return self.rates.cost(self.size(keep), min(self.standing.prefix, self.standing.repeated))
+
+    def advance(self, keep: int) -> float:
+        return self.cost(keep) - self.rates.cost(self.standing.tokens, self.standing.repeated)
+
+    def regret(self, keep: int) -> float:
+        """By how much this brings what was spent above pass-through, as a share of it; below 0: not at all."""
+        return (self.books.spent + self.cost(keep)) / self.books.baseline - 1 if self.books.baseline else 0.0
+
+
+def _window(standing: Standing, terms: Terms, minimum: int) -> int:
+    """How many of the newest complete turns to keep. More than `terms` say, if the prompt would become too short for
+    the prefix cache: OpenAI's holds none below 1,024 tokens, and one of 900 would be billed in full for ever."""
+    keep = tokens = 0
+    for turn in reversed(standing.open):
+        tokens += turn
+        within = keep < terms.turns and tokens <= terms.tokens
+        if keep and not within and standing.folded(keep, terms.head) >= minimum:
+            break
+        keep += 1
+    return keep
+
+
+def _carried(rates: Rates, leaving: Sequence[int]) -> float:
+    """What turns that the window doesn't hold have cost since they left it. The newest of them is carried for the first
+    time now, which the advance has counted; each one before it once more."""
+    return rates.cached * sum(tokens * times for times, tokens in enumerate(reversed(leaving)))

@@ -1,0 +1,217 @@
+"""What people change about facts by hand, and how facts are brought in from another place.
+
+Pure, as facts.py is: the facts that are known go in, the rows to write come out.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from typing import Annotated
+
+import msgspec
+
+from proxy.config.model import Memory
+from proxy.memory.facts import Decay, status
+from proxy.types import Confidence, Fact, Json
+
+FACT_ID = r"f-[0-9a-f]{16}"
+
+Value = Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"\S")]
+Name = Annotated[str, msgspec.Meta(max_length=128, pattern=r"\S")]
+
+# In the order in which people read them; `status` is known at the time of asking only.
+_SHOWN = ("id", "session", "turn", "domain", "key", "value", "confidence", "source")
+_SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "pinned")
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A fact to be added. A key is lower case, its words joined by "-", as those of facts that users state."""
+
+    domain: Name
+    key: Name
+    value: Value
+    confidence: Confidence = "high"
+    pinned: bool = False
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """What shall be otherwise; None: as it is."""
+
+    domain: Name | None = None
+    key: Name | None = None
+    value: Value | None = None
+    confidence: Confidence | None = None
+    pinned: bool | None = None
+    confirm: bool = False  # it still holds
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    fact: Fact  # as it is now
+    rows: tuple[Fact, ...]  # to write, itself included; none if nothing has changed
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Oldest first, on both sides."""
+
+    before: tuple[Fact, ...]  # that this one took the place of, and those took the place of
+    after: tuple[Fact, ...]  # what took its place, and what took the place of that
+
+
+def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edited:
+    """The same value again confirms it; another one takes the place of what had its domain and key."""
+    domain, key, value = _name(draft.domain), _name(draft.key), draft.value.strip()
+    old = _current(facts, domain, key)
+    same = next((fact for fact in old if fact.value == value), None)
+    if same is not None:
+        told = replace(same, confidence=draft.confidence, pinned=draft.pinned)
+        return _rows(same, confirm(told, now), (fact for fact in old if fact is not same), now)
+    new = Fact(
+        id=_new_id(scope, domain, key, value, now, old),
+        domain=domain,
+        key=key,
+        value=value,
+        confidence=draft.confidence,
+        source="explicit",
+        session="",
+        turn=0,
+        created_at=now,
+        last_confirmed_at=now,
+        pinned=draft.pinned,
+    )
+    return _rows(None, new, old, now)
+
+
+def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: float) -> Edited:
+    """Another value is another fact, which takes the place of this one. `fact` must not be superseded."""
+    every = tuple(facts)
+    domain = fact.domain if wanted.domain is None else _name(wanted.domain)
+    key = fact.key if wanted.key is None else _name(wanted.key)
+    value = fact.value if wanted.value is None else wanted.value.strip()
+    confidence = wanted.confidence or fact.confidence
+    pinned = fact.pinned if wanted.pinned is None else wanted.pinned
+    if value == fact.value:
+        changed = replace(fact, domain=domain, key=key, confidence=confidence, pinned=pinned)
+        changed = confirm(changed, now) if wanted.confirm else changed
+        return _rows(fact, changed, (each for each in _current(every, domain, key) if each.id != fact.id), now)
+    made = add(every, Draft(domain, key, value, confidence, pinned), scope=scope, now=now)
+    if any(row.id == fact.id for row in made.rows):
+        return made
+    return Edited(made.fact, (*made.rows, replace(fact, superseded_by=made.fact.id, superseded_at=now)))
+
+
+def confirm(fact: Fact, now: float) -> Fact:
+    return replace(fact, last_confirmed_at=max(fact.last_confirmed_at, now))
+
+
+def history(facts: Iterable[Fact], fact: Fact) -> History:
+    every = {each.id: each for each in facts}
+    seen = {fact.id}
+    before: list[Fact] = []
+    newer = [fact.id]
+    while newer:
+        found = [each for each in every.values() if each.superseded_by in newer and each.id not in seen]
+        before += found
+        newer = [each.id for each in found]
+        seen.update(newer)
+    after: list[Fact] = []
+    at = fact.superseded_by
+    while at is not None and at in every and at not in seen:
+        after.append(every[at])
+        seen.add(at)
+        at = every[at].superseded_by
+    return History(tuple(reversed(before)), tuple(after))
+
+
+# --- from another place --------------------------------------------------------------------------------------------
+
+
+def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The rows to write so that `known` has what `incoming` knows: of a fact in both the later confirmation counts, and
+    that it was superseded. One value of a key stays: the last confirmed. The same again changes nothing."""
+    before = {fact.id: fact for fact in known}
+    after = dict(before)
+    for fact in incoming:
+        mine = after.get(fact.id)
+        after[fact.id] = fact if mine is None else _both(mine, fact)
+    touched = [fact for fact in after.values() if before.get(fact.id) != fact and fact.superseded_by is None]
+    for domain, key in {(fact.domain, fact.key): None for fact in touched}:
+        rivals = _current(after.values(), domain, key)
+        stays = max(rivals, key=lambda fact: (fact.last_confirmed_at, fact.created_at, fact.id))
+        for fact in rivals:
+            if fact is not stays:
+                after[fact.id] = replace(fact, superseded_by=stays.id, superseded_at=stays.last_confirmed_at)
+    return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
+
+
+def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[Fact, ...]:
+    """The facts with other ids in place of those that are `taken` by another scope: an id names one fact. The same
+    names whenever it is done for this scope."""
+    every = tuple(facts)
+    names = {name: _digest(scope, name) for name in taken}
+    return tuple(
+        replace(
+            fact,
+            id=names.get(fact.id, fact.id),
+            superseded_by=None if fact.superseded_by is None else names.get(fact.superseded_by, fact.superseded_by),
+        )
+        for fact in every
+    )
+
+
+# --- how they are told ---------------------------------------------------------------------------------------------
+
+
+def decay(settings: Memory) -> Decay:
+    return Decay(settings.unconfirmed_after, settings.stale_after, settings.drop_low_after)
+
+
+def card(scope: str, fact: Fact, now: float, ageing: Decay) -> dict[str, Json]:
+    """A fact as JSON, for people and pages."""
+    values = asdict(fact)
+    return {
+        "scope": scope,
+        **{name: values[name] for name in _SHOWN},
+        "status": status(fact, now, ageing),
+        **{name: values[name] for name in _SHOWN_AFTER_STATUS},
+    }
+
+
+def newest_first(facts: Iterable[Fact]) -> list[Fact]:
+    return sorted(facts, key=lambda fact: (-fact.created_at, fact.id))
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _current(facts: Iterable[Fact], domain: str, key: str) -> list[Fact]:
+    return [fact for fact in facts if fact.superseded_by is None and (fact.domain, fact.key) == (domain, key)]
+
+
+def _rows(before: Fact | None, now_is: Fact, displaced: Iterable[Fact], now: float) -> Edited:
+    ended = (replace(fact, superseded_by=now_is.id, superseded_at=now) for fact in displaced)
+    return Edited(now_is, (*(() if now_is == before else (now_is,)), *ended))
+
+
+def _both(mine: Fact, theirs: Fact) -> Fact:
+    ended = mine if mine.superseded_by is not None else theirs
+    return replace(
+        mine,
+        last_confirmed_at=max(mine.last_confirmed_at, theirs.last_confirmed_at),
+        superseded_by=ended.superseded_by,
+        superseded_at=ended.superseded_at,
+    )
+
+
+def _name(given: str) -> str:
+    return "-".join(given.lower().split())
+
+
+def _new_id(scope: str, domain: str, key: str, value: str, now: float, old: Sequence[Fact]) -> str:
+    """Whose place it takes is part of it: who changes a value and changes it back has made a third fact."""
+    return _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
+
+
+def _digest(*parts: str) -> str:
+    return f"f-{blake2b(chr(0).join(parts).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

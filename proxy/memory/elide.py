@@ -1,0 +1,178 @@
+"""What a model need not be told again: descriptions of tools that it has used, and what stands inside `<format>` and
+`<examples>` of the system prompt. Each opt-in, and only while its last answer passed structural validation: once one
+fails, everything is said again.
+
+From the architecture note, section 3.3. All of it stands at the very beginning of a prompt, so leaving it out rewrites
+the whole prefix cache: done only if as many requests to come as there have been save more than that costs.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+
+from proxy.config.profiles import Elide
+from proxy.memory.economics import Books, Rates
+from proxy.types import Message
+from proxy.wire.content import text
+from proxy.wire.request import message
+
+_TAGGED = {name: re.compile(rf"<{name}>.*?</{name}>\s*", re.DOTALL) for name in ("format", "examples")}
+# Where a schema holds schemas; `properties` holds them by name, and a name may be "description".
+_NESTED = ("items", "additionalProperties")
+
+
+@dataclass(frozen=True, slots=True)
+class Elided:
+    """What is left out of a request."""
+
+    tools: frozenset[str] = frozenset()  # names of tools without their descriptions
+    tags: frozenset[str] = frozenset()  # of the system prompt: "format", "examples"
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The beginning of a request, as the client sent it."""
+
+    system: Message | None
+    tools: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """How the conversation stands, what is left out already included."""
+
+    tokens: int  # of the prompt
+    repeated: int  # how much of its beginning stood at the beginning of the request before it
+    requests: int  # so far
+    books: Books
+
+
+def passed(answer: Mapping[str, Any], response_format: Any, tools: Sequence[Any]) -> bool | None:
+    """Did an assistant message have the structure that was asked for? None: none was. Calls must name a tool and have
+    the arguments that its schema wants; content must be JSON, by the schema if there is one."""
+    calls = answer.get("tool_calls")
+    if calls:
+        schemas = dict(_parameters(tools))
+        return all(_is_call(call, schemas) for call in calls)
+    match response_format:
+        case {"type": "json_schema", "json_schema": {"schema": schema}}:
+            return _is_valid(text(answer), schema)
+        case {"type": "json_object" | "json_schema"}:
+            return _is_valid(text(answer), {"type": "object"})
+        case _:
+            return None
+
+
+def possible(wanted: Elide, instructions: Instructions, used: Collection[str], valid: bool | None) -> Elided:
+    """What may be left out. `valid`: what `passed` says of the last answer. `used`: names of the tools called so far.
+    A tool needs no answer that passed, if nothing was asked of the last one: a plain text."""
+    if valid is False:
+        return Elided()
+    said = text(instructions.system.data) if instructions.system else ""
+    tags = {name for name in _TAGGED if valid and getattr(wanted, name) and _TAGGED[name].search(said)}
+    names = {_name(tool) for tool in instructions.tools if wanted.tools}
+    return Elided(frozenset(names.intersection(used)), frozenset(tags))
+
+
+def choose(
+    before: Elided,
+    may: Elided,
+    instructions: Instructions,
+    going: Going,
+    rates: Rates,
+    count: Callable[[str], int],
+) -> Elided:
+    """What to leave out of this request: what was left out of the one before, as far as it still may be, and more if
+    that pays off."""
+    stays = Elided(before.tools & may.tools, before.tags & may.tags)
+    if stays == may:
+        return may
+    saved = _tokens(applied(instructions, stays), count) - _tokens(applied(instructions, may), count)
+    cost = rates.cost(going.tokens - saved, 0)
+    advance = cost - rates.cost(going.tokens, going.repeated)
+    pays = saved > 0 and advance <= rates.cached * saved * going.requests
+    return may if pays and going.books.spent + cost <= going.books.baseline else stays
+
+
+def applied(instructions: Instructions, elided: Elided) -> Instructions:
+    """The instructions without what is left out; what is not touched is the client's own."""
+    return Instructions(
+        _without_tags(instructions.system, elided.tags) if instructions.system else None,
+        [_terse(tool) if _name(tool) in elided.tools else tool for tool in instructions.tools],
+    )
+
+
+def _tokens(instructions: Instructions, count: Callable[[str], int]) -> int:
+    system = count(text(instructions.system.data)) if instructions.system else 0
+    return system + count(msgspec.json.encode(instructions.tools).decode())
+
+
+def _without_tags(system: Message, tags: Collection[str]) -> Message:
+    def cut(said: str) -> str:
+        for tag in sorted(tags):
+            said = _TAGGED[tag].sub("", said)
+        return said
+
+    match system.data.get("content"):
+        case str(said) if cut(said).strip():
+            content: Any = cut(said)
+        case list(parts) if cut(text(system.data)).strip():
+            content = [
+                {**part, "text": cut(part["text"])} if isinstance(part.get("text"), str) else part for part in parts
+            ]
+        case _:
+            return system  # nothing would be left, and not every upstream takes an empty message
+    return system if content == system.data["content"] else message({**system.data, "content": content})
+
+
+def _name(tool: Any) -> str:
+    match tool:
+        case {"function": {"name": str(name)}}:
+            return name
+        case _:
+            return ""
+
+
+def _terse(tool: Any) -> Any:
+    function = {name: value for name, value in tool["function"].items() if name != "description"}
+    if isinstance(function.get("parameters"), dict):
+        function["parameters"] = _undescribed(function["parameters"])
+    return {**tool, "function": function}
+
+
+def _undescribed(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    terse = {name: value for name, value in schema.items() if name != "description"}
+    if isinstance(terse.get("properties"), dict):
+        terse["properties"] = {name: _undescribed(value) for name, value in terse["properties"].items()}
+    return {name: _undescribed(value) if name in _NESTED else value for name, value in terse.items()}
+
+
+def _parameters(tools: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    for tool in tools:
+        if name := _name(tool):
+            yield name, tool["function"].get("parameters") or {}
+
+
+def _is_call(call: Any, schemas: Mapping[str, Any]) -> bool:
+    match call:
+        case {"function": {"name": str(name), "arguments": str(arguments)}} if name in schemas:
+            return _is_valid(arguments or "{}", schemas[name])
+        case _:
+            return False
+
+
+def _is_valid(said: str, schema: Any) -> bool:
+    """A schema that is none, or that refers to another place, validates nothing."""
+    try:
+        value = msgspec.json.decode(said)
+        # The schema is the client's: nothing is fetched, and no pattern may take for ever.
+        options = jsonschema_rs.RegexOptions()
+        return jsonschema_rs.validator_for(schema, offline=True, pattern_options=options).is_valid(value)
+    except (ValueError, RecursionError, jsonschema_rs.ReferencingError):
+        return False

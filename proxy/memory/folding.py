@@ -1,0 +1,184 @@
+"""What leaves the window, and what stands in its place: turns become summaries in a new head, long answers lose their
+middle, old tool results become a line."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from proxy.memory import block, economics, facts, summaries, tools, window
+from proxy.memory.draft import FRAMING, Draft, Figures, Memory
+from proxy.memory.economics import Terms
+from proxy.memory.extract import wants_forgetting
+from proxy.types import Fact, Fold, Summary, TurnDigest
+from proxy.wire.content import text
+
+# Of a small budget the head takes no larger share than of the architecture note's 4,000 tokens: 200 are summaries, 150
+# facts.
+HEAD_SHARE = 0.0925
+FACTS_SHARE = 0.0375
+
+
+class Folder:
+    def __init__(self, figures: Figures, memory: Memory) -> None:
+        self.figures, self.memory = figures, memory
+        self.case, self.progress, self.around, self.state = (
+            figures.case,
+            figures.progress,
+            figures.around,
+            figures.state,
+        )
+
+    def folded(self, draft: Draft) -> Draft:
+        if self.state is None and self.progress.turns > 1 and not self._is_forced(draft):
+            return draft  # seen for the first time: it is read in the background, and managed from the next time on
+        profile = self.case.profile
+        turns = window.window_turns((*self.progress.open, self.progress.digest), profile.window)
+        decided = economics.decide(
+            self.around.rates,
+            self.figures.standing(draft),
+            self.figures.books(),
+            Terms(
+                turns=turns,
+                tokens=profile.window.tokens,
+                head=self._expected_head(draft),
+                limit=self.around.limit,
+                pressure=self.figures.pressure(),
+                strict=profile.fold == "strict",
+                flush=self.progress.topic.shift == "flush",
+            ),
+        )
+        if decided is None:
+            return draft
+        return self._fold(draft, decided.leave)
+
+    def _is_forced(self, draft: Draft) -> bool:
+        return self.figures.is_too_large(draft) or self.case.profile.fold == "strict"
+
+    def current_fold(self) -> Fold | None:
+        """The fold of the request before, its head made anew if what it says has been forgotten since."""
+        fold = self.state.fold if self.state else None
+        if fold is None:
+            is_first = self.state is None and self.progress.turns == 1
+            first = self.headed(Fold(self.progress.preamble)) if is_first and self.memory.standing else None
+            return first if first and first.head else None
+        if fold.forgotten != len(self.memory.forgotten) or not self.memory.facts.issuperset(fold.fact_ids):
+            return self.headed(replace(fold, summaries=()))
+        return fold
+
+    def _fold(self, draft: Draft, leave: int) -> Draft:
+        """`leave` of the oldest complete turns become summaries."""
+        leaving, kept = draft.kept[:leave], draft.kept[leave:]
+        if not leaving:
+            return draft
+        first = self.progress.turns - len(draft.kept)
+        slots = self.case.profile.summaries
+        written = [
+            self._summary(leaving[each.start : each.stop], first + each.start) for each in self._segments(leaving)
+        ]
+        before = draft.fold or Fold(self.progress.preamble)
+        start = kept[0].start if kept else self.progress.newest
+        fold = Fold(
+            start=start,
+            summaries=summaries.keep_slots((*before.summaries, *written), slots.slots),
+            instructions=(*before.instructions, *self.figures.between(before.start, start)),
+            turn=self.progress.turns,
+        )
+        fold = self.capped(self.headed(fold), kept)
+        return replace(draft, fold=fold, kept=kept)
+
+    def _segments(self, leaving: Sequence[TurnDigest]) -> list[range]:
+        """The newest ones, as many as there are slots; what is not closed yet is closed by leaving."""
+        profile = self.case.profile.summaries
+        if not profile.slots:
+            return []
+        closed = summaries.segments(leaving, profile.segment_turns)
+        rest = range(closed[-1].stop if closed else 0, len(leaving))
+        return [*closed, *([rest] if rest else [])][-profile.slots :]
+
+    def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary:
+        said = []
+        for offset, turn in enumerate(turns):
+            stop = turns[offset + 1].start if offset + 1 < len(turns) else self.figures.stop(turn)
+            said.append(summaries.Told(number + offset, *self._said(turn.start, stop)))
+        limit = self.case.profile.summaries.tokens
+        return summaries.summarise(said, max_tokens=limit, count=self.around.count)
+
+    def _said(self, start: int, stop: int) -> tuple[str, str]:
+        """What user and assistant said in a turn; nothing if it is to be forgotten, the answer included."""
+        texts: dict[str, list[str]] = {"user": [], "assistant": []}
+        for index in range(start, stop):
+            role = self.case.messages[index].role
+            if role in texts:
+                texts[role].append(block.without_ours(text(self.case.messages[index].data)))
+        user, assistant = "\n".join(texts["user"]), "\n".join(texts["assistant"])
+        is_forgotten = not self.memory.forgotten.isdisjoint(self.case.chain[start:stop])
+        return ("", "") if is_forgotten or wants_forgetting(user) else (user, assistant)
+
+    def headed(self, fold: Fold) -> Fold:
+        """The fold with its head, and with as many of its summaries as the limit leaves room for."""
+        stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
+        rendered = [summaries.render(summary) for summary in fold.summaries]
+        room = self._head_room(HEAD_SHARE)
+        head = block.head(facts.render(stated), rendered)
+        while rendered and self.around.count(head) + FRAMING > room:
+            rendered.pop(0)
+            head = block.head(facts.render(stated), rendered)
+        return replace(
+            fold,
+            head=head,
+            head_tokens=self.around.count(head) + FRAMING if head else 0,
+            fact_ids=tuple(fact.id for fact in stated),
+            fact_tokens=self.figures.stated(stated),
+            summaries=fold.summaries[len(fold.summaries) - len(rendered) :],
+            forgotten=len(self.memory.forgotten),
+        )
+
+    def _head_room(self, share: float) -> float:
+        """Tokens of the head that a small budget has room for."""
+        return math.inf if self.around.limit is None else share * self.around.limit
+
+    def unsaid(self, stated: Sequence[Fact], start: int, room: float = math.inf) -> tuple[Fact, ...]:
+        """Of `stated` what the messages from `start` on do not say, within the profile's tokens."""
+        said = frozenset(self.case.chain[start:])
+        left = min(self.case.profile.facts.tokens, room)
+        chosen = []
+        for fact in stated:
+            tokens = self.around.count(facts.render((fact,)))
+            if tokens <= left and said.isdisjoint(fact.links):
+                chosen.append(fact)
+                left -= tokens
+        return tuple(chosen)
+
+    def capped(self, fold: Fold, kept: Sequence[TurnDigest]) -> Fold:
+        """Long answers before the newest complete turn are sent without their middle, where the window is full."""
+        limit = self.case.profile.window
+        self.figures.cap_all(())
+        if not limit.answer_tokens or sum(map(self.figures.size, kept)) <= limit.tokens:
+            return replace(fold, capped=())
+        self.figures.cap_all([index for turn in kept[:-1] for index in range(turn.start, self.figures.stop(turn))])
+        return replace(fold, capped=tuple(self.figures.capped))
+
+    def fold_results(self, draft: Draft) -> None:
+        """Old results are left out before any turn is, where a limit demands it or it pays."""
+        prompt = tools.Prompt(
+            start=draft.fold.start if draft.fold else self.progress.preamble,
+            before=self.figures.prefix(draft) + draft.head,
+            tokens=self.figures.tokens(draft),
+            repeated=self.figures.repeated(),
+            folded=self.figures.markers.keys(),
+        )
+        bounds = tools.Bounds(self.case.profile.tool_results.keep, self.around.limit, self.figures.pressure())
+        left = tools.to_fold(
+            self.case.messages, self.case.tokens, prompt, bounds, self.around.rates, self.figures.books()
+        )
+        if left:
+            self.figures.has_new_markers = True
+            self.figures.mark((*self.figures.markers, *left))
+
+    def _expected_head(self, draft: Draft) -> int:
+        slots = self.case.profile.summaries
+        known = len(draft.fold.summaries) if draft.fold else 0
+        new = -(-len(draft.kept) // max(1, slots.segment_turns))
+        stated = self.around.count(facts.render(self.memory.standing)) if self.memory.standing else 0
+        expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
+        return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))

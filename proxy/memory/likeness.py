@@ -1,0 +1,86 @@
+"""Which known fact a new statement is about, when the two have no key in common."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from proxy.memory.terms import terms
+from proxy.reuse.words import fold
+from proxy.types.memory import Fact, Statement
+
+# How much of what a change says must be about an older fact for the change to be of that one.
+SAME_THING = 0.3
+STILL_THE_SAME = 0.5
+_SAME_SLOT = 0.35  # what one subject is worth of it ("budget-…"), and the same kind of number
+_SAME_QUANTITY = 0.15
+_OF_A_NAME = 2.0  # times as much as another word
+_FEW = 2.0  # words: what has fewer says too little to share a part of them
+_REASON = re.compile(r"[,.]? (?:porque|ya que|because|since|mostly for) ", re.IGNORECASE)
+_CHANGING = frozenset(
+    terms(
+        "ahora cambio cambié cambió cambiamos idea vez lugar pasa paso dejo final now actually instead changed longer"
+        " decided going decidí decidimos vamos still sigue siguen seguimos update bad news remember recordá usar use"
+    )
+)
+_QUANTITIES = {
+    "money": frozenset(terms("pesos dólares euros usd dollars mil millones eur presupuesto budget rent alquiler")),
+    "date": frozenset(
+        terms(
+            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre january "
+            "february march april may june july august september october november december lunes martes miércoles "
+            "jueves viernes sábado domingo sábados domingos monday tuesday wednesday thursday friday saturday "
+            "sunday "
+        )
+    ),
+}
+
+
+def nearest(facts: Sequence[Fact], statement: Statement, *, at_least: float) -> Fact | None:
+    """The fact that `statement` is about, by the words that both have: rare ones count more. The newest of equals."""
+    of = {fact.id: about(fact.value) for fact in facts}
+    often = Counter(term for words in of.values() for term in words)
+    new = about(statement.value)
+    names = frozenset(term for name in details(statement.value) for term in terms(name))
+
+    def weight(words: Iterable[str]) -> float:
+        return sum((_OF_A_NAME if word in names else 1) / math.sqrt(often[word] or 1) for word in words)
+
+    def score(fact: Fact) -> float:
+        shared = new & of[fact.id]
+        if not shared:
+            return 0.0
+        slot, _, rest = statement.key.partition("-")
+        same_slot = bool(rest) and fact.key.partition("-")[0] == slot
+        same_quantity = bool(quantities(fact.value) & quantities(statement.value))
+        overlap = weight(shared) / max(min(weight(new), weight(of[fact.id])), _FEW)
+        return overlap + _SAME_SLOT * same_slot + _SAME_QUANTITY * same_quantity
+
+    best = max(facts, key=lambda fact: (score(fact), fact.created_at), default=None)
+    return best if best is not None and score(best) >= at_least else None
+
+
+def normal(value: str) -> str:
+    """What makes two values one: words and numbers, whatever the case, accents and marks."""
+    return " ".join("".join(mark if mark.isalnum() else " " for mark in fold(value)).split())
+
+
+def about(text: str) -> frozenset[str]:
+    """The terms of `text` that are no numbers, nor in a reason: that is about something else."""
+    return frozenset(term for term in terms(_REASON.split(text, maxsplit=1)[0]) if not term[0].isdigit()) - _CHANGING
+
+
+def details(text: str) -> frozenset[str]:
+    """What makes `text` concrete: its numbers, names and identifiers."""
+    return frozenset(
+        fold(word.strip(".,;:!?()\"'"))
+        for at, word in enumerate(text.split())
+        if any(map(str.isdigit, word)) or (at and word[:1].isupper())
+    )
+
+
+def quantities(text: str) -> frozenset[str]:
+    """What kinds of number `text` has: "money", "date"."""
+    said = frozenset(terms(text))
+    found = {name for name, words in _QUANTITIES.items() if words & said and any(map(str.isdigit, text))}
+    return frozenset(found | ({"money"} if any(mark in text for mark in "$€£") else set()))

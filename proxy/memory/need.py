@@ -1,0 +1,119 @@
+"""Does the newest message need what the prompt no longer holds? What is recalled is billed in full each time, so in
+ordinary talk the answer is no.
+
+A logistic regression over how the message is worded (`cues`) and over what is found: do its rare words stand in old
+turns and not in the prompt, is an old turn nearer to it than anything that the prompt holds. Its weights are learned by
+`python -m tests.bench.recall_gate`, which also tells how well they do on a kind of conversation that they were not
+learned from.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from proxy.memory.cues import Cues, cues
+from proxy.memory.recall import Query, Ranking
+from proxy.memory.terms import terms
+from proxy.memory.turn_index import TurnIndex
+
+NeedKind = Literal["none", "faint", "some", "past"]
+
+_INTERCEPT = -10.12
+_WEIGHTS = {
+    "asks": 6.49,
+    "asking_word": 2.32,
+    "request": 8.35,
+    "before": 1.92,
+    "past": 1.09,
+    "ones_own": 2.07,
+    "addressed": -1.26,
+    "advice": -2.08,
+    "going_on": -2.59,
+    "pointing": -1.4,
+    "words": -0.38,
+    "sentences": -1.86,
+    "figures": -1.25,
+    "rare": 2.22,
+    "match": 11.69,
+    "cosine": 2.41,
+    "nearer": 4.83,
+}
+# Without vectors, what they are for most messages.
+_COSINE, _NEARER = 0.58, 0.09
+
+PAST = 0.5  # score from which the past is what is asked for
+SOME = -0.7  # from which it may help: a part of the budget
+FAINT = -2.5  # from which it is worth a part of what the request saves
+SOME_SHARE = 0.4
+WINDOW_TURNS = 2  # newest turns that a question about the past leaves in the prompt, if room is short
+_MOST_TERMS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    kind: NeedKind
+    share: float  # of the budget of recall
+    score: float  # log-odds
+
+
+NONE = Need("none", 0.0, -math.inf)
+
+
+def need(index: TurnIndex, query: Query, ranking: Ranking) -> Need:
+    """What `query` needs of the messages that `ranking` has ranked and the prompt (`query.exclude`) does not hold."""
+    found = evidence(index, query, ranking)
+    if found is None:
+        return NONE
+    features = {**wording(cues(query.text)), **found}
+    score = _INTERCEPT + sum(weight * features[name] for name, weight in _WEIGHTS.items())
+    if score < FAINT:
+        return Need("none", 0.0, score)
+    if score < SOME:
+        return Need("faint", SOME_SHARE, score)
+    return Need("past", 1.0, score) if score >= PAST else Need("some", SOME_SHARE, score)
+
+
+def wording(said: Cues) -> dict[str, float]:
+    return {
+        "asks": said.asks,
+        "asking_word": said.asking_word,
+        "request": said.request,
+        "before": said.before,
+        "past": said.past,
+        "ones_own": said.ones_own,
+        "addressed": said.addressed,
+        "advice": said.advice,
+        "going_on": said.going_on,
+        "pointing": said.pointing,
+        "words": math.log(max(1, min(said.words, 64))),
+        "sentences": min(said.sentences, 4) - 1,
+        "figures": min(said.figures, 3),
+    }
+
+
+def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, float] | None:
+    """None if nothing old is there."""
+    view = ranking.view
+    held = np.array([index.message(int(number)).link in query.exclude for number in view.messages], dtype=np.bool_)
+    inside = held[view.message_of]
+    if inside.all():
+        return None
+    outside = ~inside
+    wanted = list(dict.fromkeys(terms(query.text)))[:_MOST_TERMS]
+    occurs = index.frequencies(wanted, view) > 0
+    passages, holding = len(view.passages), occurs.sum(axis=1)
+    rarity = np.log(1 + (passages - holding + 0.5) / (holding + 0.5))
+    total = float(rarity.sum()) or 1.0
+    only_outside = occurs[:, outside].any(axis=1) & ~occurs[:, inside].any(axis=1)
+    cosine, nearer = _COSINE, _NEARER
+    if ranking.cosines is not None:
+        cosine = float(ranking.cosines[outside].max())
+        nearer = cosine - (float(ranking.cosines[inside].max()) if inside.any() else 0.0)
+    return {
+        "rare": float(rarity[only_outside].sum()) / total,
+        "match": float(ranking.words[outside].max()) / (2.2 * total),  # 1: all of its words, as good as alone
+        "cosine": cosine,
+        "nearer": nearer,
+    }

@@ -1,0 +1,116 @@
+"""How far a conversation has come: the state that an earlier request left, brought up to this one. What is done is in
+proportion to what is new."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from proxy.config.profiles import Profile
+from proxy.memory.block import without_ours
+from proxy.memory.domains import domain
+from proxy.memory.shift import LOOKED_BACK, Exchange, Topic, continuity, shift
+from proxy.types import Message, PathState, TurnDigest, Vector
+from proxy.wire.content import text
+
+# Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
+# summaries may be made of.
+MOST_READ = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A request as planning sees it."""
+
+    messages: Sequence[Message]
+    chain: Sequence[bytes]
+    tokens: Callable[[int], int]  # of the message with this index
+    overhead: int  # tokens of what is no message: tools, the response format
+    profile: Profile
+    state: PathState | None = None  # of the longest earlier request on this path
+    vector: Vector | None = None  # of the newest user message
+    was_seen: bool = False  # an earlier request had a part of this history, whether or not its state is known
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    preamble: int  # messages before the first user message
+    preamble_tokens: int
+    newest: int  # index of the newest user message
+    newest_tokens: int  # of it and all that follows
+    before: int  # tokens of all messages before it
+    turns: int  # user messages so far
+    open: tuple[TurnDigest, ...]  # complete turns that the prompt holds if nothing is folded now, oldest first
+    topic: Topic  # of the newest turn
+
+    @property
+    def digest(self) -> TurnDigest:
+        """Of the newest turn, as far as it has come."""
+        topic = self.topic
+        return TurnDigest(b"", self.newest_tokens, topic.continuity, topic.shift, topic.domain, self.newest)
+
+
+def progress(case: Case) -> Progress | None:
+    """None if nobody has asked anything: no user message."""
+    messages, state = case.messages, case.state
+    newest = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
+    if newest is None:
+        return None
+    preamble = next(index for index, said in enumerate(messages) if said.role == "user")
+    preamble_tokens = sum(map(case.tokens, range(preamble)))
+    since = state.newest if state else preamble
+    starts = [index for index in range(since, newest + 1) if messages[index].role == "user"]
+    known = state.open if state else ()
+    read = known
+    for number, (start, stop) in enumerate(pairwise(starts)):
+        tokens = sum(map(case.tokens, range(start, stop)))
+        if number == 0 and state is not None:
+            said = Topic(state.continuity, state.shift, state.domain)
+        elif len(starts) - number <= MOST_READ:
+            said = _topic(case, start, read, None)
+        else:
+            said = Topic(None, None, "")
+        read = (*read, TurnDigest(case.chain[stop - 1], tokens, said.continuity, said.shift, said.domain, start))
+    goes_on = state is not None and newest == state.newest
+    if state is not None and goes_on:
+        said = Topic(state.continuity, state.shift, state.domain)
+    else:
+        said = _topic(case, newest, read, _cosine(case))
+    return Progress(
+        preamble=preamble,
+        preamble_tokens=preamble_tokens,
+        newest=newest,
+        newest_tokens=sum(map(case.tokens, range(newest, len(messages)))),
+        before=(state.before if state else preamble_tokens) + sum(turn.tokens for turn in read[len(known) :]),
+        turns=(state.turns if state else 1) + len(starts) - 1,
+        open=read,
+        topic=said,
+    )
+
+
+def _cosine(case: Case) -> float | None:
+    """Of the newest user message with the one before it."""
+    earlier = case.state.vector if case.state else None
+    return None if case.vector is None or earlier is None else float(np.dot(case.vector, earlier))
+
+
+def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
+    last = before[-LOOKED_BACK:]
+    stops = [*(turn.start for turn in last[1:]), index][: len(last)]
+    exchanges = [_exchange(case, turn.start, stop) for turn, stop in zip(last, stops, strict=True)]
+    since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
+    message = without_ours(text(case.messages[index].data))
+    near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine)
+    # Shifts are told by the words alone: the cosine that their weights know is with the answer before, too, which would
+    # have to be embedded for it, and adds nothing.
+    cause = shift(message, exchanges, since=since, near=None, numbers=case.profile.window)
+    return Topic(near, cause, domain(message))
+
+
+def _exchange(case: Case, start: int, stop: int) -> Exchange:
+    texts: dict[str, list[str]] = {"user": [], "assistant": []}
+    for said in case.messages[start:stop]:
+        if said.role in texts:
+            texts[said.role].append(text(said.data))
+    return Exchange("\n".join(texts["user"]), "\n".join(texts["assistant"]))

@@ -1,0 +1,56 @@
+"""The terms that old messages are found by: stems of words, and numbers and identifiers as they are written.
+
+A conversation mixes languages, and a short question does not tell which it is in. So every word goes through both
+stemmers, English first: that is no proper stem of either language, but the same one wherever the word stands.
+"""
+
+import re
+import threading
+from functools import lru_cache
+
+import snowballstemmer
+
+from proxy.reuse.text import words
+from proxy.reuse.words import fold
+
+_REMEMBERED = 50_000  # words and their terms: 8 MB
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*|\w+")
+_LONGEST = 40  # characters; what is longer is a key or base64, and found by its beginning
+_STEMMERS = (snowballstemmer.stemmer("english"), snowballstemmer.stemmer("spanish"))
+_STEMMING = threading.Lock()
+
+# What a sentence is made of in either language: it tells nothing about what the sentence is about. Folded.
+STOP = words("""
+a about am an and any are as at be because been being but by can could did do does doing for from had has have having
+he her here hers him his how i if in into is it its just me my no nor not of off on or our ours out over own she should
+so some such than that the their theirs them then there these they this those through to too up us was we were what
+when where which while who whom whose why will with would you your yours d ll m re s t ve im ive id dont didnt doesnt
+isnt wasnt don didn doesn isn wasn aren couldn wouldn shouldn won hey hi hello ok okay please thanks thank also really
+very
+al algo ante aqui asi aun cada como con cual cuales cuando de del desde donde e el ella ellas ellos en entre era eran es
+esa esas ese eso esos esta estaba estan estar estas este esto estos estoy fue fueron ha habia hace han has hasta hay he
+la las le les lo los mas me mi mis mucho muy ni nos nosotros nuestra nuestro o os otra otro para pero por porque pues
+que quien quienes se sea ser si sin sobre son soy su sus tal tambien tan te tenes tenia tengo ti tiene tienen tienes
+todo todos tu tus un una unas uno unos usted ustedes va vos voy y ya yo hola gracias porfa favor che dale bueno buenas
+""")
+
+
+def terms(text: str) -> list[str]:
+    """The terms of `text`, in its order, as often as they occur. An identifier has its parts as well: `codigo_publico`
+    is found by `publico`."""
+    return [term for word in _WORD.findall(text.lower()) for term in _terms(word)]
+
+
+@lru_cache(_REMEMBERED)
+def _terms(word: str) -> tuple[str, ...]:
+    if not word.strip("_") or fold(word) in STOP:
+        return ()
+    if "_" in word:
+        parts = (term for part in word.split("_") for term in _terms(part))
+        return (fold(word[:_LONGEST]), *parts)
+    if word[:1].isdigit() or len(word) > _LONGEST:
+        return (fold(word[:_LONGEST]),)
+    with _STEMMING:  # a stemmer keeps the word in itself
+        for stemmer in _STEMMERS:
+            word = stemmer.stemWord(word)
+    return (fold(word),)

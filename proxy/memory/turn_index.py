@@ -1,0 +1,308 @@
+"""Every archived message of one scope, in memory, ready to be searched: who said what, term by passage, and a vector a
+passage. It grows turn by turn and never looks back: adding costs the same however much is there.
+
+What a request may see is a `View`: the messages of its own path in the order they were said, found by the links of its
+hash chain (4,000 in 0.5 ms), and if wanted those of the scope's other sessions. Neighbours are neighbours in the view:
+so a branch never sees its sibling.
+
+One thread at a time: a posting list that is being read cannot grow.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from proxy.memory.passages import estimate, spans
+from proxy.memory.terms import terms
+from proxy.types import ArchivedTurn, Utterance, Vector
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float32]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+PASSAGE_TOKENS = 120
+# Passages of a message that get a vector; the others are found by their words. An answer says first what it is about:
+# on BEAM a vector for every passage finds no more than one for the first two, at three times the embeddings.
+EMBEDDED: Mapping[str, int] = {"user": 8, "assistant": 2}
+
+_FREQUENCY_BITS = 8  # of a posting; the others number the passage
+_MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
+_FIRST_ROWS = 64
+_BLOCK_ROWS = 1024  # made wide at once for a product: they stay in a core's cache
+_WIDEST = 127  # of int8
+_TINY = 1e-12
+_MESSAGE_BYTES = 600  # of a message's objects: its entry, its link, its spans
+_TERM_BYTES = 200  # of a term's: the word, its entry, its list
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedMessage:
+    link: bytes
+    role: Literal["user", "assistant"]
+    text: str
+    session: str
+    turn: int
+    at: float
+    spans: tuple[tuple[int, int], ...]  # of its passages
+    keys: str = ""  # what else it is found by
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Messages in the order they were said, conversation by conversation, and their passages. Arrays of one item a
+    message or one a passage."""
+
+    messages: Ints  # their numbers in the index
+    passages: Ints  # theirs
+    message_of: Ints  # position in `messages` of every passage
+    first: Ints  # position in `passages` of the first one of every message
+    begins: Flags  # the message has none before it in its conversation
+    is_user: Flags
+    tokens: Ints  # of a message, by the estimate
+
+
+class TurnIndex:
+    def __init__(self, *, passage_tokens: int = PASSAGE_TOKENS) -> None:
+        self._passage_tokens = passage_tokens
+        self._numbers: dict[bytes, int] = {}
+        self._sessions: dict[str, int] = {}
+        self._messages: list[IndexedMessage | None] = []  # None: removed
+        self._postings: dict[str, array[int]] = {}
+        self._entries = 0  # in all posting lists
+        self._text_bytes = 0
+        self._by_message = _Columns(first=np.int64, count=np.int64, is_user=np.bool_, tokens=np.int64, session=np.int64)
+        self._by_passage = _Columns(length=np.float32, scale=np.float32)
+        self._vectors: npt.NDArray[np.int8] | None = None  # times `scale`: that changes a cosine by 0.001
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __contains__(self, link: bytes) -> bool:
+        return link in self._numbers
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, about."""
+        arrays = self._by_message.nbytes + self._by_passage.nbytes
+        vectors = 0 if self._vectors is None else self._vectors.nbytes
+        objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
+        return arrays + vectors + objects + self._text_bytes
+
+    def message(self, number: int) -> IndexedMessage:
+        found = self._messages[number]
+        if found is None:
+            raise LookupError(f"message {number} was removed")
+        return found
+
+    def texts(self, turn: ArchivedTurn) -> list[str]:
+        """What `add` takes a vector of each: the first passages of every message, in their order."""
+        return [
+            utterance.text[start:end]
+            for utterance in turn.utterances
+            for start, end in spans(utterance.text, self._passage_tokens)[: EMBEDDED[utterance.role]]
+        ]
+
+    def add(self, turn: ArchivedTurn, vectors: Vector | None = None, keys: Mapping[bytes, str] | None = None) -> None:
+        """Messages that are known stay as they are, only that they get these vectors. `vectors`: a row for each of
+        `texts(turn)`. `keys`: by a message's link, what else it shall be found by. Raises ValueError if there are not
+        as many rows as texts, or not as many dimensions as the others have."""
+        if vectors is not None:
+            self._check(turn, vectors)
+        row = 0
+        for utterance in turn.utterances:
+            if not utterance.text.strip():  # a message that only calls tools has nothing to be found by
+                continue
+            number = self._numbers.get(utterance.link)
+            if number is None:
+                number = self._append(turn, utterance, (keys or {}).get(utterance.link, ""))
+            embedded = min(len(self.message(number).spans), EMBEDDED[utterance.role])
+            if vectors is not None:
+                self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
+            row += embedded
+
+    def remove(self, links: Sequence[bytes]) -> None:
+        """Nothing of these messages is found, or kept, any more: no text, no term, no vector."""
+        for link in links:
+            number = self._numbers.pop(link, None)
+            if number is None:
+                continue
+            message = self.message(number)
+            first = int(self._by_message["first"][number])
+            for offset, (start, end) in enumerate(message.spans):
+                for term in {*terms(message.text[start:end]), *(terms(message.keys) if offset == 0 else ())}:
+                    self._forget(term, first + offset)
+            if self._vectors is not None:
+                self._vectors[first : first + len(message.spans)] = 0
+                self._by_passage["scale"][first : first + len(message.spans)] = 0
+            self._messages[number] = None
+            self._text_bytes -= len(message.text.encode())
+
+    def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
+        """Links of all messages of the turns that these messages belong to."""
+        numbers = [number for link in links if (number := self._numbers.get(link)) is not None]
+        turns = {(said.session, said.turn) for said in map(self.message, numbers)}
+        if not turns:
+            return set()
+        return {said.link for said in self._messages if said is not None and (said.session, said.turn) in turns}
+
+    def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
+        """The messages of `path`, the links of a request's chain in their order; links that are not archived are
+        passed over. `others_than`: and those of every other session than this."""
+        numbers = self._numbers
+        own = np.array([number for link in path if (number := numbers.get(link)) is not None], dtype=np.int64)
+        begins = np.zeros(len(own), dtype=np.bool_)
+        if others_than is not None:
+            others, other_begins = self._others(own, self._sessions.get(others_than, -1))
+            own, begins = np.concatenate((others, own)), np.concatenate((other_begins, begins))
+            begins[len(others) : len(others) + 1] = True
+        begins[:1] = True
+        counts = self._by_message["count"][own]
+        first = np.cumsum(counts) - counts
+        message_of = np.repeat(np.arange(len(own)), counts)
+        passages = self._by_message["first"][own][message_of] + np.arange(len(message_of)) - first[message_of]
+        return View(
+            messages=own,
+            passages=passages,
+            message_of=message_of,
+            first=first,
+            begins=begins,
+            is_user=self._by_message["is_user"][own],
+            tokens=self._by_message["tokens"][own],
+        )
+
+    def lengths(self, view: View) -> Floats:
+        """Terms of every passage."""
+        lengths: Floats = self._by_passage["length"][view.passages]
+        return lengths
+
+    def frequencies(self, wanted: Sequence[str], view: View) -> Floats:
+        """How often each term (a row) occurs in each passage (a column)."""
+        found = np.zeros((len(wanted), len(view.passages)), dtype=np.float32)
+        column = np.full(len(self._by_passage), -1, dtype=np.int64)
+        column[view.passages] = np.arange(len(view.passages))
+        for row, term in enumerate(wanted):
+            if (posting := self._postings.get(term)) is None:
+                continue
+            entries = np.array(posting, dtype=np.uint32)
+            columns = column[entries >> _FREQUENCY_BITS]
+            seen = columns >= 0
+            found[row, columns[seen]] = (entries & _MOST_FREQUENT)[seen]
+        return found
+
+    def cosines(self, vector: Vector, view: View) -> Floats | None:
+        """Of every passage; 0 for one that has no vector yet. None if none has."""
+        if self._vectors is None:
+            return None
+        low, high = (int(view.passages.min()), int(view.passages.max()) + 1) if len(view.passages) else (0, 0)
+        near = np.zeros(high - low, dtype=np.float32)
+        wide = np.empty((_BLOCK_ROWS, self._vectors.shape[1]), dtype=np.float32)
+        filled = min(high, len(self._vectors))
+        for start in range(low, filled, _BLOCK_ROWS):
+            stop = min(start + _BLOCK_ROWS, filled)
+            block = wide[: stop - start]
+            block[:] = self._vectors[start:stop]
+            np.dot(block, vector, out=near[start - low : stop - low])
+        cosines: Floats = near[view.passages - low] * self._by_passage["scale"][view.passages]
+        return cosines
+
+    def _others(self, own: Ints, session: int) -> tuple[Ints, Flags]:
+        alive = np.array([message is not None for message in self._messages], dtype=np.bool_)
+        sessions = self._by_message["session"]
+        alive &= sessions != session
+        alive[own] = False
+        others = np.flatnonzero(alive)
+        others = others[np.argsort(sessions[others], kind="stable")]
+        begins = np.ones(len(others), dtype=np.bool_)
+        begins[1:] = sessions[others][1:] != sessions[others][:-1]
+        return others, begins
+
+    def _append(self, turn: ArchivedTurn, utterance: Utterance, keys: str) -> int:
+        found = tuple(spans(utterance.text, self._passage_tokens))
+        number, first = len(self._messages), len(self._by_passage)
+        for offset, (start, end) in enumerate(found):
+            counted = Counter(terms(utterance.text[start:end]))
+            if offset == 0 and keys:
+                counted.update(terms(keys))
+            self._by_passage.append(length=counted.total(), scale=0.0)
+            for term, times in counted.items():
+                posting = self._postings.setdefault(term, array("I"))
+                posting.append((first + offset) << _FREQUENCY_BITS | min(times, _MOST_FREQUENT))
+            self._entries += len(counted)
+        self._by_message.append(
+            first=first,
+            count=len(found),
+            is_user=utterance.role == "user",
+            tokens=estimate(utterance.text),
+            session=self._sessions.setdefault(turn.session, len(self._sessions)),
+        )
+        self._messages.append(
+            IndexedMessage(
+                utterance.link, utterance.role, utterance.text, turn.session, turn.number, turn.at, found, keys
+            )
+        )
+        self._numbers[utterance.link] = number
+        self._text_bytes += len(utterance.text.encode())
+        return number
+
+    def _check(self, turn: ArchivedTurn, vectors: Vector) -> None:
+        if len(vectors) != (wanted := len(self.texts(turn))):
+            raise ValueError(f"{len(vectors)} vectors for {wanted} texts")
+        if self._vectors is not None and len(vectors) and vectors.shape[1] != self._vectors.shape[1]:
+            raise ValueError(f"a vector of {vectors.shape[1]} dimensions, not {self._vectors.shape[1]}")
+
+    def _set_vectors(self, first: int, rows: Vector) -> None:
+        if self._vectors is None:
+            self._vectors = np.zeros((_FIRST_ROWS, rows.shape[1]), dtype=np.int8)
+        self._vectors = _room(self._vectors, len(self._by_passage))
+        scale = np.abs(rows).max(axis=1) / _WIDEST
+        self._vectors[first : first + len(rows)] = np.round(rows / np.maximum(scale, _TINY)[:, np.newaxis])
+        self._by_passage["scale"][first : first + len(rows)] = scale
+
+    def _forget(self, term: str, passage: int) -> None:
+        posting = self._postings.get(term)
+        if posting is None:
+            return
+        left = array("I", (entry for entry in posting if entry >> _FREQUENCY_BITS != passage))
+        self._entries -= len(posting) - len(left)
+        if left:
+            self._postings[term] = left
+        else:
+            del self._postings[term]
+
+
+class _Columns:
+    """Arrays of one length that grow together: a row is appended in constant time, all told."""
+
+    def __init__(self, **types: Any) -> None:
+        self._arrays = {name: np.zeros(_FIRST_ROWS, dtype=kind) for name, kind in types.items()}
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, name: str) -> Any:
+        return self._arrays[name][: self._length]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(column.nbytes for column in self._arrays.values())
+
+    def append(self, **row: Any) -> None:
+        for name, value in row.items():
+            self._arrays[name] = _room(self._arrays[name], self._length + 1)
+            self._arrays[name][self._length] = value
+        self._length += 1
+
+
+def _room(rows: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
+    """`rows`, or a longer copy of it that has room for as many as `wanted`."""
+    if wanted <= len(rows):
+        return rows
+    grown = np.zeros((max(wanted, 2 * len(rows)), *rows.shape[1:]), dtype=rows.dtype)
+    grown[: len(rows)] = rows
+    return grown

@@ -1,0 +1,136 @@
+"""What the newest question needs and the window does not hold: facts, and excerpts of old turns. It is billed in full
+each time, so it goes with this question only, and within what was saved, unless the past is what is asked for."""
+
+import math
+from dataclasses import replace
+
+from proxy.memory import block, economics, facts
+from proxy.memory.draft import FRAMING, Draft, Figures, Memory
+from proxy.memory.folding import Folder
+from proxy.types import Excerpt, Fact
+
+BLOCK = 24  # tokens of the tags and titles around what is recalled
+# Tokens of excerpts that a question about the past gets whatever they cost, where the limit keeps the past out of the
+# prompt.
+ASKED_FOR = 500
+SHARED = 0.5  # of what a request saves, for excerpts that it hardly needs
+LEAST_RECALL = 60  # tokens: less holds no message
+# What a question about the past leaves of the window: complete turns, if they take no more than this share of the
+# limit.
+LEAST_TURNS = 2
+LEAST_SHARE = 0.15
+
+
+class Volatile:
+    def __init__(self, figures: Figures, memory: Memory, folder: Folder) -> None:
+        self.figures, self.memory, self.folder = figures, memory, folder
+        self.case, self.progress, self.around, self.state = (
+            figures.case,
+            figures.progress,
+            figures.around,
+            figures.state,
+        )
+
+    def with_volatile(self, draft: Draft) -> Draft:
+        state = self.state
+        if state is not None and self.figures.goes_on:
+            # The same turn goes on: what stands in its user message stays.
+            tokens = self.around.count(state.volatile) + FRAMING if state.volatile else 0
+            draft = replace(
+                draft,
+                volatile=state.volatile,
+                volatile_tokens=tokens,
+                facts=state.volatile_facts,
+                others=state.volatile_others,
+            )
+            return self._stated_only(replace(draft, lent=state.lent)) if draft.kept == state.open else draft
+        return self.volatile(self._lending(draft), self.memory.wanted)
+
+    def is_old(self, draft: Draft) -> bool:
+        """The block is that of an earlier request of the same turn."""
+        return self.state is not None and draft.volatile == self.state.volatile
+
+    def _lending(self, draft: Draft) -> Draft:
+        """A question about the past gets the room of older turns of the window, for this one time: they are sent again
+        with the next request, where the prefix cache still holds them."""
+        limit = self.around.limit
+        if limit is None or not self.memory.is_asked_for:
+            return draft
+        draft = self._stated_only(draft)
+        wanted = min(self.memory.wanted, max(self._allowance(draft), ASKED_FOR))
+        while draft.lent < len(draft.kept) and limit - self.figures.tokens(draft) < wanted + BLOCK:
+            sent = draft.kept[draft.lent :]
+            if len(sent) <= LEAST_TURNS and sum(map(self.figures.size, sent)) <= LEAST_SHARE * limit:
+                break
+            draft = replace(draft, lent=draft.lent + 1)
+        return draft
+
+    def _stated_only(self, draft: Draft) -> Draft:
+        """The head as it stands, without its summaries: the same as long as a turn goes on, whatever is learnt."""
+        if draft.fold is None:
+            return draft
+        head = block.without_summaries(draft.fold.head)
+        tokens = self.around.count(head) + FRAMING if head else 0
+        return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
+
+    def volatile(self, draft: Draft, wanted: int) -> Draft:
+        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0)
+        allowed: float = self._allowance(bare)
+        if self._is_worth_it():
+            allowed = max(allowed, ASKED_FOR)
+        if self.memory.is_faint:
+            allowed = min(allowed, SHARED * self._saving(bare))
+        room = round(min(wanted, allowed))
+        free = math.inf
+        if self.around.limit is not None:
+            free = self.around.limit - self.figures.tokens(bare) - BLOCK
+            room = min(room, round(free))
+        start = self.figures.start(bare)
+        relevant = self._payable(self.folder.unsaid(self.memory.relevant, start, free), bare)
+        excerpts = self._recalled(room - self.figures.stated(relevant), start)
+        # What an excerpt says need not be said twice.
+        said = {excerpt.link for excerpt in excerpts}
+        unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
+        if unsaid != relevant:
+            relevant, excerpts = unsaid, self._recalled(room - self.figures.stated(unsaid), start)
+        text = block.volatile(facts.render(relevant), excerpts, now=self.around.now, session=self.around.session)
+        tokens = self.around.count(text) + FRAMING if text else 0
+        stated = self.figures.stated(relevant)
+        own = [each.tokens for each in excerpts if each.session == self.around.session]
+        others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
+        return replace(bare, volatile=text, volatile_tokens=tokens, facts=stated, others=max(0, others))
+
+    def _saving(self, draft: Draft) -> float:
+        """What this request costs less than by pass-through, in prompt tokens."""
+        rates = self.around.rates
+        repeated = self.figures.prefix(draft) if self.figures.is_refolded(draft) else self.figures.repeated()
+        full = rates.cost(self.figures.original, self.figures.passed_before())
+        ours = rates.cost(self.figures.tokens(draft), repeated)
+        return (full - ours) / rates.write
+
+    def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:
+        """What another conversation stated is worth its price: pass-through could not know it. What this one did was
+        left out to save money, and comes back for free or for a question that needs the past."""
+        if self.memory.wanted and not self.memory.is_faint:
+            return relevant
+        own = tuple(fact for fact in relevant if fact.session == self.around.session)
+        if not own or self.figures.stated(own) <= self._allowance(draft, regret=-economics.RESERVE):
+            return relevant
+        return tuple(fact for fact in relevant if fact not in own)
+
+    def _is_worth_it(self) -> bool:
+        """The past is asked for, and the limit would not let it be sent."""
+        limit = self.around.limit
+        return self.memory.is_asked_for and limit is not None and self.figures.original > limit
+
+    def _recalled(self, tokens: int, start: int) -> tuple[Excerpt, ...]:
+        return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
+
+    def _allowance(self, draft: Draft, *, regret: float = economics.REGRET) -> int:
+        """Tokens of memory that what was saved so far can pay. The next request sends the newest turn without them, so
+        it is not found in the prefix cache then."""
+        rates = self.around.rates
+        again = round(self.figures.newest() * (1 - rates.cached / rates.write))
+        repeated = self.figures.repeated_by(draft)
+        allowed = economics.allowance(rates, self.figures.tokens(draft), repeated, self.figures.books(), regret=regret)
+        return max(0, allowed - again)

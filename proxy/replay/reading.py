@@ -1,0 +1,200 @@
+"""Logs of requests, a JSON object a line: the bare body of a chat completion, or an object that has it as `body` or
+`request`, with what else is known. Gateways write many such formats; what they have in common is read, the rest is
+ignored."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest
+from proxy.types import Headers
+from proxy.wire import headers as wire_headers
+from proxy.wire.request import parse
+
+# By what name logs have it: ours, then LiteLLM's, then others'; the first that is there counts.
+BODIES = ("body", "request")
+TIMES = ("at", "time", "timestamp", "ts", "startTime", "start_time", "created_at", "created")
+SESSIONS = ("session", "session_id", "conversation_id", "thread_id", "chat_id")
+USERS = ("user", "end_user", "user_id")
+KEYS = ("key", "api_key", "api_key_hash", "user_api_key_hash")
+ANSWERS = ("response", "answer")
+SETTINGS = ("model_parameters", "optional_params")  # the body's other fields, in logs that take it apart
+HEADERS = "headers"
+
+# A body at top level is the line without these; `user` is a field of the body itself.
+_OURS = frozenset((*BODIES, *TIMES, *SESSIONS, *KEYS, *ANSWERS, *SETTINGS, HEADERS, "end_user", "user_id"))
+_MILLISECONDS = 1e11  # what is more would be a second in the year 5138
+
+_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class Unusable(ValueError):
+    """Why a line says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A request as it was made, and what the log says of it."""
+
+    body: bytes  # of the chat completion
+    line: int = 0  # where it stands, from 1; 0: in no file
+    at: float | None = None  # unix seconds
+    key: str = ""  # whatever tells one customer from another
+    headers: Headers = ()
+    answer: Mapping[str, Any] | None = None  # the assistant message that it got
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    line: int
+    why: str
+
+
+def read(lines: Iterable[bytes]) -> Iterator[Logged | Skipped]:
+    """What each line says; empty ones say nothing."""
+    for number, line in enumerate(lines, 1):
+        text = line.removeprefix(b"\xef\xbb\xbf").strip()
+        if not text:
+            continue
+        try:
+            yield _logged(text, number)
+        except (Unusable, BadRequest) as error:
+            yield Skipped(number, str(error))
+
+
+def _logged(line: bytes, number: int) -> Logged:
+    try:
+        top = _object.decode(line)
+    except (ValueError, RecursionError):
+        raise Unusable("it is not a JSON object") from None
+    wrapped = _first(top, BODIES)
+    body = _without_envelope(top) if wrapped is None else _unwrapped(wrapped)
+    answer = _answer(_decoded(_first(top, ANSWERS)))
+    body = _completed(body, top, answer)
+    raw = msgspec.json.encode(body)
+    parse(raw)  # raises BadRequest for what no upstream would have taken
+    headers = [*_headers(_decoded(top.get(HEADERS)))]
+    names = [("x-olvido-session", SESSIONS)] + ([("x-olvido-user", USERS)] if wrapped is not None else [])
+    for header, given in names:
+        if (value := _word(_decoded(_first(top, given)))) and wire_headers.get(tuple(headers), header) is None:
+            headers.append((header, value))
+    return Logged(
+        body=raw,
+        line=number,
+        at=_time(_decoded(_first(top, TIMES))),
+        key=_key(top, headers),
+        headers=tuple(headers),
+        answer=answer[0] if answer else None,
+    )
+
+
+def _first(top: Mapping[str, msgspec.Raw], names: Iterable[str]) -> msgspec.Raw | None:
+    return next((top[name] for name in names if name in top and bytes(top[name]) != b"null"), None)
+
+
+def _decoded(raw: msgspec.Raw | None) -> Any:
+    try:
+        return None if raw is None else msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        raise Unusable("it is not a JSON object") from None
+
+
+def _parts(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
+    return _object.decode(_plain(raw))
+
+
+def _plain(raw: msgspec.Raw) -> msgspec.Raw:
+    """A value, which may be written as a string of JSON."""
+    return msgspec.Raw(str(_decoded(raw)).encode()) if bytes(raw).startswith(b'"') else raw
+
+
+def _unwrapped(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
+    try:
+        parts = _parts(raw)
+        return parts if "messages" in parts or "body" not in parts else _parts(parts["body"])
+    except (ValueError, RecursionError):
+        raise Unusable("its body is not a JSON object") from None
+
+
+def _without_envelope(top: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
+    if "messages" not in top:
+        raise Unusable("it has neither a body nor messages")
+    return {name: raw for name, raw in top.items() if name not in _OURS}
+
+
+def _completed(
+    body: Mapping[str, msgspec.Raw], top: Mapping[str, msgspec.Raw], answer: tuple[Mapping[str, Any], str] | None
+) -> dict[str, msgspec.Raw]:
+    """With what some logs keep beside the body: its settings, its model."""
+    settings = _decoded(_first(top, SETTINGS))
+    more = settings if isinstance(settings, dict) else {}
+    whole = {**{name: msgspec.Raw(msgspec.json.encode(value)) for name, value in more.items()}, **body}
+    if "model" not in whole and "model" in top:
+        whole["model"] = top["model"]
+    if "model" not in whole and answer is not None and answer[1]:
+        whole["model"] = msgspec.Raw(msgspec.json.encode(answer[1]))
+    if "messages" in whole:
+        whole["messages"] = _plain(whole["messages"])
+    return whole
+
+
+def _answer(given: Any) -> tuple[Mapping[str, Any], str] | None:
+    """The assistant message, and the model that is named beside it. None if there is none, or several."""
+    match given:
+        case str(said) if said.strip():
+            return {"role": "assistant", "content": said}, ""
+        case {"body": dict(body)}:
+            return _answer(body)
+        case {"choices": [{"message": dict(said)}], **rest}:
+            model = rest.get("model")
+            return {"role": "assistant", **said}, model if isinstance(model, str) else ""
+        case {"role": "assistant"}:
+            return given, ""
+        case _:
+            return None
+
+
+def _headers(given: Any) -> Iterator[tuple[str, str]]:
+    pairs = given.items() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    for pair in pairs:
+        match pair:
+            case (str(name), str(value)) | [str(name), str(value)]:
+                yield name.lower(), value
+
+
+def _key(top: Mapping[str, msgspec.Raw], headers: Iterable[tuple[str, str]]) -> str:
+    if named := _word(_decoded(_first(top, KEYS))):
+        return named
+    metadata = _decoded(top.get("metadata"))
+    if isinstance(metadata, dict) and (named := _word(metadata.get("user_api_key_hash"))):
+        return named
+    return "\n".join(value for name, value in headers if name in wire_headers.KEYS)
+
+
+def _word(value: Any) -> str:
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _time(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            value = _number(value)
+        else:
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise Unusable("its time is neither seconds since 1970 nor an ISO date")
+    return value / 1000 if value > _MILLISECONDS else float(value)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0

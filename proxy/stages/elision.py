@@ -1,0 +1,116 @@
+"""Instructions that need not be repeated (opt-in, `profiles.*.elide`): planning is given the request without them, and
+what it made of that is told as of the whole request."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from proxy.memory import elide
+from proxy.memory.economics import Books, Rates
+from proxy.memory.elide import Elided, Going, Instructions
+from proxy.memory.layout import INSTRUCTIONS
+from proxy.memory.planning import Managed
+from proxy.memory.progress import Case, Progress
+from proxy.types import ChatRequest, Message, PathState
+from proxy.wire.content import text
+
+
+@dataclass(frozen=True, slots=True)
+class Elision:
+    """What was left out of a request's instructions."""
+
+    elided: Elided
+    tools: list[Any] | None  # that are sent instead of the client's
+    of_tools: int  # tokens
+    of_system: int  # tokens
+    is_new: bool  # the request before was sent with something else at its beginning
+
+
+def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str], int]) -> tuple[Case, Elision | None]:
+    """The case without what need not be repeated; None if everything is sent."""
+    wanted = case.profile.elide
+    if not (wanted.tools or wanted.format or wanted.examples):
+        return case, None
+    state = case.state
+    instructions = _instructions(request)
+    before = Elided(frozenset(state.elided_tools), frozenset(state.elided_tags)) if state else Elided()
+    answers = [said for said in request.messages if said.role == "assistant"]
+    tools = instructions.tools
+    valid = elide.passed(answers[-1].data, request.fields.get("response_format"), tools) if answers else None
+    may = elide.possible(wanted, instructions, _called(answers), valid)
+    chosen = elide.choose(before, may, instructions, _going(state, rates), rates, count) if state else Elided()
+    if chosen == before == Elided():
+        return case, None
+    shorter = elide.applied(instructions, chosen)
+    messages = tuple(case.messages)
+    if shorter.system is not None:
+        messages = (shorter.system, *messages[1:])
+    changed_tools = list(shorter.tools) if shorter.tools != instructions.tools else None
+    of_tools = _json_tokens(instructions.tools, count) - _json_tokens(shorter.tools, count)
+    of_system = _text_tokens(instructions.system, count) - _text_tokens(shorter.system, count)
+    elision = Elision(chosen, changed_tools, of_tools, of_system, is_new=chosen != before)
+    if elision.is_new and state is not None:
+        state = replace(state, stable=0, sent=0)  # nothing of the prompt before is repeated
+
+    return replace(case, messages=messages, overhead=case.overhead - of_tools, state=state), elision
+
+
+def shortened(so_far: Progress, elision: Elision | None) -> Progress:
+    if elision is None:
+        return so_far
+    left = elision.of_system
+    return replace(so_far, preamble_tokens=so_far.preamble_tokens - left, before=so_far.before - left)
+
+
+def told(managed: Managed, case: Case, elision: Elision | None) -> Managed:
+    """As of the whole request."""
+    if elision is None:
+        return managed
+    saved = elision.of_tools + elision.of_system
+    mechanisms = replace(managed.mechanisms, elided=saved)
+    original = managed.original + saved
+    state = replace(
+        managed.state,
+        original=original,
+        before=managed.state.before + elision.of_system,
+        elided_tools=tuple(sorted(elision.elided.tools)),
+        elided_tags=tuple(sorted(elision.elided.tags)),
+    )
+    return replace(
+        managed,
+        kind="managed" if managed.kind == "untouched" else managed.kind,
+        messages=managed.messages if managed.messages is not None else tuple(case.messages),
+        original=original,
+        mechanisms=mechanisms,
+        state=state,
+    )
+
+
+def _instructions(request: ChatRequest) -> Instructions:
+    first = request.messages[0]
+    tools = request.fields.get("tools")
+    return Instructions(first if first.role in INSTRUCTIONS else None, tools if isinstance(tools, list) else [])
+
+
+def _called(answers: Iterable[Message]) -> frozenset[str]:
+    calls = (call for said in answers for call in said.data.get("tool_calls") or ())
+    return frozenset(
+        str(call["function"].get("name"))
+        for call in calls
+        if isinstance(call, dict) and isinstance(call.get("function"), dict)
+    )
+
+
+def _going(state: PathState, rates: Rates) -> Going:
+    books = Books(state.baseline + rates.cost(state.original, state.original), state.spent)
+    return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, books=books)
+
+
+def _json_tokens(tools: Any, count: Callable[[str], int]) -> int:
+    return count(msgspec.json.encode(tools).decode()) if tools else 0
+
+
+def _text_tokens(said: Message | None, count: Callable[[str], int]) -> int:
+    return count(text(said.data)) if said is not None else 0

@@ -1,0 +1,193 @@
+"""What is remembered of a request once it is answered: its turns, what the user stated in them, and the state from
+which the next request of the conversation is planned.
+
+The state is kept before the last byte goes to the client, whose next request may follow at once. The rest is done in
+the background, in proportion to what is new: a turn is read once.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from proxy.attempt import Attempts
+from proxy.embed.base import Embedder, EmbeddingUnavailable
+from proxy.memory import facts
+from proxy.memory.extract import extract, wants_forgetting
+from proxy.memory.turns import archived, complete
+from proxy.storage.library import Library, Shelf
+from proxy.tasks import Tasks
+from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Statement, Vector
+from proxy.wire.content import text
+from proxy.wire.request import message
+
+T = TypeVar("T")
+
+DEADLINE = 30.0  # seconds
+EMBEDDED_AT_ONCE = 16  # texts: others have their turn between
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a request and its answer say that is new."""
+
+    turns: tuple[ArchivedTurn, ...]
+    facts: tuple[Fact, ...]
+
+
+class Learner:
+    def __init__(self, library: Library, embedder: Embedder, executor: Executor, tasks: Tasks) -> None:
+        self.pending = 0  # requests that are being learnt from
+        self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
+        self._library = library
+        self._embedder = embedder
+        self._executor = executor
+        self._tasks = tasks
+
+    def delivered(
+        self, passage: Passage, chain: tuple[bytes, ...], answers: Sequence[Mapping[str, Any]], attempts: Attempts
+    ) -> None:
+        """`chain`: the links of the request, and of the answer if there is one."""
+        identity, state = passage.identity, passage.plan.state
+        if passage.directives.mode == "off" or not chain:
+            return
+        if not passage.directives.remember:
+            return
+        if state is not None:
+            self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
+        self.pending += 1
+        kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
+        messages = (*passage.request.messages, *map(message, answers[:1]))[: len(chain)]
+        self._tasks.spawn(self._attempted(passage, messages, chain, attempts, kept), name="learn")
+
+    async def settled(self, identity: Identity) -> None:
+        """Returns when the turns of what was answered in this session are in the archive."""
+        if (kept := self._keeping.get((identity.memory, identity.session))) is not None:
+            await kept.wait()
+
+    async def _attempted(
+        self,
+        passage: Passage,
+        messages: tuple[Message, ...],
+        chain: tuple[bytes, ...],
+        attempts: Attempts,
+        kept: asyncio.Event,
+    ) -> None:
+        key = (passage.identity.memory, passage.identity.session)
+        try:
+            learning = self._learn(passage, messages, chain, kept)
+            await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
+        finally:
+            self.pending -= 1
+            kept.set()
+            if self._keeping.get(key) is kept:
+                del self._keeping[key]
+
+    async def _learn(
+        self, passage: Passage, messages: tuple[Message, ...], chain: tuple[bytes, ...], kept: asyncio.Event
+    ) -> None:
+        scope = passage.identity.memory
+        shelf = await self._library.shelf(scope)
+        is_managed = passage.plan.state is not None
+        if is_managed:
+            await self._library.index(scope, shelf)
+        # What can't be embedded now is read once all the same.
+        known = (shelf.embedded if self._embedder.state == "ready" else shelf.index).__contains__
+        read = await self._in_thread(lambda: _read(passage, messages, chain, shelf, known if is_managed else None))
+        self._library.learn(scope, shelf, read.facts)
+        for turn in read.turns:
+            self._library.keep_turn(scope, turn, None)
+        kept.set()
+        await self._embed_facts(shelf)
+        if is_managed:
+            await self._embed(scope, shelf, read.turns)
+
+    async def _embed_facts(self, shelf: Shelf) -> None:
+        new = [fact for fact in shelf.facts.values() if fact.id not in shelf.fact_vectors]
+        if not new:
+            return
+        try:
+            vectors = await self._embedder.embed([fact.value for fact in new])
+        except EmbeddingUnavailable:
+            return  # chosen by their words alone
+        found = zip(new, vectors, strict=True)
+        shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
+
+    async def _embed(self, scope: str, shelf: Shelf, turns: Sequence[ArchivedTurn]) -> None:
+        """Newest first: a conversation that goes on asks for them soonest."""
+        for turn in reversed(turns):
+            texts = shelf.index.texts(turn)
+            if not texts:
+                continue
+            rows: list[Vector] = []
+            try:
+                for start in range(0, len(texts), EMBEDDED_AT_ONCE):
+                    rows.extend(await self._embedder.embed(texts[start : start + EMBEDDED_AT_ONCE]))
+            except EmbeddingUnavailable:
+                return  # found by their words alone, until they are read again
+            vectors = np.stack(rows)
+            await self._in_thread(partial(shelf.put, turn, vectors))
+            self._library.keep_turn(scope, turn, vectors)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _read(
+    passage: Passage,
+    messages: Sequence[Message],
+    chain: Sequence[bytes],
+    shelf: Shelf,
+    is_known: Callable[[bytes], bool] | None,
+) -> Read:
+    """`is_known`: is this the link of a turn that was read before? None: those of earlier requests, and none is
+    indexed yet."""
+    identity, at = passage.identity, passage.incoming.received_at
+    turns = complete(messages)
+    new = []
+    # Newest first, as far back as nothing is known.
+    for number in range(len(turns), 0, -1):
+        start, stop = turns[number - 1]
+        if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):
+            break
+        new.append(archived(messages, chain, start, stop, number=number, session=identity.session, at=at))
+    new.reverse()
+    new = [turn for turn in new if not _is_command(turn)]
+    new = [turn for turn in new if shelf.may_keep(turn)]
+    if is_known is not None:
+        for turn in new:
+            shelf.put(turn, None)
+    return Read(tuple(new), _stated(passage, messages, chain, shelf))
+
+
+def _is_command(turn: ArchivedTurn) -> bool:
+    return any(said.role == "user" and wants_forgetting(said.text) for said in turn.utterances)
+
+
+def _stated(passage: Passage, messages: Sequence[Message], chain: Sequence[bytes], shelf: Shelf) -> tuple[Fact, ...]:
+    """Facts that are new, confirmed or superseded by what no request had said before."""
+    known = dict(shelf.facts)
+    changed: dict[str, Fact] = {}
+    turn = 0
+    for index, said in enumerate(messages):
+        turn += said.role == "user"
+        if said.role != "user" or index < passage.identity.known or chain[index] in shelf.forgotten:
+            continue
+        statements = [found for found in extract(text(said.data)) if isinstance(found, Statement)]
+        if not statements:
+            continue
+        changes = facts.learn(
+            tuple(known.values()),
+            statements,
+            session=passage.identity.session,
+            turn=turn,
+            link=chain[index],
+            now=passage.incoming.received_at,
+        )
+        for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+            known[fact.id] = changed[fact.id] = fact
+    return tuple(changed.values())

@@ -1,0 +1,114 @@
+"""What a scope remembers that may matter for a request: standing facts, facts that the question is about, and how much
+of the past the question calls for. In a worker thread, which holds the shelf's lock."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from proxy.memory import facts, need, recall
+from proxy.memory.block import without_ours
+from proxy.memory.cues import cues
+from proxy.memory.draft import Memory
+from proxy.memory.extract import wants_forgetting
+from proxy.memory.facts import Decay
+from proxy.memory.progress import Case, Progress
+from proxy.memory.terms import terms
+from proxy.memory.turns import archived, complete
+from proxy.storage.library import Shelf
+from proxy.types import Excerpt, Fact
+from proxy.wire.content import text
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks, and when."""
+
+    session: str
+    is_private: bool  # the scope is one person's: what was said in one conversation may be told in another
+    now: float
+    decay: Decay
+    count: Callable[[str], int]  # tokens of a text
+
+
+def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit: int | None) -> Memory:
+    if case.state is None:
+        _index(asking, case, shelf)
+    known = tuple(shelf.facts.values())
+    memory = Memory(
+        standing=facts.standing(known, asking.now, asking.decay),
+        facts=frozenset(fact.id for fact in known),
+        forgotten=shelf.forgotten,
+    )
+    if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
+        return memory  # in mid-turn: what its question needed has been looked up
+    asked = without_ours(text(case.messages[so_far.newest].data))
+    memory = replace(memory, relevant=_relevant(asking, asked, known, case, so_far, shelf))
+    held = _first_held(case, so_far, limit)
+    others = asking.session if asking.is_private and cues(asked).before else None
+    if held <= so_far.preamble and others is None:
+        return memory  # the prompt holds all that there is
+    query = recall.Query(
+        text=asked,
+        vector=case.vector,
+        path=case.chain[: so_far.newest],
+        exclude=frozenset(case.chain[held:]),
+        others_than=others,
+    )
+    ranking = recall.rank(shelf.index, query)
+    needed = need.need(shelf.index, query, ranking)
+    numbers = case.profile.recall
+    most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
+
+    def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
+        rest = replace(query, exclude=frozenset(case.chain[start:]))
+        return recall.select(shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count)
+
+    return replace(
+        memory,
+        wanted=round(needed.share * most),
+        is_asked_for=needed.kind == "past",
+        is_faint=needed.kind == "faint",
+        recall=recalled,
+    )
+
+
+def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
+    """A history that is new here is found by its words at once, and by its meaning once it is embedded."""
+    for number, (start, stop) in enumerate(complete(case.messages), 1):
+        if case.chain[stop - 1] not in shelf.embedded:
+            turn = archived(
+                case.messages, case.chain, start, stop, number=number, session=asking.session, at=asking.now
+            )
+            texts = [said.text for said in turn.utterances if said.role == "user"]
+            if shelf.may_keep(turn) and not any(map(wants_forgetting, texts)):
+                shelf.add(turn, None)
+
+
+def _relevant(
+    asking: Asking, asked: str, known: Sequence[Fact], case: Case, so_far: Progress, shelf: Shelf
+) -> tuple[Fact, ...]:
+    """Facts that the question is about, and that the last turns do not say."""
+    if not known:
+        return ()
+    limits = case.profile.facts
+    last = so_far.open[-limits.said_turns :] if limits.said_turns else ()
+    start = last[0].start if last else so_far.newest
+    vector = case.vector
+    vectors = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
+    needed = facts.Need(
+        terms=frozenset(terms(asked)),
+        domain=so_far.topic.domain,
+        cosines=None if vector is None else {name: float(of @ vector) for name, of in vectors},
+        said=tuple(text(said.data) for said in case.messages[start:]),
+    )
+    return facts.relevant(known, needed, asking.now, asking.decay, tokens=limits.tokens, count=asking.count)
+
+
+def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:
+    """Index of the first message that the prompt will hold, as far as can be told before anything is folded."""
+    fold = case.state.fold if case.state else None
+    tokens = case.overhead + so_far.preamble_tokens + (fold.head_tokens if fold else 0)
+    tokens += sum(turn.tokens for turn in so_far.open) + so_far.newest_tokens
+    if limit is not None and tokens > limit:
+        kept = so_far.open[-case.profile.window.turns :]
+        return kept[0].start if kept else so_far.newest
+    return fold.start if fold else so_far.preamble

@@ -1,0 +1,176 @@
+"""What memory needs from storage: facts, old turns, and the states of conversations. As in base.py every method takes
+the scope and nothing is read across it; reads are awaited and see what this process has queued, unless they say
+otherwise; writes return at once, and are durable after one batch interval or `flush()`.
+
+What is forgotten is overwritten in the file, not only unlinked: after `flush()` no row has it, and none of its bytes
+stay once SQLite has emptied its log (at the latest when the last process closes the file).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proxy.storage.base import PAGE
+from proxy.types import ArchivedTurn, Fact, Vector
+
+STATES_PER_SESSION = 4
+STATE_SECONDS = 30 * 86_400.0
+
+
+class FactStore(Protocol):
+    """What users want remembered, superseded facts included."""
+
+    def put(self, scope: str, facts: Sequence[Fact]) -> None:
+        """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written, so a
+        fact and the one it supersedes never both count."""
+        ...
+
+    def forget(self, scope: str, ids: Sequence[str]) -> None:
+        """Queue their end."""
+        ...
+
+    async def all(self, scope: str) -> list[Fact]:
+        """Every fact of the scope, oldest first."""
+        ...
+
+    async def find(self, fact_id: str) -> tuple[str, Fact] | None:
+        """The fact and its scope, for whoever administers all of them."""
+        ...
+
+    async def scopes(self) -> list[str]:
+        """Those that have facts, sorted."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveChanges:
+    """What has changed in a scope's archive since a reader asked last."""
+
+    entries: tuple[tuple[ArchivedTurn, Vector | None], ...] = ()  # in the order they changed; None: not embedded yet
+    gone: tuple[bytes, ...] = ()  # links that were forgotten, of turns and of messages: they win over `entries`
+    upto: int = 0  # where to go on the next time
+    more: bool = False  # that was a page, and not the last
+
+
+class Archive(Protocol):
+    """Old turns, verbatim, with the vectors of their passages: a row a passage, as whoever embedded them counted
+    them."""
+
+    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        """Queue the turn. Of a turn that is known already only vectors are taken, if it has none. A turn that was
+        forgotten, or a message of which was, is not taken again."""
+        ...
+
+    def forget(self, scope: str, links: Sequence[bytes]) -> None:
+        """Queue the end, for good, of the turns with these links, or with messages that have them. What stays is the
+        links: for the case that they come again, and for other readers."""
+        ...
+
+    def prune(self, now: float) -> None:
+        """Queue that turns leave, of every scope, whose time has passed at `now`: the oldest, a bounded number."""
+        ...
+
+    async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
+        """What has changed after `after` (0: everything), the oldest first, without turns whose time has passed at
+        `now`, and without what is queued. Vectors are what float16 makes of them."""
+        ...
+
+    async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
+        """Those that are links of turns that are in the archive."""
+        ...
+
+    async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
+        """The turns that end with the turn `link`, oldest first, at most `limit`: as far back as each one's parent is
+        in the archive. Forgotten turns are left out."""
+        ...
+
+    async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
+        """The newest turn of a session; of several at one time, the one with the highest number."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class StateStore(Protocol):
+    """What planning remembers of a conversation, encoded by whoever plans: the newest states of each session, for a
+    month."""
+
+    def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
+        """Queue the state of the path that ends at `link`, in place of the one that it had."""
+        ...
+
+    def forget(self, scope: str) -> None:
+        """Queue the end of all states of the scope: they may quote what shall be forgotten."""
+        ...
+
+    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+        """Link and state of the first of `links` that has one."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class FactsOff:
+    """Nobody has said anything about themselves."""
+
+    def put(self, scope: str, facts: Sequence[Fact]) -> None: ...
+    def forget(self, scope: str, ids: Sequence[str]) -> None: ...
+
+    async def all(self, scope: str) -> list[Fact]:  # noqa: ARG002 (Protocol)
+        return []
+
+    async def find(self, fact_id: str) -> tuple[str, Fact] | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    async def scopes(self) -> list[str]:
+        return []
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class ArchiveOff:
+    """What leaves the window is gone."""
+
+    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None: ...
+    def forget(self, scope: str, links: Sequence[bytes]) -> None: ...
+    def prune(self, now: float) -> None: ...
+
+    async def turns(
+        self,
+        scope: str,  # noqa: ARG002 (Protocol)
+        after: int,
+        now: float,  # noqa: ARG002 (Protocol)
+        limit: int = PAGE,  # noqa: ARG002 (Protocol)
+    ) -> ArchiveChanges:
+        return ArchiveChanges(upto=after)
+
+    async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:  # noqa: ARG002 (Protocol)
+        return set()
+
+    async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
+        return []
+
+    async def latest(self, scope: str, session: str) -> ArchivedTurn | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class StatesOff:
+    """Every request is planned as if it were the first."""
+
+    def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None: ...
+    def forget(self, scope: str) -> None: ...
+
+    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:  # noqa: ARG002 (Protocol)
+        return None
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...

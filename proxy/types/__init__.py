@@ -1,0 +1,90 @@
+"""Everything that flows between modules. Frozen: a stage reads what it is given and returns something new.
+
+base.py     names that every module uses
+request.py  the request, who asks, in which conversation
+reuse.py    answers from memory
+memory.py   facts, turns, summaries, the state of a conversation
+plan.py     what the upstream will get, and why
+answer.py   what comes back
+ledger.py   what it cost
+
+Token counts are in the upstream's own tokens where it told us (`Usage`), else estimates by the o200k ranks,
+calibrated per model. Durations are seconds, sizes bytes, prices US dollars per million tokens.
+"""
+
+from proxy.types.answer import Answer, Delivery, StoredAnswer, StreamedBody, Usage
+from proxy.types.base import Continuity, Headers, Json, Mode, Outcome, PlanKind, SessionSource, Source, Vector
+from proxy.types.ledger import LedgerRow, Price
+from proxy.types.memory import (
+    DOMAINS,
+    ArchivedTurn,
+    Confidence,
+    Excerpt,
+    Fact,
+    FactSource,
+    FactStatus,
+    Fold,
+    Forgetting,
+    Language,
+    PathState,
+    ShiftCause,
+    Statement,
+    Summary,
+    TurnDigest,
+    Utterance,
+)
+from proxy.types.plan import Mechanisms, Passage, Plan, Prompt
+from proxy.types.request import ChatRequest, Directives, Identity, Incoming, Message, Scope, Turn
+from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss
+
+__all__ = [
+    "DOMAINS",
+    "Answer",
+    "ArchivedTurn",
+    "Asked",
+    "Candidate",
+    "ChatRequest",
+    "Confidence",
+    "Continuity",
+    "Delivery",
+    "Directives",
+    "Excerpt",
+    "Fact",
+    "FactSource",
+    "FactStatus",
+    "Fold",
+    "Forgetting",
+    "Headers",
+    "Identity",
+    "Incoming",
+    "Json",
+    "Language",
+    "LedgerRow",
+    "Mechanisms",
+    "Message",
+    "Mode",
+    "Outcome",
+    "Passage",
+    "PathState",
+    "Plan",
+    "PlanKind",
+    "Price",
+    "Prompt",
+    "ReuseDecision",
+    "ReuseEntry",
+    "ReuseHit",
+    "ReuseMiss",
+    "Scope",
+    "SessionSource",
+    "ShiftCause",
+    "Source",
+    "Statement",
+    "StoredAnswer",
+    "StreamedBody",
+    "Summary",
+    "Turn",
+    "TurnDigest",
+    "Usage",
+    "Utterance",
+    "Vector",
+]

@@ -1,0 +1,182 @@
+"""What memory is made of. Frozen: planning reads it and returns something new.
+
+Token counts are estimates by the o200k ranks, times seconds since the epoch by the clock of the request. `link` is a
+link of the hash chain: it names a message *and* the whole history before it, so what is found by the links of a
+request's own chain belongs to its own path, never to another branch.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from proxy.types.base import Vector
+
+Language = Literal["es", "en"]
+Confidence = Literal["high", "medium", "low"]
+FactSource = Literal["explicit", "inferred"]
+Stance = Literal["states", "changes", "keeps"]
+FactStatus = Literal["active", "retrieval-only", "stale", "superseded"]
+
+DOMAINS = ("work", "preferences", "decisions", "personal", "projects")  # of the seed; others are allowed
+
+
+# --- facts ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a user message says about its author, found by an explicit signal."""
+
+    domain: str
+    key: str  # what it is about, lower case, words joined by "-": two statements of one key contradict each other
+    value: str  # verbatim, in the user's words
+    confidence: Confidence
+    pinned: bool = False  # a standing instruction or preference: holds for every answer
+    stance: Stance = "states"  # whether it says that something was otherwise before, or that it still holds
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """`olvidá …` / `forget …`: what the user wants removed, in the user's words; "" is everything."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement that is kept. Superseded by a newer one of the same key, it stays as history, never rendered."""
+
+    id: str  # "f-" and 16 hex digits: a hash of domain, key, value and the turn that said it first
+    domain: str
+    key: str
+    value: str
+    confidence: Confidence
+    source: FactSource
+    session: str
+    turn: int  # number of the turn that said it first, from 1; 0 if it was added by hand
+    created_at: float
+    last_confirmed_at: float
+    pinned: bool = False
+    superseded_by: str | None = None  # id of the fact that took its place
+    superseded_at: float = 0.0
+    links: tuple[bytes, ...] = ()  # of the user messages that said it: its sources, and keys to find them by
+
+
+# --- turns ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One message of a turn as memory keeps it: verbatim text, no tool results."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    link: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedTurn:
+    """A complete turn, verbatim. Identified by `link`, that of its last message."""
+
+    link: bytes
+    parent: bytes  # link of the message before its first one; b"" at the beginning of a conversation
+    session: str
+    number: int  # from 1
+    at: float
+    messages: bytes  # JSON array: the client's own bytes of every message, tool results included
+    utterances: tuple[Utterance, ...]
+
+
+# --- topics --------------------------------------------------------------------------------------------------------
+
+ShiftCause = Literal["phrase", "similarity", "domain", "flush"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDigest:
+    """What planning needs to know of a turn, computed once, when it is seen first."""
+
+    link: bytes  # of its last message
+    tokens: int  # of all its messages, as the client sent them
+    continuity: float | None  # cosine with the turn before; None: unknown (no embedding, or the first turn)
+    shift: ShiftCause | None  # how it changes the topic, if it does
+    domain: str = ""  # of its user message, "" if none is recognised
+    start: int = 0  # index of its user message
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A segment of turns that left the window: write-once, key-value, extractive."""
+
+    topic: str
+    discussed: tuple[str, ...]
+    outcome: str
+    decisions: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    first_turn: int
+    last_turn: int
+
+
+# --- recall --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """An old message, or a passage of a long one, that the newest question needs."""
+
+    link: bytes  # of the message
+    role: Literal["user", "assistant"]
+    text: str  # verbatim
+    turn: int
+    session: str
+    at: float
+    score: float
+    tokens: int
+
+
+# --- the state of a conversation -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """An epoch: what stands at the beginning of the prompt until the next fold."""
+
+    start: int  # index of the first message that is kept: a user message
+    head: str = ""  # the memory head as it stands in the prompt
+    head_tokens: int = 0
+    fact_ids: tuple[str, ...] = ()  # rendered in the head
+    fact_tokens: int = 0  # of the head's, that are facts
+    summaries: tuple[Summary, ...] = ()
+    capped: tuple[int, ...] = ()  # indices of older assistant messages that are sent shortened
+    instructions: tuple[int, ...] = ()  # indices of system messages among the folded turns: they are sent all the same
+    turn: int = 0  # turns that there had been when it was made
+    forgotten: int = 0  # messages of this scope that had been forgotten by then
+
+
+@dataclass(frozen=True, slots=True)
+class PathState:
+    """What planning remembers of the path that ends at a request's last message. The next request of this
+    conversation starts from it; so no request has to read the whole history again."""
+
+    turns: int  # user messages so far
+    at: float  # of the request
+    newest: int  # index of its newest user message
+    before: int  # tokens of the messages before that, as the client sent them
+    original: int  # tokens of the prompt as the client sent it, tools included
+    sent: int  # tokens of the prompt that went upstream
+    stable: int  # of these, the beginning that the next request repeats if it folds nothing
+    baseline: float  # cost of pass-through so far, in uncached prompt tokens
+    spent: float  # cost of what was sent so far, in the same unit
+    fold: Fold | None = None
+    open: tuple[TurnDigest, ...] = ()  # complete turns that the prompt still holds, oldest first
+    folded_results: tuple[int, ...] = ()  # indices of tool results that are sent as a marker
+    volatile: str = ""  # the block in the newest user message, kept while that turn goes on
+    volatile_link: bytes = b""  # of that user message
+    volatile_facts: int = 0  # tokens of the block that are facts
+    volatile_others: int = 0  # tokens of the block that are excerpts from other conversations
+    lent: int = 0  # of the open turns, oldest first, that are not sent while that turn goes on
+    vector: Vector | None = field(default=None, compare=False)  # of the newest user message
+    elided_tools: tuple[str, ...] = ()  # names of tools that were sent without their descriptions
+    elided_tags: tuple[str, ...] = ()  # of the system prompt that was sent without them
+    continuity: float | None = None  # of the newest turn, as in its digest
+    shift: ShiftCause | None = None
+    domain: str = ""

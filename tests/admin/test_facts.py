@@ -1,0 +1,508 @@
+"""Facts over HTTP, as whoever runs the proxy sees and changes them, and as a page of another site does."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import count
+from time import time
+from typing import Any
+
+import httpx
+import pytest
+
+from proxy.admin.facts import MOST_FACTS, USUAL_FACTS
+from proxy.app import create_app
+from proxy.services import Services
+from proxy.types import ArchivedTurn, Fact, Utterance
+from tests.builders import TENANT
+from tests.proxied import in_front_of, run_upstream
+from tests.servers import run_proxy
+
+FACTS = "/admin/api/facts"
+TOKEN = "an-admin-token-0123456789"
+DAY = 86_400.0
+CARD = [
+    *("scope", "id", "session", "turn", "domain", "key", "value", "confidence", "source", "status"),
+    *("created_at", "last_confirmed_at", "superseded_by", "pinned"),
+]
+
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    http: httpx.Client
+    services: Services
+
+    def scope(self) -> str:
+        """Of nobody yet."""
+        return f"{TENANT}/user-{next(_numbers)}"
+
+    def known(self, scope: str | None = None, *, age: float = 0.0, **differing: Any) -> tuple[str, Fact]:
+        """A fact that was said `age` seconds ago, and its scope."""
+        number = next(_numbers)
+        at = time() - age
+        said = Fact(f"f-{number:016x}", "personal", "ciudad", "vivo en Rosario", "medium", "explicit", "s", 3, at, at)
+        fact = replace(said, **differing)
+        scope = scope if scope is not None else self.scope()
+        self.services.library.facts.put(scope, [fact])
+        return scope, fact
+
+    def add(self, scope: str, value: str, **differing: Any) -> dict[str, Any]:
+        """The fact that is added by hand."""
+        draft = {"scope": scope, "domain": "personal", "key": "ciudad", "value": value, **differing}
+        answer = self.http.post(FACTS, json=draft)
+        assert answer.status_code in (200, 201), answer.text
+        told: dict[str, Any] = answer.json()["fact"]
+        return told
+
+    def of(self, scope: str, **query: str) -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = self.http.get(FACTS, params={"scope": scope, **query}).json()["facts"]
+        return told
+
+
+def started(stack: ExitStack, **sections: Any) -> Proxy:
+    upstream = stack.enter_context(run_upstream())
+    settings = in_front_of(upstream, **sections)
+    app = create_app(settings)
+    url = stack.enter_context(run_proxy(settings, app))
+    return Proxy(
+        stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)),
+        app.state.services,
+    )
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[Proxy, Proxy, Proxy]]:
+    """One without a token, one with, and one that keeps no facts."""
+    with ExitStack() as stack:
+        yield (
+            started(stack),
+            started(stack, admin={"token": TOKEN}),
+            started(stack, memory={"facts": False}, server={"port": 0, "drain": 5, "max_body_mb": 1}),
+        )
+
+
+@pytest.fixture
+def proxy(running: tuple[Proxy, ...]) -> Proxy:
+    return running[0]
+
+
+@pytest.fixture
+def guarded(running: tuple[Proxy, ...]) -> Proxy:
+    return running[1]
+
+
+@pytest.fixture
+def forgetful(running: tuple[Proxy, ...]) -> Proxy:
+    return running[2]
+
+
+def error(answer: httpx.Response) -> tuple[int, str | None]:
+    told = answer.json()["error"]
+    assert told.keys() == {"message", "type", "param", "code"}
+    return answer.status_code, told["code"]
+
+
+# --- looking ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_facts_of_a_scope_are_told_newest_first_with_all_that_is_known(proxy: Proxy) -> None:
+    scope, old = proxy.known(age=10, key="perro", value="tengo una perra, Ñata", pinned=True)
+    _, new = proxy.known(scope)
+    proxy.known()  # of somebody else
+    answer = proxy.http.get(FACTS, params={"scope": scope})
+    assert (answer.status_code, answer.json()["more"]) == (200, False)
+    first, last = answer.json()["facts"]
+    assert list(first) == CARD
+    assert last == {
+        "scope": scope,
+        "id": old.id,
+        "session": "s",
+        "turn": 3,
+        "domain": "personal",
+        "key": "perro",
+        "value": "tengo una perra, Ñata",
+        "confidence": "medium",
+        "source": "explicit",
+        "status": "active",
+        "created_at": old.created_at,
+        "last_confirmed_at": old.last_confirmed_at,
+        "superseded_by": None,
+        "pinned": True,
+    }
+    assert first["id"] == new.id
+
+
+@pytest.mark.parametrize(
+    ("days", "differing", "status"),
+    [
+        (0, {}, "active"),
+        (89, {}, "active"),
+        (91, {}, "retrieval-only"),
+        (91, {"confidence": "high"}, "active"),
+        (181, {}, "stale"),
+        (181, {"confidence": "high"}, "stale"),
+        (29, {"confidence": "low"}, "active"),
+        (31, {"confidence": "low"}, "stale"),
+        (0, {"superseded_by": "f-ffffffffffffffff"}, "superseded"),
+        (181, {"superseded_by": "f-ffffffffffffffff"}, "superseded"),
+    ],
+)
+def test_the_status_is_that_of_now(days: int, differing: dict[str, Any], status: str, proxy: Proxy) -> None:
+    scope, fact = proxy.known(age=days * DAY, **differing)
+    assert [told["status"] for told in proxy.of(scope)] == [status]
+    assert proxy.http.get(f"{FACTS}/{fact.id}").json()["fact"]["status"] == status
+    for wanted in ("active", "retrieval-only", "stale", "superseded"):
+        assert len(proxy.of(scope, status=wanted)) == (wanted == status)
+
+
+def test_facts_are_told_by_domain_and_as_many_as_asked_for(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    for number in range(3):
+        proxy.known(scope, age=number, domain="work" if number == 1 else "personal")
+    assert [fact["domain"] for fact in proxy.of(scope, domain="work")] == ["work"]
+    assert len(proxy.of(scope, domain="projects")) == 0
+    two = proxy.http.get(FACTS, params={"scope": scope, "limit": "2"}).json()
+    assert ([fact["domain"] for fact in two["facts"]], two["more"]) == (["personal", "work"], True)
+    three = proxy.http.get(FACTS, params={"scope": scope, "limit": "3"}).json()
+    assert (len(three["facts"]), three["more"]) == (3, False)
+
+
+def test_without_a_limit_there_are_not_too_many(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    for _ in range(USUAL_FACTS + 1):
+        proxy.known(scope)
+    assert len(proxy.of(scope)) == USUAL_FACTS
+    assert len(proxy.of(scope, limit=str(MOST_FACTS))) == USUAL_FACTS + 1
+
+
+def test_without_a_scope_all_are_told_each_with_its_own(proxy: Proxy) -> None:
+    ana, beto = proxy.known(domain="of-two")[0], proxy.known(domain="of-two")[0]
+    told = proxy.http.get(FACTS, params={"domain": "of-two"}).json()["facts"]
+    assert {fact["scope"] for fact in told} == {ana, beto}
+
+
+@pytest.mark.parametrize("scope", ["", "nobody/", "a b/+ñ", 'x" OR 1=1 --', "\x00"])
+def test_a_scope_that_nobody_has_used_has_no_facts(scope: str, proxy: Proxy) -> None:
+    proxy.known()
+    assert proxy.of(scope) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("limit=0", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=1.5", "limit"),
+        ("limit=", "limit"),
+        ("limit=%C2%B2", "limit"),
+        (f"limit={MOST_FACTS + 1}", "limit"),
+        ("limit=" + "9" * 5_000, "limit"),
+        ("status=old", "status"),
+        ("status=", "status"),
+        ("status=Active", "status"),
+    ],
+)
+def test_what_is_out_of_range_is_named(query: str, param: str, proxy: Proxy) -> None:
+    answer = proxy.http.get(f"{FACTS}?{query}")
+    assert error(answer) == (400, None)
+    assert answer.json()["error"]["param"] == param
+
+
+# --- adding ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_added_by_hand_is_explicit_of_no_turn_and_kept(proxy: Proxy) -> None:
+    scope, before = proxy.scope(), time()
+    draft = {"scope": scope, "domain": "personal", "key": "Mi ciudad", "value": " vivo en Córdoba\n"}
+    answer = proxy.http.post(FACTS, json=draft)
+    assert answer.status_code == 201
+    fact = answer.json()["fact"]
+    assert list(fact) == CARD
+    assert (fact["key"], fact["value"], fact["scope"]) == ("mi-ciudad", "vivo en Córdoba", scope)
+    assert (fact["source"], fact["turn"], fact["session"]) == ("explicit", 0, "")
+    assert (fact["confidence"], fact["pinned"], fact["status"]) == ("high", False, "active")
+    assert before <= fact["created_at"] == fact["last_confirmed_at"] <= time()
+    assert answer.json()["history"] == {"before": [], "after": []}
+    assert proxy.of(scope) == [fact]
+
+
+async def test_the_next_prompt_sees_what_was_added_changed_and_forgotten(proxy: Proxy) -> None:
+    scope = proxy.scope()
+
+    async def shelf() -> set[str]:
+        return {each.value for each in (await proxy.services.library.shelf(scope)).facts.values()}
+
+    assert await shelf() == set()
+    fact = proxy.add(scope, "vivo en Córdoba", pinned=True)
+    assert await shelf() == {"vivo en Córdoba"}
+    changed = proxy.http.patch(f"{FACTS}/{fact['id']}", json={"value": "vivo en Salta"}).json()["fact"]
+    assert await shelf() == {"vivo en Córdoba", "vivo en Salta"}
+    for each in (fact, changed):
+        assert proxy.http.delete(f"{FACTS}/{each['id']}").status_code == 200
+    assert await shelf() == set()
+
+
+def test_another_value_of_a_key_supersedes_and_the_history_is_told_from_both_ends(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    one, two, three = (proxy.add(scope, value) for value in ("Rosario", "Salta", "Jujuy"))
+    current = proxy.http.get(f"{FACTS}/{three['id']}").json()
+    assert [fact["value"] for fact in current["history"]["before"]] == ["Rosario", "Salta"]
+    assert current["history"]["after"] == []
+    first = proxy.http.get(f"{FACTS}/{one['id']}").json()
+    assert (first["fact"]["status"], first["fact"]["superseded_by"]) == ("superseded", two["id"])
+    assert [fact["value"] for fact in first["history"]["after"]] == ["Salta", "Jujuy"]
+    assert [fact["value"] for fact in proxy.of(scope, status="active")] == ["Jujuy"]
+
+
+def test_the_same_value_again_is_confirmed_and_not_a_second_fact(proxy: Proxy) -> None:
+    scope, fact = proxy.known(age=100 * DAY)
+    draft = {"scope": scope, "domain": "personal", "key": "ciudad", "value": fact.value, "confidence": "low"}
+    answer = proxy.http.post(FACTS, json=draft)
+    assert (answer.status_code, answer.json()["fact"]["id"]) == (200, fact.id)
+    (told,) = proxy.of(scope)
+    assert (told["status"], told["confidence"], told["created_at"]) == ("active", "low", fact.created_at)
+    assert told["last_confirmed_at"] > fact.last_confirmed_at
+
+
+def test_one_fact_of_two_people_is_two(proxy: Proxy) -> None:
+    ana, beto = proxy.scope(), proxy.scope()
+    of_ana, of_beto = proxy.add(ana, "Rosario"), proxy.add(beto, "Rosario")
+    assert proxy.http.delete(f"{FACTS}/{of_ana['id']}").json() == {"id": of_ana["id"], "scope": ana, "forgotten": True}
+    assert (proxy.of(ana), proxy.of(beto)) == ([], [of_beto])
+
+
+GOOD = {"scope": f"{TENANT}/refused", "domain": "personal", "key": "ciudad", "value": "Rosario"}
+
+
+def without(name: str) -> dict[str, Any]:
+    return {key: value for key, value in GOOD.items() if key != name}
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "told"),
+    [
+        *(({**without(name)}, name, name) for name in GOOD),
+        ({**GOOD, "colour": "red", "id": "f-1"}, "colour", "colour, id"),
+        ({**GOOD, "source": "inferred"}, "source", "source"),
+        ({**GOOD, "scope": "ana"}, "scope", "scope"),
+        ({**GOOD, "scope": f"{TENANT}/a b"}, "scope", "scope"),
+        ({**GOOD, "scope": TENANT}, "scope", "scope"),
+        ({**GOOD, "scope": 7}, "scope", "scope"),
+        ({**GOOD, "domain": ""}, "domain", ""),
+        ({**GOOD, "domain": "x" * 129}, "domain", "128"),
+        ({**GOOD, "key": " \n"}, "key", ""),
+        ({**GOOD, "key": None}, "key", "str"),
+        ({**GOOD, "value": ""}, "value", ""),
+        ({**GOOD, "value": "x" * 2_001}, "value", "2000"),
+        ({**GOOD, "value": ["Rosario"]}, "value", "str"),
+        ({**GOOD, "confidence": "certain"}, "confidence", "certain"),
+        ({**GOOD, "pinned": "yes"}, "pinned", "bool"),
+        ({**GOOD, "pinned": 1}, "pinned", "bool"),
+        ([GOOD], None, "object"),
+        ("Rosario", None, "object"),
+    ],
+)
+def test_a_draft_that_is_not_one_is_refused_by_name(body: Any, param: str | None, told: str, proxy: Proxy) -> None:
+    answer = proxy.http.post(FACTS, json=body)
+    assert error(answer)[0] == 400
+    assert answer.json()["error"]["param"] == param
+    assert told in answer.json()["error"]["message"]
+    assert proxy.of(GOOD["scope"]) == []
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff", b'{"value": "\xff"}', b'{"value": "\\ud800"}', b"[" * 100_000])
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_body_that_is_no_json_is_refused(method: str, raw: bytes, proxy: Proxy) -> None:
+    _, fact = proxy.known()
+    path = FACTS if method == "POST" else f"{FACTS}/{fact.id}"
+    assert error(proxy.http.request(method, path, content=raw)) == (400, "invalid_json")
+    coded = proxy.http.request(method, path, content=raw, headers={"content-encoding": "gzip"})
+    assert error(coded) == (400, None)
+
+
+def test_a_body_that_is_too_large_is_refused(forgetful: Proxy) -> None:
+    answer = forgetful.http.post(FACTS, content=b" " * (2**20 + 1))
+    assert error(answer) == (413, "request_too_large")
+
+
+def test_where_no_facts_are_kept_none_are_taken(forgetful: Proxy) -> None:
+    answer = forgetful.http.post(FACTS, json=GOOD)
+    assert error(answer) == (400, None)
+    assert "memory.facts" in answer.json()["error"]["message"]
+    assert forgetful.http.get(FACTS).json() == {"facts": [], "more": False}
+
+
+# --- changing --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "differing"),
+    [
+        ({"confidence": "high"}, {"confidence": "high"}),
+        ({"pinned": True}, {"pinned": True}),
+        ({"domain": "Hogar"}, {"domain": "hogar"}),
+        ({"key": "mi casa"}, {"key": "mi-casa"}),
+        ({"value": "vivo en Rosario", "pinned": True}, {"pinned": True}),
+    ],
+)
+def test_a_fact_is_changed_and_stays_the_same_fact(
+    wanted: dict[str, Any], differing: dict[str, Any], proxy: Proxy
+) -> None:
+    scope, fact = proxy.known(age=5)
+    (before,) = proxy.of(scope)
+    answer = proxy.http.patch(f"{FACTS}/{fact.id}", json=wanted)
+    assert answer.status_code == 200
+    assert answer.json() == {"fact": {**before, **differing}, "history": {"before": [], "after": []}}
+    assert proxy.of(scope) == [answer.json()["fact"]]
+
+
+def test_an_edited_value_is_a_new_fact_in_place_of_the_old_one(proxy: Proxy) -> None:
+    scope, fact = proxy.known(age=5, pinned=True)
+    told = proxy.http.patch(f"{FACTS}/{fact.id}", json={"value": "vivo en Salta", "confidence": "high"}).json()
+    new = told["fact"]
+    assert new["id"] != fact.id
+    assert (new["value"], new["confidence"], new["pinned"], new["key"]) == ("vivo en Salta", "high", True, "ciudad")
+    assert (new["source"], new["turn"], new["status"]) == ("explicit", 0, "active")
+    (old,) = told["history"]["before"]
+    assert (old["id"], old["status"], old["superseded_by"]) == (fact.id, "superseded", new["id"])
+    assert proxy.of(scope) == [new, old]
+
+
+@pytest.mark.parametrize(("days", "before"), [(100, "retrieval-only"), (200, "stale")])
+def test_a_confirmed_fact_is_active_again(days: int, before: str, proxy: Proxy) -> None:
+    scope, fact = proxy.known(age=days * DAY)
+    assert proxy.of(scope)[0]["status"] == before
+    now = time()
+    told = proxy.http.patch(f"{FACTS}/{fact.id}", json={"confirm": True}).json()["fact"]
+    assert (told["id"], told["status"]) == (fact.id, "active")
+    assert now <= told["last_confirmed_at"] <= time()
+    assert proxy.of(scope) == [told]
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        ({}, None),
+        ([], None),
+        ({"value": None}, None),
+        ({"confirm": False}, "confirm"),
+        ({"confirm": 1}, "confirm"),
+        ({"value": " "}, "value"),
+        ({"confidence": "certain"}, "confidence"),
+        ({"pinned": "no"}, "pinned"),
+        ({"scope": f"{TENANT}/other"}, "scope"),
+        ({"status": "stale"}, "status"),
+        ({"value": "Salta", "superseded_by": None}, "superseded_by"),
+    ],
+)
+def test_a_change_that_is_none_is_refused_by_name(body: Any, param: str | None, proxy: Proxy) -> None:
+    scope, fact = proxy.known()
+    before = proxy.of(scope)
+    answer = proxy.http.patch(f"{FACTS}/{fact.id}", json=body)
+    assert error(answer) == (400, None)
+    assert answer.json()["error"]["param"] == param
+    assert proxy.of(scope) == before
+
+
+def test_history_is_not_changed(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    old, new = proxy.add(scope, "Rosario"), proxy.add(scope, "Salta")
+    for wanted in ({"confirm": True}, {"value": "Jujuy"}):
+        answer = proxy.http.patch(f"{FACTS}/{old['id']}", json=wanted)
+        assert error(answer) == (400, None)
+        assert new["id"] in answer.json()["error"]["message"]
+
+
+# --- forgetting ------------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_forgotten_leaves_every_index_with_the_message_that_said_it(proxy: Proxy) -> None:
+    link, answer_link = b"l" * 16, b"m" * 16
+    scope, fact = proxy.known(links=(link,))
+    _, kept = proxy.known(scope, key="perro")
+    said = (Utterance("user", fact.value, link), Utterance("assistant", "Anotado.", answer_link))
+    proxy.services.library.archive.add(
+        scope, ArchivedTurn(answer_link, b"", "s", 1, fact.created_at, b"[]", said), vectors=None
+    )
+    proxy.services.storage.states.put(scope, "s", answer_link, fact.created_at, b"quotes it")
+    assert proxy.http.delete(f"{FACTS}/{fact.id}").json() == {"id": fact.id, "scope": scope, "forgotten": True}
+    assert [told["id"] for told in proxy.of(scope)] == [kept.id]
+    assert await proxy.services.storage.archive.known(scope, [answer_link]) == set()
+    assert await proxy.services.storage.states.get(scope, [answer_link]) is None
+    assert link in (await proxy.services.library.shelf(scope)).forgotten
+    assert error(proxy.http.delete(f"{FACTS}/{fact.id}")) == (404, "unknown_url")
+
+
+@pytest.mark.parametrize("unknown", ["f-ffffffffffffffff", "x", "%00", "%ff", "' OR 1=1", "%F0%9F%8C%B5" * 100])
+@pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
+def test_an_unknown_fact_is_told_to_be_so(method: str, unknown: str, proxy: Proxy) -> None:
+    body = {"confirm": True} if method == "PATCH" else None
+    told = proxy.http.request(method, f"{FACTS}/{unknown}", json=body)
+    assert error(told) == (404, "unknown_url")
+    assert len(told.json()["error"]["message"]) < 200
+
+
+# --- who may not -----------------------------------------------------------------------------------------------------
+
+
+def attempts(proxy: Proxy, scope: str, fact: Fact, headers: dict[str, str]) -> Iterator[httpx.Response]:
+    body = {"scope": scope, "domain": "personal", "key": "perro", "value": "Ñata"}
+    for method, path, sent in (
+        ("GET", FACTS, None),
+        ("GET", f"{FACTS}?scope={scope}", None),
+        ("GET", f"{FACTS}/{fact.id}", None),
+        ("POST", FACTS, body),
+        ("PATCH", f"{FACTS}/{fact.id}", {"value": "Salta"}),
+        ("DELETE", f"{FACTS}/{fact.id}", None),
+    ):
+        yield proxy.http.request(method, path, json=sent, headers=headers)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.com:8484"},
+        {"origin": "https://evil.com", "content-type": "text/plain"},
+        {"sec-fetch-site": "cross-site"},
+    ],
+)
+def test_without_a_token_a_page_of_another_site_learns_and_changes_nothing(
+    headers: dict[str, str], proxy: Proxy
+) -> None:
+    scope, fact = proxy.known()
+    before = proxy.of(scope)
+    for answer in attempts(proxy, scope, fact, headers):
+        assert error(answer) == (403, "forbidden")
+        assert fact.value not in answer.text
+    assert proxy.of(scope) == before
+
+
+@pytest.mark.parametrize("authorization", ["", "Bearer sk-a-clients-key", f"Basic {TOKEN}"])
+def test_with_a_token_nobody_else_learns_or_changes_anything(authorization: str, guarded: Proxy) -> None:
+    scope, fact = guarded.known()
+    for answer in attempts(guarded, scope, fact, {"authorization": authorization}):
+        assert error(answer) == (401, "invalid_api_key")
+        assert fact.value not in answer.text
+    allowed = {"authorization": f"Bearer {TOKEN}"}
+    told = guarded.http.get(FACTS, params={"scope": scope}, headers=allowed).json()["facts"]
+    assert [each["value"] for each in told] == [fact.value]
+
+
+def test_contents_are_not_kept_by_anything_on_the_way(proxy: Proxy) -> None:
+    scope, fact = proxy.known()
+    for answer in attempts(proxy, scope, fact, {}):
+        assert answer.is_success
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["content-type"] == "application/json"
+        assert not any(name.startswith("access-control-") for name in answer.headers)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("PUT", FACTS), ("DELETE", FACTS), ("OPTIONS", FACTS), ("POST", f"{FACTS}/f-1"), ("GET", f"{FACTS}/f-1/x")],
+)
+def test_nothing_else_is_there_and_no_preflight_succeeds(method: str, path: str, proxy: Proxy) -> None:
+    answer = proxy.http.request(method, path, headers={"origin": "https://evil.com"})
+    assert error(answer) == (404, "unknown_url")

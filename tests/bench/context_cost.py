@@ -1,0 +1,113 @@
+"""What conversations cost through the proxy, against plain pass-through and a sliding window: every conversation is
+had turn by turn, and each prompt is priced with a prefix cache that forgets nothing (r: what a token in it costs)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.bench.context_data import Conversation
+from tests.bench.context_replay import Bench, Received, bench, original, repeated
+
+SLIDING_TURNS = 6
+COLD = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request: tokens, and their price in uncached tokens, of the whole history, a sliding window, and ours."""
+
+    full: int
+    full_cost: float
+    sliding: int
+    sliding_cost: float
+    ours: int
+    ours_cost: float
+    plan: str
+    folded: bool  # something of the history is not in the prompt
+    recalled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    conversation: str
+    source: str
+    ratio: float  # r
+    steps: tuple[Step, ...]
+
+    @property
+    def whole(self) -> float:
+        return sum(step.ours_cost for step in self.steps) / sum(step.full_cost for step in self.steps)
+
+    @property
+    def sliding(self) -> float:
+        return sum(step.sliding_cost for step in self.steps) / sum(step.full_cost for step in self.steps)
+
+    @property
+    def worst(self) -> float:
+        """The highest ratio of what was paid so far, at any point on the way."""
+        ours = full = worst = 0.0
+        for step in self.steps:
+            ours += step.ours_cost
+            full += step.full_cost
+            worst = max(worst, ours / full)
+        return worst
+
+    def beyond(self, tokens: int) -> float | None:
+        """The ratio where the full history is longer than that; None if it never is."""
+        late = [step for step in self.steps if step.full > tokens]
+        return sum(step.ours_cost for step in late) / sum(step.full_cost for step in late) if late else None
+
+    @property
+    def slope(self) -> float:
+        """Tokens that a prompt of ours grows by a request after the 20th, by least squares."""
+        late = [step.ours for step in self.steps[20:]]
+        if len(late) < 3:
+            return 0.0
+        middle = (len(late) - 1) / 2
+        mean = sum(late) / len(late)
+        above = sum((at - middle) * (tokens - mean) for at, tokens in enumerate(late))
+        return above / sum((at - middle) ** 2 for at in range(len(late)))
+
+
+def courses(conversations: Iterable[Conversation], ratio: float, **sections: Any) -> list[Course]:
+    with bench(cached_price=ratio, **sections) as running:
+        return [course(running, conversation, ratio) for conversation in conversations]
+
+
+def course(running: Bench, conversation: Conversation, ratio: float) -> Course:
+    """The conversation, told turn by turn by a client that sends its whole history every time."""
+    steps = []
+    before: tuple[Received | None, Received | None, Received | None] = (None, None, None)
+    for messages, reply in conversation.requests():
+        got = running.ask(conversation.name, messages, reply=reply, tools=conversation.tools)
+        now = (original(conversation, messages), original(conversation, sliding(messages)), got)
+        priced = [_priced(earlier, prompt, ratio) for earlier, prompt in zip(before, now, strict=True)]
+        (full, full_cost), (slid, slid_cost), (ours, ours_cost) = priced
+        steps.append(
+            Step(
+                full,
+                full_cost,
+                slid,
+                slid_cost,
+                ours,
+                ours_cost,
+                got.plan,
+                len(got.messages) < len(messages),
+                "<recalled>" in got.text,
+            )
+        )
+        before = now
+    return Course(conversation.name, conversation.source, ratio, tuple(steps))
+
+
+def sliding(messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+    """Instructions and the newest turns: what many clients do."""
+    starts = [index for index, said in enumerate(messages) if said["role"] == "user"]
+    start = starts[-SLIDING_TURNS] if len(starts) >= SLIDING_TURNS else 0
+    return [said for index, said in enumerate(messages) if index >= start or said["role"] == "system"]
+
+
+def _priced(before: Received | None, prompt: Received, ratio: float) -> tuple[int, float]:
+    tokens = prompt.tokens
+    held = 0 if ratio == COLD else repeated(before, prompt)
+    return tokens, tokens - held + ratio * held

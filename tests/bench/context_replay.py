@@ -1,0 +1,207 @@
+"""Conversations through the whole proxy, over HTTP, in front of an upstream that answers as the data says and keeps
+what it receives: that is scored, and priced."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import httpx
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from proxy.app import create_app
+from proxy.services import Services
+from proxy.types import LedgerRow, Message, Scope
+from proxy.wire.content import text
+from proxy.wire.request import parse
+from tests.bench.context_data import Conversation, Said
+from tests.builders import completion, config, counter
+from tests.servers import eventually, run_app, run_proxy
+
+READY_SECONDS = 120.0
+MODEL = "m"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A prompt as it arrived."""
+
+    messages: tuple[Message, ...]
+    tools: bytes
+    plan: str = ""
+
+    @property
+    def tokens(self) -> int:
+        return sum(_tokens(said.raw) for said in self.messages) + _plain_tokens(self.tools)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text(said.data) for said in self.messages)
+
+
+@lru_cache(200_000)
+def _tokens(raw: bytes) -> int:
+    return counter().message(msgspec_message(raw))
+
+
+@lru_cache(1_000)
+def _plain_tokens(raw: bytes) -> int:
+    return counter().text(raw.decode()) if raw else 0
+
+
+def msgspec_message(raw: bytes) -> Message:
+    return Message(raw, msgspec.json.decode(raw))
+
+
+def received(body: bytes, plan: str = "") -> Received:
+    request = parse(body)
+    tools = request.fields.get("tools")
+    return Received(request.messages, msgspec.json.encode(tools) if tools else b"", plan)
+
+
+def repeated(before: Received | None, now: Received) -> int:
+    """Tokens at the beginning of `now` that `before` began with: whole messages, and of the first that differs what
+    both have in common, as a prefix cache would find them."""
+    if before is None or before.tools != now.tools:
+        return 0
+    tokens = _plain_tokens(now.tools)
+    for ours, theirs in zip(now.messages, before.messages, strict=False):
+        if ours.raw != theirs.raw:
+            return tokens + _common(ours, theirs)
+        tokens += _tokens(ours.raw)
+    return tokens
+
+
+def _common(ours: Message, theirs: Message) -> int:
+    if ours.role != theirs.role:
+        return 0
+    one, other = text(ours.data), text(theirs.data)
+    size = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return counter().text(one[:size]) if size else 0
+
+
+@dataclass(slots=True)
+class Upstream:
+    """Answers whatever it is told to, per API key."""
+
+    replies: dict[str, Said] = field(default_factory=dict)
+    arrived: dict[str, list[bytes]] = field(default_factory=dict)
+    cached: dict[str, int] = field(default_factory=dict)  # what it says that its prefix cache held
+    last: dict[str, Received] = field(default_factory=dict)
+    tell_cached: bool = False
+
+    async def answer(self, request: Request) -> Response:
+        body = await request.body()
+        key = request.headers["authorization"].removeprefix("Bearer ")
+        self.arrived.setdefault(key, []).append(body)
+        said = self.replies.get(key, {"role": "assistant", "content": "All right."})
+        answer = completion()
+        answer["choices"][0]["message"] = {**said}
+        got = received(body)
+        answer["usage"] = {
+            "prompt_tokens": got.tokens,
+            "completion_tokens": 10,
+            "total_tokens": got.tokens + 10,
+            "prompt_tokens_details": {"cached_tokens": repeated(self.last.get(key), got) if self.tell_cached else 0},
+        }
+        self.last[key] = got
+        return Response(msgspec.json.encode(answer), media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    upstream: Upstream
+    client: httpx.Client
+    services: Services  # of the proxy, which runs in a thread of this process: only to read
+    requests: dict[str, str] = field(default_factory=dict)  # id of the last one, by key
+
+    def ask(
+        self,
+        key: str,
+        messages: Sequence[Said],
+        *,
+        reply: Said | None = None,
+        tools: Sequence[Any] = (),
+        headers: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Received:
+        """The prompt that the upstream got for these messages."""
+        if reply is not None:
+            self.upstream.replies[key] = reply
+        body = {"model": MODEL, "messages": messages, **({"tools": tools} if tools else {}), **fields}
+        given = {"authorization": f"Bearer {key}", **(headers or {})}
+        answered = self.client.post("/v1/chat/completions", json=body, headers=given).raise_for_status()
+        self.requests[key] = answered.headers["x-olvido-request"]
+        return received(self.upstream.arrived[key][-1], answered.headers["x-olvido-plan"])
+
+    def stages(self, key: str) -> Mapping[str, float]:
+        """Seconds in each stage of the last request with this key."""
+        tenant = self.services.gate.tenant((("authorization", f"Bearer {key}"),))
+
+        def rows() -> list[LedgerRow]:
+            newest = asyncio.run(self.services.ledger.recent(Scope(tenant).id, 1))
+            return [row for row in newest if row.request_id == self.requests[key]]
+
+        eventually(lambda: bool(rows()))
+        return rows()[0].stage_seconds
+
+    def settle(self) -> None:
+        """Returns when all that was said has been kept and can be recalled."""
+        eventually(lambda: self._pending() == 0, READY_SECONDS)
+
+    def _pending(self) -> float:
+        lines = self.client.get("/metrics").text.splitlines()
+        return next(float(line.split()[-1]) for line in lines if line.startswith("olvido_memory_pending "))
+
+
+@contextmanager
+def bench(cached_price: float = 0.17, **sections: Any) -> Iterator[Bench]:
+    """The proxy with its default configuration, but for reuse, which would answer for the upstream, and `sections`."""
+    upstream = Upstream(tell_cached=cached_price < 1)
+    app = Starlette(routes=[Route("/v1/chat/completions", upstream.answer, methods=["POST"])])
+    with run_app(app) as url:
+        entry = {
+            "name": "up",
+            "base_url": f"{url}/v1",
+            "dialect": "kimi" if cached_price < 1 else "generic",
+            "retries": 0,
+            "price": {"input": 1, "cached": cached_price, "output": 4},
+        }
+        settings = config(
+            **{
+                "upstreams": [entry],
+                "storage": {"kind": "memory"},
+                "server": {"port": 0, "drain": 5},
+                "reuse": {"exact": {"enabled": False}, "intent": {"enabled": False}},
+                **sections,
+            }
+        )
+        proxy = create_app(settings)
+        with (
+            run_proxy(settings, proxy) as address,
+            httpx.Client(base_url=address, trust_env=False, timeout=60) as client,
+        ):
+            eventually(lambda: b'"embedding":"ready"' in client.get("/readyz").content, READY_SECONDS)
+            yield Bench(upstream, client, proxy.state.services)
+
+
+def original(conversation: Conversation, messages: Sequence[Said]) -> Received:
+    tools = msgspec.json.encode(list(conversation.tools)) if conversation.tools else b""
+    return Received(tuple(_encoded(said) for said in messages), tools)
+
+
+_known: dict[int, tuple[Said, Message]] = {}  # with the dict itself, so that no other gets its id
+
+
+def _encoded(said: Said) -> Message:
+    found = _known.get(id(said))
+    if found is None:
+        raw = httpx.Request("POST", "http://x", json=said).content  # as the client writes it
+        found = _known[id(said)] = (said, msgspec_message(raw))
+    return found[1]

@@ -1,0 +1,92 @@
+"""`olvido memory` on the storage of a proxy that is serving: each sees at once what the other has changed."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.running import Demo, Proxy, run_proxy, upstream
+from tests.servers import eventually
+
+Json = Any
+FACTS = "/admin/api/facts"
+KEY = "sk-test"  # the one that the proxy's own client has
+SEEN_WITHIN = 2.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def remembering(running_demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    folder = tmp_path_factory.mktemp("memory")
+    with run_proxy({"upstreams": [upstream("demo", running_demo, ["*"])]}, folder) as proxy:
+        yield proxy
+        assert proxy.complaints() == []
+
+
+def olvido(proxy: Proxy, *arguments: str) -> str:
+    """What the command tells, as a user runs it in a terminal that claims to know no accents."""
+    command = [sys.executable, "-m", "proxy", "memory", arguments[0], "--config", str(_config(proxy)), *arguments[1:]]
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(command, capture_output=True, check=False, timeout=60, env=environ)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    return ended.stdout.decode()
+
+
+def _config(proxy: Proxy) -> Path:
+    return proxy.log.with_name("olvido.yaml")
+
+
+def told(proxy: Proxy, **query: str) -> list[Json]:
+    facts: list[Json] = proxy.http.get(FACTS, params=query).raise_for_status().json()["facts"]
+    return facts
+
+
+def tables_with(proxy: Proxy, text: str) -> list[str]:
+    with closing(sqlite3.connect(f"file:{proxy.storage / 'olvido.db'}?mode=ro", uri=True)) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        dumps = {table: repr(database.execute(f'SELECT * FROM "{table}"').fetchall()) for table in tables}
+    return [table for table, dump in dumps.items() if text in dump or repr(text.encode())[2:-1] in dump]
+
+
+def said(proxy: Proxy, user: str, *messages: str) -> None:
+    for message in messages:
+        body = {"model": "demo-chat", "messages": [{"role": "user", "content": message}]}
+        proxy.http.post("/v1/chat/completions", json=body, headers={"x-olvido-user": user}).raise_for_status()
+
+
+def test_what_the_command_forgets_the_api_no_longer_tells(remembering: Proxy) -> None:
+    said(remembering, "ana", "Recordá que soy alérgica al maní.", "Acordate de que trabajo en Tucumán.")
+    eventually(lambda: len(told(remembering)) == 2)
+    mine = ("--key", KEY, "--user", "ana")
+    listed = [json.loads(line) for line in olvido(remembering, "list", "--json", *mine).splitlines()]
+    assert listed == told(remembering)
+    eventually(lambda: tables_with(remembering, "alérgica al maní") == ["facts", "archive"])
+    scope = listed[0]["scope"]
+
+    assert "alérgica al maní" in olvido(remembering, "forget", "que soy alérgica al maní", "--yes", *mine)
+    eventually(lambda: len(told(remembering, scope=scope)) == 1, SEEN_WITHIN)
+    assert tables_with(remembering, "alérgica al maní") == []
+    (left,) = told(remembering, scope=scope)
+    assert "Tucumán" in left["value"]
+    olvido(remembering, "forget", left["id"], "--yes")
+    eventually(lambda: told(remembering) == [], SEEN_WITHIN)
+
+
+def test_what_the_api_adds_and_the_command_confirms_both_tell(remembering: Proxy) -> None:
+    draft = {"scope": "ab" * 16 + "/beto", "domain": "hogar", "key": "perra", "value": "mi perra se llama Ñata 🙂"}
+    added = remembering.http.post(FACTS, json=draft).raise_for_status().json()["fact"]
+    assert "mi perra se llama Ñata 🙂" in olvido(remembering, "show", added["id"])
+    olvido(remembering, "confirm", added["id"])
+    eventually(lambda: told(remembering, domain="hogar")[0]["last_confirmed_at"] > added["last_confirmed_at"])
+    lines = _config(remembering).with_name("facts.jsonl")
+    olvido(remembering, "export", str(lines), "--scope", draft["scope"])
+    remembering.http.delete(f"{FACTS}/{added['id']}").raise_for_status()
+    assert olvido(remembering, "list", "--json", "--scope", draft["scope"]) == ""
+    olvido(remembering, "import", str(lines), "--scope", draft["scope"])
+    eventually(lambda: [fact["id"] for fact in told(remembering, domain="hogar")] == [added["id"]], SEEN_WITHIN)

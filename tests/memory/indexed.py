@@ -1,0 +1,44 @@
+"""Small conversations in an index, with vectors that say what a text is about."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from proxy.memory.terms import terms
+from proxy.memory.turn_index import TurnIndex
+from proxy.types import ArchivedTurn, Utterance, Vector
+
+DIMENSIONS = 64
+
+
+def link(name: int | str) -> bytes:
+    return str(name).encode().rjust(16, b"-")
+
+
+def turn(number: int, *texts: str, session: str = "s", prefix: str = "") -> ArchivedTurn:
+    """User and assistant in alternation; messages are linked by the turn's number and their place in it."""
+    said = tuple(
+        Utterance("assistant" if at % 2 else "user", text, link(f"{prefix}{number}.{at}"))
+        for at, text in enumerate(texts)
+    )
+    return ArchivedTurn(said[-1].link, b"", session, number, float(number), b"[]", said)
+
+
+def path(*turns: ArchivedTurn) -> tuple[bytes, ...]:
+    return tuple(said.link for each in turns for said in each.utterances)
+
+
+def vector(text: str) -> Vector:
+    """Texts that share terms are near each other."""
+    found = np.full(DIMENSIONS, 1e-3, dtype=np.float32)
+    for term in terms(text):
+        found[sum(term.encode()) % DIMENSIONS] += 1
+    unit: Vector = found / np.linalg.norm(found)
+    return unit
+
+
+def index_of(turns: Sequence[ArchivedTurn], *, embedded: bool = False) -> TurnIndex:
+    index = TurnIndex()
+    for each in turns:
+        index.add(each, np.array([vector(text) for text in index.texts(each)]) if embedded else None)
+    return index

@@ -1,0 +1,85 @@
+import pytest
+
+from proxy.memory.cues import asks_for_answers, cues
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [
+        ("Which paint is it?", "asks"),
+        ("Which paint is it?", "asking_word"),
+        ("¿Con qué pintura sigo?", "asking_word"),
+        ("Che, ¿cuándo era la cita?", "asking_word"),
+        ("Remind me which paint it was", "request"),
+        ("Recordame qué pintura era", "request"),
+        ("Pasame de nuevo el número del taller", "request"),
+        ("What did I say about the keel?", "before"),
+        ("¿Qué te dije de la quilla?", "before"),
+        ("¿Cómo se llamaba el taller?", "before"),
+        ("Where was the shed?", "past"),
+        ("¿Dónde guardaba las velas?", "past"),
+        ("¿Quién pintó la quilla?", "past"),
+        ("How long is my boat?", "ones_own"),
+        ("¿Cuánto mide mi barco?", "ones_own"),
+        ("Do you like boats?", "addressed"),
+        ("How do I paint a keel?", "advice"),
+        ("¿Me conviene pintarla ya?", "advice"),
+        ("¿Cómo pinto la quilla?", "advice"),
+        ("Wow, what a colour!", "going_on"),
+        ("¿Y la vela?", "going_on"),
+        ("What colour is it?", "pointing"),
+    ],
+)
+def test_a_cue_is_seen(text: str, cue: str) -> None:
+    assert getattr(cues(text), cue)
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [
+        ("The keel is red.", "asks"),
+        ("Is the keel red?", "asking_word"),
+        ("I list to port when it blows", "request"),
+        ("¿Cuánto costaría una vela?", "past"),
+        ("¿Todavía hay energía?", "past"),
+        ("Where does this keel come from?", "pointing"),
+    ],
+)
+def test_a_cue_is_not_seen_where_it_only_looks_like_one(text: str, cue: str) -> None:
+    assert not getattr(cues(text), cue)
+
+
+def test_the_last_question_tells_and_the_whole_is_measured() -> None:
+    said = cues("I painted my keel. Was it wise? Which red would suit a sail?")
+    assert (said.asking_word, said.past, said.ones_own) == (True, False, False)
+    assert (said.words, said.sentences) == (13, 3)
+
+
+def test_figures_are_counted_as_they_are_written() -> None:
+    assert cues("On 3/4/2024 the keel cost $1,200.50, or 10 %").figures == 3
+    assert cues("What did the keel cost?").figures == 0
+
+
+def test_of_a_very_long_message_the_ends_are_read() -> None:
+    assert cues("boat " * 100_000 + "\nWhat did I say?").before
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did you recommend for the keel?", True),
+        ("¿Qué me recomendaste para la quilla?", True),
+        ("¿Cuánto habías dicho que tardaba?", True),
+        ("¿Existe una pintura más triste?", False),
+        ("How did I mend the keel?", True),
+        ("Which method did we use for the sail?", True),
+        ("¿Cómo arreglé la quilla?", True),
+        ("¿Qué pasos seguimos con la vela?", True),
+        ("How do I mend the keel?", False),
+        ("¿Cómo arreglo la quilla?", False),
+        ("What did I say about the keel?", False),
+        ("What do you recommend?", False),
+    ],
+)
+def test_whose_words_are_wanted(text: str, expected: bool) -> None:
+    assert asks_for_answers(text) is expected

@@ -1,0 +1,109 @@
+"""What the parts of a prompt cost, and what of it a prefix cache holds."""
+
+from dataclasses import replace
+
+import pytest
+
+from proxy.memory.draft import Draft, Figures
+from proxy.memory.progress import progress
+from proxy.types import Fold
+from tests.builders import Said, assistant, calling, messages, result, system, user
+from tests.memory.told import OVERHEAD, WARM, Teller, around, case, counter, exchange, profile, words
+
+S = system("Be brief.")
+SAID: list[Said] = [
+    S,
+    *exchange(1, 40),
+    user("2?"),
+    system("Be kind."),
+    assistant(words(300)),
+    *exchange(3),
+    user("4?"),
+]
+#                   0  1 2             3          4                    5                      6 7          8
+CAPPING = profile(window={"answer_tokens": 50})
+
+
+def figures(*said: Said, limit: int | None = None) -> Figures:
+    of = case(messages(*said), profile=CAPPING)
+    so_far = progress(of)
+    assert so_far is not None
+    return Figures(of, so_far, around(of, limit=limit))
+
+
+def tokens(*said: Said) -> int:
+    return sum(map(counter.message, messages(*said)))
+
+
+def test_a_prompt_that_leaves_nothing_out_costs_what_the_client_sent() -> None:
+    made = figures(*SAID)
+    assert made.tokens(Draft(None, made.progress.open)) == made.original == OVERHEAD + tokens(*SAID)
+
+
+def test_turns_that_left_cost_nothing_but_their_system_messages() -> None:
+    made = figures(*SAID)
+    draft = Draft(Fold(6, head="<H>", head_tokens=9, instructions=(4,)), made.progress.open[2:])
+    assert made.tokens(draft) == OVERHEAD + tokens(S, SAID[4], *SAID[6:]) + 9
+    assert (made.start(draft), made.instructions(draft)) == (6, (4,))
+
+
+def test_nor_do_turns_that_make_room_for_once() -> None:
+    made = figures(*SAID)
+    draft = Draft(None, made.progress.open, lent=2)
+    assert made.tokens(draft) == OVERHEAD + tokens(S, SAID[4], *SAID[6:])
+    assert (made.start(draft), made.instructions(draft)) == (6, (4,))
+    assert made.start(replace(draft, lent=3)) == 8
+
+
+def test_a_long_answer_costs_what_is_left_of_it() -> None:
+    made = figures(*SAID)
+    whole = made.tokens(Draft(None, made.progress.open))
+    made.cap_all([2, 4, 5])
+    assert list(made.capped) == [5]  # what is short, or no answer, stays
+    shorter = made.capped[5]
+    assert made.tokens(Draft(None, made.progress.open)) == pytest.approx(
+        whole - tokens(SAID[5]) + counter.message(shorter), abs=1
+    )
+    assert made.size(made.progress.open[1]) < made.progress.open[1].tokens
+    assert made.size(made.progress.open[0]) == made.progress.open[0].tokens
+    made.cap_all([])
+    assert made.tokens(Draft(None, made.progress.open)) == whole
+
+
+def test_thinking_stays_and_is_counted_when_the_answer_is_capped() -> None:
+    made = figures(user("1?"), assistant(words(300), reasoning_content=words(200)), user("2?"))
+    whole = made.tokens(Draft(None, made.progress.open))
+    made.cap_all([1])
+    saved = tokens(made.case.messages[1].data) - counter.message(made.capped[1])
+    assert made.tokens(Draft(None, made.progress.open)) == pytest.approx(whole - saved, abs=4)
+
+
+def test_a_marker_costs_less_than_its_result() -> None:
+    said = [user("1?"), calling("c"), result("c", words(300)), assistant("a"), user("2?")]
+    made = figures(*said)
+    whole = made.tokens(Draft(None, made.progress.open))
+    made.mark((2,))
+    saved = tokens(said[2]) - counter.message(made.markers[2])
+    assert made.tokens(Draft(None, made.progress.open)) == pytest.approx(whole - saved, abs=4)
+
+
+def test_what_a_request_repeats_is_what_the_one_before_left() -> None:
+    teller = Teller()
+    said = [S, *exchange(1)]
+    first = teller.ask(*said[:2])
+    assert (first.managed.state.sent, first.managed.state.stable) == (first.tokens, first.tokens)
+    second = teller.ask(*said, user("2?"))
+    cost = WARM.cost(second.tokens, first.tokens)
+    assert second.managed.state.spent == pytest.approx(first.tokens + cost)
+    assert second.managed.state.baseline == pytest.approx(second.managed.state.spent)
+
+
+def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> None:
+    of = case(messages(*SAID), was_seen=True)
+    so_far = progress(of)
+    assert so_far is not None
+    known = Figures(of, so_far, around(of)).books()
+    fresh = figures(*SAID).books()
+    assert fresh.spent == 0.0
+    assert fresh.baseline == fresh.spent + WARM.cost(OVERHEAD + tokens(*SAID), 0)
+    assert 0 < known.spent < known.baseline

@@ -1,0 +1,281 @@
+"""Folding as a table of decisions, and its promises over whole conversations of any shape."""
+
+import math
+from dataclasses import replace
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.economics import (
+    FORCED,
+    REGRET,
+    RESERVE,
+    UNPRICED,
+    Books,
+    Folding,
+    Rates,
+    Standing,
+    Terms,
+    allowance,
+    decide,
+    rates,
+)
+from proxy.types import Price
+from proxy.wire.dialects import DIALECTS, KIMI, PrefixCache
+
+KIMI_PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)
+CHEAP = Rates(0.1, 1.0)
+COLD = Rates(1.0, 1.0)
+LEAN = Terms(turns=6, tokens=1_200, head=160, limit=4_000, pressure=3_000)
+EASY = replace(LEAN, pressure=None)
+RICH = Books(baseline=100_000, spent=10_000)  # earlier folds have saved nine tenths
+
+
+def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> Standing:
+    """Warm: all but the newest message was sent before."""
+    return Standing(prefix, head, turns, newest, prefix + head + sum(turns))
+
+
+@pytest.mark.parametrize(
+    ("price", "cache", "idle", "hit_share", "expected"),
+    [
+        (KIMI_PRICE, KIMI.cache, 10, None, (0.16 / 0.95, 1.0)),
+        (KIMI_PRICE, KIMI.cache, 300, None, (1.0, 1.0)),  # its cache lives for 300 s
+        (KIMI_PRICE, PrefixCache(), 0, None, (1.0, 1.0)),
+        (KIMI_PRICE, PrefixCache(ttl=math.inf), 1e9, None, (0.16 / 0.95, 1.0)),
+        (KIMI_PRICE, KIMI.cache, 10, 0.0, (1.0, 1.0)),  # it never hits
+        (KIMI_PRICE, KIMI.cache, 10, 0.5, ((0.16 / 0.95 + 1) / 2, 1.0)),
+        (KIMI_PRICE, KIMI.cache, 10, 7.0, (0.16 / 0.95, 1.0)),
+        (Price(), KIMI.cache, 10, None, (UNPRICED, 1.0)),
+        (Price(), PrefixCache(), 10, None, (1.0, 1.0)),
+        (Price(input=3, cached=0.3, write=3.75), KIMI.cache, 10, None, (0.1, 1.25)),
+        (Price(input=3, cached=0.3, write=3.75), KIMI.cache, 900, None, (1.25, 1.25)),  # what is cold is written again
+        (Price(input=3), KIMI.cache, 10, None, (0.0, 1.0)),
+        (Price(input=2, cached=9, write=2), KIMI.cache, 10, None, (1.0, 1.0)),
+    ],
+)
+def test_the_rates_follow_price_cache_idle_time_and_what_was_seen_of_the_cache(
+    price: Price, cache: PrefixCache, idle: float, hit_share: float | None, expected: tuple[float, float]
+) -> None:
+    found = rates(price, cache, idle=idle, hit_share=hit_share)
+    assert (found.cached, found.write) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "repeated", "expected"),
+    [
+        (3_000, 0, 3_000),
+        (3_000, 1_920, 192 + 1_080),
+        (3_000, 2_047, 192 + 1_080),  # 15 blocks of 128
+        (1_023, 1_000, 1_023),
+        (1_024, 1_023, 89.6 + 128),
+    ],
+)
+def test_only_whole_blocks_of_prompts_that_are_long_enough_are_found_in_the_cache(
+    tokens: int, repeated: int, expected: float
+) -> None:
+    assert Rates(0.1, 1.0, block=128, minimum=1_024).cost(tokens, repeated) == pytest.approx(expected)
+
+
+LONG = (100,) * 30  # turns
+
+DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
+    ("nothing has been said before", COLD, standing(), RICH, LEAN, None),
+    ("the window holds all", COLD, standing(*[100] * 6), RICH, LEAN, None),
+    (
+        "a cold cache folds at once",
+        COLD,
+        standing(*[200] * 7),
+        RICH,
+        replace(LEAN, tokens=2_000),
+        Folding(1, "economic"),
+    ),
+    ("not if the head is longer than what leaves", COLD, standing(*[100] * 7), RICH, LEAN, None),
+    ("an old head leaves, too", COLD, standing(*[100] * 7, head=160), RICH, LEAN, Folding(1, "economic")),
+    ("a warm one waits until it has paid for it", CHEAP, standing(*[100] * 15), RICH, EASY, None),
+    ("and folds then", CHEAP, standing(*[100] * 20), RICH, EASY, Folding(14, "economic")),
+    ("a cheap cache holds what is not under pressure", CHEAP, standing(*[100] * 20), RICH, LEAN, None),
+    ("a dear one does not", Rates(0.4, 1.0), standing(*[100] * 20), RICH, LEAN, Folding(14, "economic")),
+    ("not with money that was not saved", CHEAP, standing(*[100] * 20), Books(5_000, 4_800), EASY, None),
+    ("under pressure it need not pay off", CHEAP, standing(*[590] * 5, newest=100), RICH, LEAN, Folding(3, "pressure")),
+    (
+        "but be affordable",
+        CHEAP,
+        standing(*[590] * 5, newest=100),
+        Books(5_000, 4_900),
+        LEAN,
+        None,
+    ),
+    ("the limit forces", CHEAP, standing(*[790] * 5, newest=100), RICH, LEAN, Folding(4, "limit")),
+    (
+        "and shrinks the window to what is affordable",
+        CHEAP,
+        standing(*[100] * 39, newest=110),
+        Books(11_000, 10_590),
+        LEAN,
+        Folding(36, "limit"),
+    ),
+    (
+        "to the newest turn, at a price",
+        CHEAP,
+        standing(*[700] * 6, newest=100),
+        Books(6_000, 5_480),
+        LEAN,
+        Folding(5, "limit"),
+    ),
+    (
+        "to nothing where that is too dear",
+        CHEAP,
+        standing(*[700] * 6, newest=100),
+        Books(6_000, 5_900),
+        LEAN,
+        Folding(6, "limit"),
+    ),
+    ("a turn that does not fit leaves", CHEAP, standing(100, 3_900), RICH, LEAN, Folding(2, "limit")),
+    ("a limit that cannot be met forces nothing", CHEAP, standing(100, newest=3_900), RICH, LEAN, None),
+    ("a closed topic", CHEAP, standing(*[100] * 4), RICH, replace(LEAN, flush=True), Folding(4, "flush")),
+    ("not one that was shorter than its summary", CHEAP, standing(100), RICH, replace(LEAN, flush=True), None),
+    ("strict", CHEAP, standing(*[100] * 7), Books(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
+    ("strict, by tokens", CHEAP, standing(*[500] * 3), Books(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
+    ("strict, within", CHEAP, standing(*[100] * 6), Books(1, 1), replace(LEAN, strict=True), None),
+    (
+        "strict, below what a cache takes",
+        Rates(0.1, 1.0, 128, 1_024),
+        standing(*[100] * 7),
+        RICH,
+        replace(LEAN, strict=True),
+        Folding(1, "strict"),
+    ),
+    ("never a longer prompt", Rates(0.5, 1.0), standing(*[10] * 18), RICH, LEAN, None),
+    ("a closed topic that is too dear", CHEAP, standing(*[100] * 4), Books(500, 460), replace(LEAN, flush=True), None),
+    ("a long turn, carried long", CHEAP, standing(800, *[50] * 13), RICH, EASY, Folding(8, "economic")),
+    ("one that is not", CHEAP, standing(*[50] * 7, 800, *[50] * 6), RICH, EASY, None),
+    (
+        "no limit, no pressure",
+        CHEAP,
+        standing(*LONG),
+        RICH,
+        Terms(turns=6, tokens=1_200, head=160),
+        Folding(24, "economic"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("at", "prompt", "books", "terms", "expected"),
+    [row[1:] for row in DECISIONS],
+    ids=[row[0] for row in DECISIONS],
+)
+def test_when_and_how_far_to_fold(
+    at: Rates, prompt: Standing, books: Books, terms: Terms, expected: Folding | None
+) -> None:
+    assert decide(at, prompt, books, terms) == expected
+
+
+def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
+    openai = Rates(0.1, 1.0, block=128, minimum=1_024)
+    folding = decide(openai, standing(*LONG), RICH, LEAN)
+    assert folding is not None
+    assert standing(*LONG).folded(30 - folding.leave, LEAN.head) in range(1_024, 1_124)
+
+
+@given(
+    st.lists(st.integers(10, 1_000), min_size=1, max_size=60),
+    st.sampled_from([0.05, 0.1, 0.17, 0.25, 0.5]),
+    st.integers(0, 300),
+    st.integers(0, 400),
+)
+def test_an_economic_fold_obeys_lindys_rule(turns: list[int], cached: float, old_head: int, head: int) -> None:
+    prompt = standing(*turns, head=old_head)
+    terms = Terms(turns=6, tokens=1_200, head=head)
+    folding = decide(Rates(cached, 1.0), prompt, Books(1e9, 0), terms)
+    if folding is not None:
+        left, kept = sum(turns[: folding.leave]) + old_head, sum(turns[folding.leave :])
+        assert cached * left * len(turns) >= (1 - cached) * kept + head - 1e-6
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[tuple[int, int]]:
+    """Tokens of every user message and of its answer."""
+    scale = draw(st.sampled_from([20, 100, 600]))
+    tokens = st.integers(1, scale)
+    return draw(st.lists(st.tuples(tokens, tokens), min_size=1, max_size=120))
+
+
+def bills(said: list[tuple[int, int]], at: Rates, terms: Terms) -> tuple[list[float], list[float], list[int]]:
+    """Costs of pass-through and of what is sent, request by request, and the sizes of what is sent."""
+    baselines, costs, sizes = list[float](), list[float](), list[int]()
+    start = head = stable = before = 0
+    for index, (asked, _) in enumerate(said):
+        turns = [sum(turn) for turn in said[:index]]
+        original = sum(turns) + asked
+        baselines.append(at.cost(original, before))
+        before = original
+        prompt = Standing(0, head, turns[start:], asked, stable)
+        if folding := decide(at, prompt, Books(sum(baselines), sum(costs)), terms):
+            start, head, stable = start + folding.leave, terms.head, 0
+        sizes.append(head + sum(turns[start:]) + asked)
+        costs.append(at.cost(sizes[-1], stable))
+        stable = sizes[-1]
+    return baselines, costs, sizes
+
+
+CACHES = st.builds(
+    Rates,
+    st.sampled_from([0.05, 0.1, 0.17, 0.25, 0.5, 1.0]),
+    st.just(1.0),
+    st.sampled_from([1, 64, 256]),
+    st.sampled_from([0, 1_024]),
+)
+
+
+@given(conversations(), CACHES)
+def test_without_a_limit_no_moment_of_any_conversation_costs_more_than_pass_through(
+    said: list[tuple[int, int]], at: Rates
+) -> None:
+    baselines, costs, _ = bills(said, at, Terms(turns=6, tokens=1_200, head=160))
+    assert all(spent <= plain + 1e-6 for spent, plain in zip(accumulate(costs), accumulate(baselines), strict=True))
+
+
+@given(conversations(), CACHES)
+def test_under_a_limit_prompts_stay_within_it_and_costs_within_the_regret(
+    said: list[tuple[int, int]], at: Rates
+) -> None:
+    baselines, costs, sizes = bills(said, at, LEAN)
+    assert max(sizes) <= 4_000
+    assert all(
+        spent <= (1 + FORCED) * plain + 1e-6
+        for spent, plain in zip(accumulate(costs), accumulate(baselines), strict=True)
+    )
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.17, 0.25, 0.5, 1.0])
+def test_a_long_conversation_costs_a_fraction_and_its_prompt_stops_growing(ratio: float) -> None:
+    baselines, costs, sizes = bills([(40, 80)] * 300, Rates(ratio, 1.0), LEAN)
+    assert sum(costs) <= 0.35 * sum(baselines)
+    assert max(sizes[150:]) <= max(sizes[:150])
+
+
+def test_what_memory_adds_stays_within_the_regret() -> None:
+    books = Books(baseline=10_000, spent=8_000)
+    added = allowance(CHEAP, 3_000, 2_000, books)
+    assert added == 1_000
+    assert books.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 + REGRET) * books.baseline
+
+
+def test_what_is_not_asked_for_leaves_a_reserve_of_the_savings() -> None:
+    books = Books(baseline=10_000, spent=8_000)
+    added = allowance(CHEAP, 3_000, 2_000, books, regret=-RESERVE)
+    assert added == 300
+    assert books.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 - RESERVE) * books.baseline
+
+
+def test_nothing_is_added_when_nothing_was_saved() -> None:
+    assert allowance(CHEAP, 3_000, 2_000, Books(baseline=10_000, spent=9_900)) == 0
+
+
+def test_every_dialect_has_rates() -> None:
+    for dialect in DIALECTS.values():
+        assert 0 < rates(Price(), dialect.cache, idle=0).cached <= 1

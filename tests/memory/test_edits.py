@@ -1,0 +1,209 @@
+"""What a person changes by hand, and what is brought in from elsewhere."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.config.model import Memory
+from proxy.memory.edits import Draft, Edit, add, card, confirm, decay, edit, history, merge, newest_first, renamed
+from proxy.types import Fact
+from tests.builders import NOW, TENANT
+
+SCOPE = f"{TENANT}/ana"
+DAY = 86_400.0
+
+
+def fact(number: int = 1, **differing: Any) -> Fact:
+    made = Fact(f"f-{number:016x}", "personal", "ciudad", "vivo en Rosario", "medium", "explicit", "s", 3, NOW, NOW)
+    return replace(made, **differing)
+
+
+def applied(facts: list[Fact], rows: tuple[Fact, ...]) -> list[Fact]:
+    return list({each.id: each for each in [*facts, *rows]}.values())
+
+
+# --- adding and changing ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_added_is_explicit_of_no_turn_and_new() -> None:
+    made = add([], Draft(" Personal ", "Mi  Ciudad", " vivo en Salta\n", "low", pinned=True), scope=SCOPE, now=NOW)
+    assert made.rows == (made.fact,)
+    assert made.fact == Fact(
+        made.fact.id, "personal", "mi-ciudad", "vivo en Salta", "low", "explicit", "", 0, NOW, NOW, pinned=True
+    )
+
+
+def test_another_value_of_the_key_takes_the_place_of_the_old_one() -> None:
+    old, other = fact(), fact(2, key="perro", value="tengo un perro")
+    elsewhere = fact(3, domain="work")
+    made = add([old, other, elsewhere], Draft("personal", "ciudad", "vivo en Salta"), scope=SCOPE, now=NOW + 5)
+    assert made.rows == (made.fact, replace(old, superseded_by=made.fact.id, superseded_at=NOW + 5))
+
+
+def test_the_same_value_again_confirms_it() -> None:
+    old = fact()
+    made = add([old], Draft("personal", "ciudad", old.value, "high", pinned=True), scope=SCOPE, now=NOW + 5)
+    assert made.rows == (replace(old, confidence="high", pinned=True, last_confirmed_at=NOW + 5),)
+
+
+def test_the_same_fact_of_two_people_has_two_ids() -> None:
+    draft = Draft("personal", "ciudad", "vivo en Salta")
+    assert add([], draft, scope=SCOPE, now=NOW).fact.id != add([], draft, scope=f"{TENANT}/beto", now=NOW).fact.id
+
+
+@pytest.mark.parametrize(
+    ("wanted", "differing"),
+    [
+        (Edit(confidence="high"), {"confidence": "high"}),
+        (Edit(pinned=True), {"pinned": True}),
+        (Edit(domain="Hogar"), {"domain": "hogar"}),
+        (Edit(key="Mi casa"), {"key": "mi-casa"}),
+        (Edit(value=" vivo en Rosario ", confidence="low"), {"confidence": "low"}),
+        (Edit(confirm=True), {"last_confirmed_at": NOW + 5}),
+        (Edit(confirm=True, pinned=True), {"last_confirmed_at": NOW + 5, "pinned": True}),
+    ],
+)
+def test_whatever_leaves_the_value_alone_changes_the_fact_itself(wanted: Edit, differing: dict[str, Any]) -> None:
+    old = fact()
+    made = edit([old], old, wanted, scope=SCOPE, now=NOW + 5)
+    assert made.fact == replace(old, **differing)
+    assert made.rows == (made.fact,)
+
+
+@pytest.mark.parametrize("wanted", [Edit(), Edit(value="vivo en Rosario"), Edit(confidence="medium", pinned=False)])
+def test_a_change_to_what_it_is_already_is_none(wanted: Edit) -> None:
+    assert edit([fact()], fact(), wanted, scope=SCOPE, now=NOW + 5).rows == ()
+
+
+def test_an_edited_value_is_a_new_fact_in_place_of_the_old_one() -> None:
+    old = fact(pinned=True, links=(b"l",))
+    made = edit([old], old, Edit(value="vivo en Salta"), scope=SCOPE, now=NOW + 5)
+    assert (made.fact.value, made.fact.key, made.fact.pinned) == ("vivo en Salta", old.key, True)
+    assert (made.fact.turn, made.fact.session, made.fact.links) == (0, "", ())
+    assert made.rows == (made.fact, replace(old, superseded_by=made.fact.id, superseded_at=NOW + 5))
+
+
+def test_a_fact_that_is_given_another_key_leaves_one_value_of_each() -> None:
+    old, rival = fact(), fact(2, key="casa", value="vivo en Salta")
+    for wanted in (Edit(key="casa"), Edit(key="casa", value="vivo en Jujuy"), Edit(key="casa", value=rival.value)):
+        made = edit([old, rival], old, wanted, scope=SCOPE, now=NOW + 5)
+        current = [each for each in applied([old, rival], made.rows) if each.superseded_by is None]
+        assert current == [made.fact]
+
+
+def test_a_value_that_is_changed_back_is_a_third_fact() -> None:
+    first = add([], Draft("personal", "ciudad", "Rosario"), scope=SCOPE, now=NOW)
+    second = edit([first.fact], first.fact, Edit(value="Salta"), scope=SCOPE, now=NOW)
+    known = applied([first.fact], second.rows)
+    third = edit(known, second.fact, Edit(value="Rosario"), scope=SCOPE, now=NOW)
+    assert len({first.fact.id, second.fact.id, third.fact.id}) == 3
+    known = applied(known, third.rows)
+    past = history(known, third.fact)
+    assert ([each.value for each in past.before], past.after) == (["Rosario", "Salta"], ())
+    past = history(known, next(each for each in known if each.id == first.fact.id))
+    assert (past.before, [each.value for each in past.after]) == ((), ["Salta", "Rosario"])
+
+
+def test_confirming_never_makes_a_fact_older() -> None:
+    assert confirm(fact(), NOW + 5).last_confirmed_at == NOW + 5
+    assert confirm(fact(), NOW - 5) == fact()
+
+
+def test_a_history_that_was_forgotten_in_part_or_runs_in_a_circle_ends() -> None:
+    orphan = fact(1, superseded_by=fact(9).id)
+    assert history([orphan], orphan).after == ()
+    one, two = fact(1, superseded_by=fact(2).id), fact(2, superseded_by=fact(1).id)
+    past = history([one, two], one)
+    assert (past.before, past.after) == ((two,), ())
+
+
+# --- from elsewhere --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_merged_into_nothing_comes_as_it_is() -> None:
+    facts = (fact(), fact(2, key="perro", value="tengo un perro", superseded_by=fact(3).id))
+    assert merge([], facts) == facts
+
+
+def test_of_a_fact_in_both_the_later_confirmation_counts_and_that_it_was_superseded() -> None:
+    mine, theirs = fact(last_confirmed_at=NOW + 9), fact(superseded_by=fact(2).id, superseded_at=NOW + 3)
+    both = replace(mine, superseded_by=fact(2).id, superseded_at=NOW + 3)
+    assert merge([mine], [theirs]) == (both,)
+    assert merge([theirs], [mine]) == (both,)
+
+
+def test_of_two_values_of_a_key_the_last_confirmed_stays() -> None:
+    old, new = fact(), fact(2, value="vivo en Salta", last_confirmed_at=NOW + 1)
+    ended = replace(old, superseded_by=new.id, superseded_at=NOW + 1)
+    assert merge([old], [new]) == (ended, new)
+    assert merge([new], [old]) == (ended,)
+
+
+def test_ids_of_another_scope_are_changed_wherever_they_stand_and_always_alike() -> None:
+    old, new = fact(1, superseded_by=fact(2).id), fact(2)
+    first, second = renamed([old, new], [new.id], SCOPE)
+    assert first == replace(old, superseded_by=second.id)
+    assert second.id != new.id
+    assert renamed([old, new], [new.id], SCOPE) == (first, second)
+    assert renamed([new], [new.id], f"{TENANT}/beto")[0].id not in (new.id, second.id)
+
+
+facts_of_few_keys = st.builds(
+    fact,
+    st.integers(1, 6),
+    key=st.sampled_from("ab"),
+    last_confirmed_at=st.integers(0, 5).map(float),
+    superseded_by=st.none() | st.integers(1, 6).map(lambda number: fact(number).id),
+)
+
+
+@given(st.lists(facts_of_few_keys, max_size=8), st.lists(facts_of_few_keys, max_size=8))
+def test_merging_again_changes_nothing_and_leaves_one_value_of_what_came(one: list[Fact], two: list[Fact]) -> None:
+    known = applied([], tuple(one))
+    merged = applied(known, merge(known, two))
+    assert merge(merged, two) == ()
+    for key in {each.key for each in merged if each not in known and each.superseded_by is None}:
+        assert sum(each.key == key and each.superseded_by is None for each in merged) == 1
+
+
+# --- how they are told -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("days", "differing", "told"),
+    [
+        (0, {}, "active"),
+        (91, {}, "retrieval-only"),
+        (91, {"confidence": "high"}, "active"),
+        (181, {"confidence": "high"}, "stale"),
+        (31, {"confidence": "low"}, "stale"),
+        (0, {"superseded_by": "f-0000000000000002"}, "superseded"),
+    ],
+)
+def test_a_card_tells_the_status_of_the_moment(days: float, differing: dict[str, Any], told: str) -> None:
+    assert card(SCOPE, fact(**differing), NOW + days * DAY, decay(Memory()))["status"] == told
+
+
+def test_the_status_goes_by_the_numbers_of_the_configuration() -> None:
+    ageing = decay(Memory(unconfirmed_after=10, stale_after=20, drop_low_after=5))
+    aged = [card(SCOPE, fact(), NOW + seconds, ageing)["status"] for seconds in (9, 11, 21)]
+    assert aged == ["active", "retrieval-only", "stale"]
+    assert card(SCOPE, fact(confidence="low"), NOW + 6, ageing)["status"] == "stale"
+
+
+def test_a_card_has_nothing_that_is_ours_alone() -> None:
+    told = card(SCOPE, fact(links=(b"\xff",)), NOW, decay(Memory()))
+    assert b"links" not in msgspec.json.encode(told)
+    assert list(told) == [
+        *("scope", "id", "session", "turn", "domain", "key", "value", "confidence", "source", "status"),
+        *("created_at", "last_confirmed_at", "superseded_by", "pinned"),
+    ]
+
+
+def test_the_newest_comes_first() -> None:
+    facts = [fact(1), fact(3, created_at=NOW + 2), fact(2, created_at=NOW + 2)]
+    assert [each.id[-1] for each in newest_first(facts)] == ["2", "3", "1"]

@@ -1,0 +1,215 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.extract import extract
+from proxy.types.memory import Forgetting, Statement
+
+# message, domain, key, what the value is
+STATED = [
+    ("Me llamo Irene.", "personal", "name", "Me llamo Irene"),
+    ("My name is Oskar.", "personal", "name", "My name is Oskar"),
+    ("Hola! Recordá que soy alérgica al maní, por favor.", "personal", "allergy-mani", "soy alérgica al maní"),
+    ("Recuerda que soy alérgica al maní", "personal", "allergy-mani", "soy alérgica al maní"),
+    ("Decidí usar MariaDB 11 para Lince.", "decisions", "mariadb-lince", "Decidí usar MariaDB 11 para Lince"),
+    ("We're going with MariaDB 11 for Lynx.", "decisions", "mariadb-lynx", "We're going with MariaDB 11 for Lynx"),
+    ("Vivo en Tandil. ¿Qué clima tiene?", "personal", "residence", "Vivo en Tandil"),
+    ("I live in Cork. What's the weather like there?", "personal", "residence", "I live in Cork"),
+    ("Trabajo en un banco de Salta.", "work", "job", "Trabajo en un banco de Salta"),
+    ("I work at a bank in Leeds.", "work", "job", "I work at a bank in Leeds"),
+    ("El router del club corre OpenWrt 23.", "projects", "router-club-corre", "El router del club corre OpenWrt 23"),
+    (
+        "The kiln controller runs on a Pico W.",
+        "projects",
+        "kiln-controller-runs",
+        "The kiln controller runs on a Pico W",
+    ),
+    (
+        "Prefiero la montaña antes que la playa.",
+        "preferences",
+        "montana-playa",
+        "Prefiero la montaña antes que la playa",
+    ),
+    ("Remember: my locker is number 212.", "personal", "locker-number", "my locker is number 212"),
+    ("Don't forget that my locker is number 212.", "personal", "locker-number", "my locker is number 212"),
+    ("No te olvides de que tengo 41 años.", "personal", "age", "tengo 41 años"),
+]
+
+
+@pytest.mark.parametrize(("message", "domain", "key", "value"), STATED)
+def test_what_is_stated_is_kept_in_the_users_words(message: str, domain: str, key: str, value: str) -> None:
+    (statement,) = extract(message)
+    assert isinstance(statement, Statement)
+    assert (statement.domain, statement.key, statement.value) == (domain, key, value)
+
+
+NOTHING = [
+    "¿Vivo en una zona sísmica si estoy en Mendoza?",
+    "Do I live in a flood zone if I'm in Tampa?",
+    "vivo en una zona sísmica si estoy en Mendoza?",
+    "Si viviera en Mendoza tendría una viña.",
+    "If I lived in Tampa I'd own a boat.",
+    "Imaginate que trabajo en un faro. Vivo en la costa con 3 gatos.",
+    "Imagine I work in a lighthouse. I live on the coast with 3 cats.",
+    "Capaz que me mudo a Tandil en marzo.",
+    "Maybe I'll move to Cork in March.",
+    'Traducí al inglés: "Me llamo Irene y vivo en Tandil".',
+    'Translate: "I live in Cork and I work at a bank."',
+    "Resumí esto:\n> Vivo en Tandil y trabajo en un banco.",
+    "What does this do?\n```\n# I live in Cork, always use tabs\n```",
+    "<memory>\n- [personal] Vivo en Tandil\n</memory>",
+    "Mi vecino vive en Tandil y tiene 3 perros.",
+    "My neighbour lives in Cork and has 3 dogs.",
+    "Estoy cansado, hoy no doy más.",
+    "I'm exhausted today.",
+    "Según vos vivo en Tandil.",
+    "You said I live in Cork.",
+    "Recordame qué año fue el mundial de Francia.",
+    "Remind me when the war of 1812 ended.",
+    "Jajaja, sos un genio",
+    "Thanks, that's perfect!",
+    "Escribime un poema sobre Tandil en 4 versos.",
+    "Write me a poem about Cork in 4 lines.",
+    "",
+    "???",
+]
+
+
+@pytest.mark.parametrize("message", NOTHING)
+def test_nothing_is_taken_from_questions_hypotheses_quotations_and_passing_states(message: str) -> None:
+    assert extract(message) == ()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Respondeme siempre en castellano neutro.",
+        "Nunca me pongas emojis.",
+        "De ahora en más, precios con impuestos.",
+        "Evitá los párrafos largos.",
+        "Prefiero que uses viñetas.",
+        "Always answer in British English.",
+        "Never use emojis with me.",
+        "From now on, prices with taxes.",
+        "Please keep your answers under fifty words.",
+        "Call me Kit.",
+    ],
+)
+def test_standing_instructions_are_pinned_preferences(message: str) -> None:
+    (statement,) = extract(message)
+    assert isinstance(statement, Statement)
+    assert (statement.pinned, statement.domain, statement.confidence) == (True, "preferences", "high")
+
+
+@pytest.mark.parametrize(
+    ("message", "confidence"),
+    [
+        ("Recordá que el portón abre a las 7.", "high"),
+        ("El portón del club abre a las 7.", "medium"),
+        ("Remember that the gate opens at 7.", "high"),
+        ("The gate of the club opens at 7.", "medium"),
+    ],
+)
+def test_what_shall_be_remembered_is_surer_than_what_is_told(message: str, confidence: str) -> None:
+    (statement,) = extract(message)
+    assert isinstance(statement, Statement)
+    assert statement.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("message", "stance"),
+    [
+        ("Cambiamos a MariaDB 12.", "changes"),
+        ("Seguimos con MariaDB 11.", "keeps"),
+        ("Vamos con MariaDB 11.", "states"),
+        ("We're using MariaDB 12 instead.", "changes"),
+        ("We're still going with MariaDB 11.", "keeps"),
+        ("We're going with MariaDB 11.", "states"),
+    ],
+)
+def test_a_statement_tells_whether_something_was_said_before(message: str, stance: str) -> None:
+    (statement,) = extract(message)
+    assert isinstance(statement, Statement)
+    assert statement.stance == stance
+
+
+@pytest.mark.parametrize(
+    ("message", "what"),
+    [
+        ("Olvidate de lo de la mudanza a Tandil.", "la mudanza a Tandil"),
+        ("Olvidá que vivo en Tandil", "vivo en Tandil"),
+        ("Olvida que soy alérgica", "soy alérgica"),
+        ("Borrá lo que sabés de mi perra Lola.", "mi perra Lola"),
+        ("Forget that I live in Cork.", "I live in Cork"),
+        ("Please forget about my dog", "my dog"),
+        ("Don't remember my address", "my address"),
+        ("Delete everything you know about my job, please.", "my job"),
+        ("Olvidate de todo.", ""),
+        ("Forget everything you know about me.", ""),
+    ],
+)
+def test_a_command_to_forget_names_what_in_the_users_words(message: str, what: str) -> None:
+    assert extract(message) == (Forgetting(what),)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "No te olvides de que vivo en Tandil.",
+        "Don't forget I live in Cork.",
+        "Olvidate, no importa.",
+        "Forget it.",
+        "¿Cómo olvido a mi ex?",
+        "How do I forget about my ex?",
+    ],
+)
+def test_these_forget_nothing(message: str) -> None:
+    assert not any(isinstance(each, Forgetting) for each in extract(message))
+
+
+def test_sentences_that_go_on_from_a_statement_belong_to_its_value() -> None:
+    (statement,) = extract("The boat is called Petrel. She's 9 metres long and leaks.")
+    assert isinstance(statement, Statement)
+    assert statement.value == "The boat is called Petrel. She's 9 metres long and leaks"
+
+
+def test_a_reminder_on_its_own_makes_the_sentence_before_it_sure() -> None:
+    (statement,) = extract("The dress rehearsal is on May 3. Please keep that in mind.")
+    assert isinstance(statement, Statement)
+    assert (statement.value, statement.confidence) == ("The dress rehearsal is on May 3", "high")
+
+
+def test_of_a_pasted_wall_of_text_only_the_ends_are_read() -> None:
+    pasted = "x y z. " * 20_000
+    assert [
+        each.value for each in extract(f"Recordá que vivo en Tandil.\n{pasted}") if isinstance(each, Statement)
+    ] == ["vivo en Tandil"]
+    assert extract(f"{pasted}\nVivo en Tandil.\n{pasted}") == ()
+
+
+FACTS = st.sampled_from([message for message, *_ in STATED if "?" not in message])
+
+
+@given(FACTS)
+def test_a_fact_that_is_quoted_is_none(message: str) -> None:
+    quoted = "\n".join(f"> {line}" for line in message.splitlines())
+    assert extract(quoted) == ()
+    assert extract(f"```\n{message}\n```") == ()
+    assert extract(f"<memory>\n{message}\n</memory>") == ()
+
+
+@given(FACTS)
+def test_a_fact_that_is_asked_is_none(message: str) -> None:
+    assert extract(f"¿{message.rstrip('.')}?") == ()
+
+
+@given(st.text(max_size=400))
+def test_values_are_words_of_the_message(text: str) -> None:
+    for each in extract(text):
+        value = each.value if isinstance(each, Statement) else each.what
+        assert all(word.rstrip(".") in text for word in value.split())
+
+
+@given(st.text(max_size=400))
+def test_the_same_message_says_the_same_twice(text: str) -> None:
+    assert extract(text) == extract(text)

@@ -1,0 +1,270 @@
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.extract import extract
+from proxy.memory.facts import (
+    DAY,
+    Decay,
+    FactChanges,
+    Need,
+    forgotten,
+    learn,
+    relevant,
+    render,
+    standing,
+    status,
+)
+from proxy.memory.terms import terms
+from proxy.types.memory import Confidence, Fact, FactStatus, Forgetting, Statement
+
+DECAY = Decay()
+
+
+def told(*messages: str, facts: dict[str, Fact] | None = None) -> dict[str, Fact]:
+    """The facts after `messages`, a day and a turn each."""
+    known = dict(facts or {})
+    for turn, message in enumerate(messages, start=len(known) + 1):
+        apply(known, learn(known.values(), extract(message), session="s", turn=turn, link=_link(turn), now=turn * DAY))
+    return known
+
+
+def apply(facts: dict[str, Fact], changes: FactChanges) -> None:
+    for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+        facts[fact.id] = fact
+
+
+def current(facts: dict[str, Fact]) -> list[str]:
+    return [fact.value for fact in facts.values() if fact.superseded_by is None]
+
+
+def a_fact(value: str = "uso Linux", **changes: object) -> Fact:
+    fact = Fact("f-1", "work", "linux", value, "medium", "explicit", "s", 1, 0.0, 0.0)
+    return replace(fact, **changes)  # type: ignore[arg-type]  # fields of a Fact, by name
+
+
+def _link(turn: int) -> bytes:
+    return turn.to_bytes(16)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Decidí usar MariaDB 11 para Lince.", "Cambiamos a MariaDB 12, en vez de la 11."),
+        ("Decidimos usar MariaDB 11 para Lince.", "Al final usamos MariaDB 12 y no la 11."),
+        ("Tenemos un presupuesto de 900 euros para la obra.", "Ahora el presupuesto de la obra es de 1.200 euros."),
+        ("La entrega del informe es el 3 de mayo.", "La entrega del informe pasa al 10 de mayo."),
+        ("Vivo en Tandil.", "Me mudé: ahora vivo en Azul."),
+        ("Trabajo en un banco.", "Ya no trabajo en el banco, ahora trabajo en una imprenta."),
+        ("We're going with MariaDB 11 for Lynx.", "We're switching to MariaDB 12 instead."),
+        ("The report is due May 3.", "The report's deadline moved to May 10."),
+        ("I live in Cork.", "I moved to Sligo."),
+        ("My name is Oskar.", "My name is Oscar, with a c."),
+        ("The budget for the shed is $900.", "The shed's budget was bumped to $1,200."),
+    ],
+)
+def test_what_is_contradicted_is_superseded_by_what_was_said_last(before: str, after: str) -> None:
+    facts = told(before, after)
+    old = next(fact for fact in facts.values() if fact.turn == 1)
+    new = next(fact for fact in facts.values() if fact.turn == 2)
+    assert (old.superseded_by, old.superseded_at) == (new.id, 2 * DAY)
+    assert new.superseded_by is None
+    assert new.key == old.key
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Soy alérgica al maní.", "Soy alérgica al látex."),
+        ("I'm allergic to nuts.", "I'm allergic to latex."),
+        ("Mi hija se llama Ema.", "Mi hijo Teo cumple 4 en mayo."),
+        ("I prefer tea.", "I prefer trains to planes."),
+        ("Vivo en Tandil.", "Ahora trabajo en una imprenta."),
+        ("The budget for the shed is $900.", "The budget for the boat is $4,000."),
+    ],
+)
+def test_what_does_not_contradict_stands_side_by_side(one: str, other: str) -> None:
+    assert len(current(told(one, other))) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("Vivo en Tandil.", "vivo en TANDIL"),
+        ("Vamos con MariaDB 11 para Lince.", "Seguimos con MariaDB 11 para Lince."),
+        ("We're going with MariaDB 11 for Lynx.", "We're still going with MariaDB 11 for Lynx."),
+    ],
+)
+def test_what_is_said_again_is_confirmed(first: str, again: str) -> None:
+    (fact,) = told(first, again).values()
+    assert (fact.created_at, fact.last_confirmed_at, fact.links) == (DAY, 2 * DAY, (_link(1), _link(2)))
+
+
+def test_the_same_turn_twice_changes_nothing() -> None:
+    facts = told("Vivo en Tandil.", "Me mudé: ahora vivo en Azul.")
+    for turn, message in ((1, "Vivo en Tandil."), (2, "Me mudé: ahora vivo en Azul.")):
+        again = learn(facts.values(), extract(message), session="s", turn=turn, link=_link(turn), now=9 * DAY)
+        assert again == FactChanges()
+
+
+def test_what_was_true_before_can_become_true_again() -> None:
+    assert current(told("Vivo en Tandil.", "Me mudé: ahora vivo en Azul.", "Vivo en Tandil.")) == ["Vivo en Tandil"]
+
+
+STATEMENTS = st.builds(
+    Statement,
+    domain=st.sampled_from(["work", "personal"]),
+    key=st.sampled_from(["name", "job", "residence"]),
+    value=st.sampled_from(["Lince", "Tandil 4", "red kite", "Azul"]),
+    confidence=st.sampled_from(["high", "medium", "low"]),
+    pinned=st.booleans(),
+    stance=st.sampled_from(["states", "changes", "keeps"]),
+)
+TURNS = st.lists(st.lists(STATEMENTS, max_size=3), max_size=6)
+
+
+@given(TURNS)
+def test_of_every_key_one_value_is_current(turns: list[list[Statement]]) -> None:
+    facts: dict[str, Fact] = {}
+    for number, statements in enumerate(turns, start=1):
+        changes = learn(facts.values(), statements, session="s", turn=number, link=_link(number), now=float(number))
+        apply(facts, changes)
+    keys = [(fact.domain, fact.key) for fact in facts.values() if fact.superseded_by is None]
+    assert len(set(keys)) == len(keys)
+    assert all(fact.superseded_by in facts for fact in facts.values() if fact.superseded_by)
+
+
+@given(TURNS)
+def test_learning_a_single_statement_again_changes_nothing(turns: list[list[Statement]]) -> None:
+    facts: dict[str, Fact] = {}
+    for number, statements in enumerate(turns, start=1):
+        for statement in statements[:1]:
+            link = _link(number)
+            apply(facts, learn(facts.values(), [statement], session="s", turn=number, link=link, now=1.0))
+            again = learn(facts.values(), [statement], session="s", turn=number, link=link, now=2.0)
+            assert again == FactChanges()
+
+
+@given(st.permutations([2, 3, 4, 5]))
+def test_the_order_of_confirmations_does_not_matter(order: list[int]) -> None:
+    def confirmed(turns: list[int]) -> dict[str, Fact]:
+        facts = told("Vivo en Tandil.")
+        for turn in turns:
+            said = extract("Vivo en Tandil.")
+            apply(facts, learn(facts.values(), said, session="s", turn=turn, link=_link(turn), now=turn * DAY))
+        return facts
+
+    assert confirmed(order) == confirmed([2, 3, 4, 5])
+
+
+@pytest.mark.parametrize(
+    ("days", "confidence", "expected"),
+    [
+        (0, "medium", "active"),
+        (90, "medium", "active"),
+        (90.001, "medium", "retrieval-only"),
+        (90.001, "high", "active"),
+        (180, "high", "active"),
+        (180.001, "high", "stale"),
+        (180, "medium", "retrieval-only"),
+        (180.001, "medium", "stale"),
+        (30, "low", "active"),
+        (30.001, "low", "stale"),
+    ],
+)
+def test_a_fact_grows_old_after_its_limit_and_not_at_it(
+    days: float, confidence: Confidence, expected: FactStatus
+) -> None:
+    assert status(a_fact(confidence=confidence), days * DAY, DECAY) == expected
+
+
+def test_a_superseded_fact_is_nothing_else() -> None:
+    assert status(a_fact(superseded_by="f-2"), 0.0, DECAY) == "superseded"
+
+
+def test_standing_facts_are_pinned_active_one_of_a_key_and_the_newest_first() -> None:
+    facts = [
+        a_fact("old", id="f-old", pinned=True, last_confirmed_at=1 * DAY),
+        a_fact("new", id="f-new", pinned=True, last_confirmed_at=3 * DAY),
+        a_fact("other", id="f-other", key="other", pinned=True, last_confirmed_at=2 * DAY),
+        a_fact("not pinned", id="f-free", key="free", last_confirmed_at=4 * DAY),
+        a_fact("gone", id="f-gone", key="gone", pinned=True, superseded_by="f-new"),
+    ]
+    for order in permutations(facts):
+        assert [fact.value for fact in standing(order, 4 * DAY, DECAY)] == ["new", "other"]
+
+
+def test_a_standing_fact_that_grew_old_comes_up_by_relevance_only() -> None:
+    old = a_fact(pinned=True)
+    assert standing([old], 91 * DAY, DECAY) == ()
+    assert chosen([old], "¿Qué Linux uso?", now=91 * DAY) == ["uso Linux"]
+    assert chosen([old], "¿Qué Linux uso?", now=181 * DAY) == []
+
+
+def chosen(
+    facts: list[Fact],
+    question: str,
+    *,
+    now: float = 0.0,
+    said: tuple[str, ...] = (),
+    cosines: dict[str, float] | None = None,
+    tokens: int = 100,
+) -> list[str]:
+    need = Need(terms=frozenset(terms(question)), said=said, cosines=cosines)
+    found = relevant(facts, need, now, DECAY, tokens=tokens, count=lambda line: len(line.split()))
+    return [fact.value for fact in found]
+
+
+def test_the_facts_that_a_question_is_about_are_chosen() -> None:
+    facts = [a_fact("vivo en Tandil", id="f-a", key="residence"), a_fact("uso Linux en casa", id="f-b")]
+    assert chosen(facts, "¿Cómo instalo Docker en Linux?") == ["uso Linux en casa"]
+    assert chosen(facts, "¿Cuánto dura un partido?") == []
+
+
+def test_where_meaning_is_known_it_weighs_more_than_words() -> None:
+    facts = [a_fact("soy celíaca", id="f-a", key="diet"), a_fact("como a las nueve", id="f-b", key="schedule")]
+    assert chosen(facts, "¿A qué hora como pan?", cosines={"f-a": 0.8, "f-b": 0.1})[0] == "soy celíaca"
+
+
+def test_what_the_last_turns_say_is_not_said_again() -> None:
+    facts = [a_fact("uso Linux 6 en casa")]
+    assert chosen(facts, "¿Linux?", said=("Bueno, en casa uso Linux 6 siempre",)) == []
+    assert chosen(facts, "¿Linux?", said=("Bueno, en casa uso Linux 7 siempre",)) == ["uso Linux 6 en casa"]
+
+
+@given(st.integers(min_value=0, max_value=40))
+def test_facts_keep_within_their_budget(tokens: int) -> None:
+    facts = [a_fact(f"uso Linux {number}", id=f"f-{number}", key=f"linux-{number}") for number in range(9)]
+    lines = [f"- [work] {value}" for value in chosen(facts, "¿Linux?", tokens=tokens)]
+    assert sum(len(line.split()) for line in lines) <= tokens
+
+
+@pytest.mark.parametrize(
+    ("what", "left"),
+    [
+        ("", []),
+        ("mi perra Lola", ["vivo en Tandil", "uso Linux"]),
+        ("que vivo en Tandil", ["mi perra se llama Lola", "uso Linux"]),
+        ("the weather", ["vivo en Tandil", "mi perra se llama Lola", "uso Linux"]),
+    ],
+)
+def test_what_shall_be_forgotten_is_found_by_its_words(what: str, left: list[str]) -> None:
+    facts = [a_fact(value) for value in ("vivo en Tandil", "mi perra se llama Lola", "uso Linux")]
+    facts = [replace(fact, id=f"f-{at}", key=f"key-{at}") for at, fact in enumerate(facts)]
+    gone = forgotten(facts, Forgetting(what))
+    assert [fact.value for fact in facts if fact not in gone] == left
+
+
+def test_what_was_superseded_is_forgotten_as_well() -> None:
+    facts = told("Vivo en Tandil.", "Me mudé: ahora vivo en Azul.")
+    assert [fact.value for fact in forgotten(facts.values(), Forgetting("Tandil"))] == ["Vivo en Tandil"]
+
+
+def test_a_fact_is_a_line_that_cannot_end_the_block() -> None:
+    assert render([a_fact(), a_fact("two\nlines </memory>", domain="personal")]) == (
+        "- [work] uso Linux\n- [personal] two lines \u2039/memory\u203a"
+    )
+    assert render([]) == ""

@@ -1,0 +1,180 @@
+"""What holds of every plan, whatever is said, remembered and paid: conversations that Hypothesis makes up, told request
+by request."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from hypothesis import given, settings
+
+from proxy.memory.draft import FRAMING
+from proxy.memory.layout import INSTRUCTIONS
+from proxy.types import Message
+from proxy.wire.content import text
+from proxy.wire.dialects import DIALECTS
+from proxy.wire.order import violations
+from tests.memory.conversations import SETTINGS, Setting, Step, steps, tell
+from tests.memory.told import OVERHEAD, Told, counter
+
+SLACK = 10  # tokens: framing of two blocks, and what rounding makes of their parts
+EXAMPLES = 50
+
+
+def _source(told: Told) -> list[tuple[int, Message]]:
+    """The messages that were sent, but for instructions, each with the index of the client's own: what stands before
+    the first user message, and the newest of the others."""
+    own = [index for index, said in enumerate(told.case.messages) if said.role not in INSTRUCTIONS]
+    sent = [said for said in told.sent if said.role not in INSTRUCTIONS]
+    first = sum(index < told.progress.preamble for index in own)
+    return list(zip([*own[:first], *own[len(own) - len(sent) + first :]], sent, strict=True))
+
+
+def _ends_with(content: Any, said: Any) -> bool:
+    if isinstance(said, list):
+        return isinstance(content, list) and content[len(content) - len(said) :] == said
+    return isinstance(content, str) and content.endswith(said or "")
+
+
+def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
+    """Tokens of the messages that both begin with."""
+    pairs = zip(one, other, strict=False)
+    same = list(takewhile(lambda pair: pair[0].raw == pair[1].raw, pairs))
+    begun = [text(said[len(same)].data) if len(said) > len(same) else "" for said in (one, other)]
+    characters = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*begun, strict=False)))
+    return sum(counter.message(said) for said, _ in same) + characters // 4
+
+
+def what_the_user_said_last_is_sent_verbatim(done: Sequence[Told]) -> None:
+    for each in done:
+        tail = len(each.case.messages) - each.progress.newest
+        newest, original = each.sent[-tail], each.case.messages[each.progress.newest]
+        assert newest.role == "user"
+        assert newest.raw == original.raw or _ends_with(newest.data["content"], original.data["content"])
+        assert {**newest.data, "content": 0} == {**original.data, "content": 0}
+
+
+def instructions_are_sent_to_the_byte(done: Sequence[Told]) -> None:
+    for each in done:
+        given_ = [said.raw for said in each.case.messages if said.role in INSTRUCTIONS]
+        sent = [said.raw for said in each.sent if said.role in INSTRUCTIONS]
+        if each.around.role == "user":
+            assert sent == given_
+        else:
+            assert sent == given_ or sent[1:] in (given_, given_[1:])
+            assert sum(said.role in INSTRUCTIONS for said in each.sent[1:]) <= len(given_)
+
+
+def what_is_kept_is_kept_in_order_and_to_the_byte(done: Sequence[Told]) -> None:
+    """But for what carries a block, an answer without its middle, and the marker of a tool result."""
+    for each in done:
+        fold = each.managed.state.fold
+        replaced = {*(fold.capped if fold else ()), *each.managed.state.folded_results}
+        source = _source(each)
+        begins = next(index for index, _ in source if index >= each.progress.preamble)
+        carriers = {each.progress.newest, begins}
+        for index, said in source:
+            original = each.case.messages[index]
+            if index in carriers:
+                continue
+            if index in replaced and said.role in ("assistant", "tool"):
+                continue
+            assert said.raw == original.raw
+
+
+def no_upstream_refuses_what_it_would_not_have_refused_before(done: Sequence[Told]) -> None:
+    for each in done:
+        for dialect in DIALECTS.values():
+            before = {found.rule for found in violations(each.case.messages, dialect)}
+            assert {found.rule for found in violations(each.sent, dialect)} <= before
+
+
+def within_the_limit_or_said_to_be_over_it(done: Sequence[Told]) -> None:
+    for each in done:
+        limit = each.around.limit
+        assert (limit is not None and each.managed.sent > limit) == (each.managed.kind == "over-budget")
+
+
+def what_is_told_to_be_sent_is_what_is_sent(done: Sequence[Told]) -> None:
+    for each in done:
+        assert abs(each.managed.sent - each.tokens) <= SLACK
+        assert each.managed.original == OVERHEAD + sum(map(counter.message, each.case.messages))
+
+
+def the_mechanisms_add_up(done: Sequence[Told]) -> None:
+    for each in done:
+        did = each.managed.mechanisms
+        assert all(tokens >= 0 for _, tokens in did.items())
+        assert abs(each.managed.original - did.left_out + did.added - each.managed.sent) <= SLACK
+
+
+def no_prompt_is_larger_than_the_clients_but_for_facts(done: Sequence[Told]) -> None:
+    for each in done:
+        assert each.managed.sent <= each.managed.original + each.managed.mechanisms.facts
+        assert each.tokens <= each.managed.original + each.managed.mechanisms.facts + SLACK
+
+
+def the_same_gives_the_same_from_memory_and_from_storage(done: Sequence[Told]) -> None:
+    for each in done:
+        assert each.planned_again() == each.managed
+        assert each.planned_from_storage() == each.managed
+
+
+def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Told]) -> None:
+    """All that stood before its newest user message; within a turn all of it."""
+    by_state = {id(each.managed.state): each for each in done}
+    for each in done:
+        if each.case.state is None:
+            continue
+        before = by_state[id(each.case.state)]
+        state = each.managed.state
+        if state.fold != before.managed.state.fold or state.folded_results != before.managed.state.folded_results:
+            continue
+        if each.progress.newest == before.progress.newest:
+            if state.volatile != (stood := before.managed.state.volatile):
+                assert each.around.limit is not None
+                assert not state.volatile
+                assert each.managed.sent + counter.text(stood) + FRAMING > each.around.limit
+                continue
+            assert [said.raw for said in each.sent[: len(before.sent)]] == [said.raw for said in before.sent]
+        elif not state.lent and not before.managed.state.lent:
+            kept = before.before_newest
+            assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
+
+
+def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
+    """The books count on it: never more than what the prompt shares with one that went before it on its path."""
+    by_state = {id(each.managed.state): each for each in done}
+    for each in done:
+        ancestors, state = [], each.case.state
+        while state is not None:
+            ancestors.append(by_state[id(state)])
+            state = ancestors[-1].case.state
+        if not ancestors:
+            continue
+        spent = each.managed.state.spent - each.case.state.spent  # type: ignore[union-attr]  # it has ancestors
+        shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
+        least = each.around.rates.cost(each.managed.sent, min(shared + SLACK, each.managed.sent))
+        assert spent >= least - SLACK * each.around.rates.write
+
+
+INVARIANTS = (
+    what_the_user_said_last_is_sent_verbatim,
+    instructions_are_sent_to_the_byte,
+    what_is_kept_is_kept_in_order_and_to_the_byte,
+    no_upstream_refuses_what_it_would_not_have_refused_before,
+    within_the_limit_or_said_to_be_over_it,
+    what_is_told_to_be_sent_is_what_is_sent,
+    the_mechanisms_add_up,
+    no_prompt_is_larger_than_the_clients_but_for_facts,
+    the_same_gives_the_same_from_memory_and_from_storage,
+    between_folds_a_prompt_goes_on_where_the_one_before_ended,
+    what_is_taken_for_cached_was_sent_before,
+)
+
+
+@given(setting=SETTINGS, told=steps())
+@settings(max_examples=EXAMPLES)
+def test_every_plan_keeps_the_invariants(setting: Setting, told: list[Step]) -> None:
+    done = tell(setting, told)
+    for holds in INVARIANTS:
+        holds(done)

@@ -1,0 +1,50 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.passages import estimate, passages, spans
+
+WORDY = st.text(alphabet=st.sampled_from("ab é.\n\t漢😀-"), max_size=400)
+
+
+def test_a_short_text_is_one_passage_without_the_space_around_it() -> None:
+    assert passages("  Two lines,\none thought.\n", 120) == ["Two lines,\none thought."]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t "])
+def test_white_space_has_no_passage(text: str) -> None:
+    assert passages(text, 120) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one two three.\n\nfour five six.", ["one two three.", "four five six."]),
+        ("one two three\nfour five six", ["one two three", "four five six"]),
+        ("One two three. Four five six.", ["One two three.", "Four five six."]),
+        ("one two three four five six", ["one two three four", "five six"]),
+        ("0123456789" * 3, ["0123456789" * 2, "0123456789"]),
+    ],
+    ids=["paragraphs", "lines", "sentences", "words", "one-word"],
+)
+def test_it_is_cut_where_it_hurts_least(text: str, expected: list[str]) -> None:
+    assert passages(text, 5) == expected
+
+
+def test_neighbouring_pieces_share_a_passage_as_long_as_they_fit() -> None:
+    assert passages("one\n\ntwo\n\nthree\n\nfour\n\nfive", 4) == ["one\n\ntwo\n\nthree", "four\n\nfive"]
+
+
+@given(WORDY, st.integers(1, 40))
+def test_passages_are_short_verbatim_and_leave_out_nothing_but_space(text: str, most: int) -> None:
+    found = spans(text, most)
+    assert all(estimate(text[start:end]) <= most for start, end in found)
+    assert all(left[1] <= right[0] for left, right in pairwise(found))
+    assert "".join("".join(text[start:end] for start, end in found).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("ñandú", 2), ("漢字", 2)])
+def test_length_is_estimated_by_bytes(text: str, tokens: int) -> None:
+    assert estimate(text) == tokens

@@ -1,0 +1,177 @@
+"""The decisions in their order: when a conversation is left alone, what stands where, what gives way under a limit."""
+
+from dataclasses import replace
+
+import pytest
+
+from proxy.memory.draft import Memory
+from proxy.memory.progress import Case
+from proxy.types import Fact
+from tests.builders import Said, assistant, calling, result, system, user
+from tests.memory.told import COLD, LEAN, Teller, Told, counter, exchange, fact, profile, recalling, words
+
+S = system("Be brief.")
+ELSEWHERE = fact("drinks tea without sugar", b"e" * 16, session="another")
+STRICT = profile(fold="strict", window={"turns": 2, "min_turns": 2, "max_turns": 2, "tokens": 10_000})
+
+
+def history(turns: int, tokens: int = 100) -> list[Said]:
+    return [S, *(each for number in range(turns) for each in exchange(number, tokens))]
+
+
+def test_a_conversation_that_nobody_adds_to_is_left_as_it_is() -> None:
+    for told in Teller().tell(*history(3), user("3?")):
+        managed = told.managed
+        assert (managed.kind, managed.messages, managed.reason) == ("untouched", None, "")
+        assert managed.sent == managed.original == told.tokens
+        assert managed.mechanisms.items() == ()
+
+
+def test_a_long_history_that_is_new_is_left_alone_unless_a_limit_forces() -> None:
+    said = (*history(40), user("40?"))
+    assert Teller(rates=COLD).ask(*said).managed.kind == "untouched"
+    forced = Teller(rates=COLD, limit=2_000).ask(*said)
+    assert forced.managed.kind == "managed"
+    assert forced.tokens <= 2_000
+
+
+def test_told_turn_by_turn_the_prompt_stops_growing() -> None:
+    sent = [told.managed.sent for told in Teller(rates=COLD).tell(*history(60), user("60?"))]
+    assert max(sent) < 3_000
+    assert max(sent[30:]) <= max(sent[:30]) + 100
+
+
+def test_a_strict_window_holds_its_turns_and_no_more() -> None:
+    told = Teller().tell(*history(6), user("6?"), profile=STRICT)
+    assert [len(each.managed.state.open) for each in told] == [0, 1, 2, 2, 2, 2, 2]
+    last = told[-1].managed
+    assert (last.kind, last.reason) == ("managed", "turns=3")
+    assert last.messages is not None
+    assert [said.role for said in last.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert str(last.messages[1].data["content"]).startswith("<memory>\nEarlier parts of this conversation:\n")
+    assert last.mechanisms.window == sum(map(counter.message, told[-1].case.messages[1:9]))
+
+
+def test_a_standing_fact_goes_with_the_first_message_and_stays_there() -> None:
+    memory = Memory(standing=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
+    first, second = Teller().tell(user("Hello"), assistant("Hi"), user("Tea?"), memory=memory)
+    assert "without sugar" in str(first.sent[0].data["content"])
+    assert first.managed.mechanisms.items() == (("facts", first.managed.state.fold.fact_tokens),)  # type: ignore[union-attr]
+    assert second.sent[0].raw == first.sent[0].raw
+    assert second.sent[1:] == second.case.messages[1:]
+
+
+def test_once_it_is_forgotten_it_is_gone_from_the_head() -> None:
+    teller = Teller()
+    told = teller.ask(user("Hello"), memory=Memory(standing=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id})))
+    assert "without sugar" in str(told.sent[0].data)
+    later = teller.ask(user("Hello"), assistant("Hi"), user("Tea?"))
+    assert "without sugar" not in str([said.data for said in later.sent])
+
+
+def asking(of: Case, relevant: tuple[Fact, ...] = ()) -> Memory:
+    return Memory(relevant=relevant, wanted=600, is_asked_for=True, recall=recalling(of))
+
+
+def test_what_is_recalled_stands_in_the_newest_message_and_is_not_repeated() -> None:
+    teller = Teller(limit=2_000)
+    said = [*history(30), user("What was the first thing?")]
+    teller.tell(*said[:-1])
+    told = teller.ask(*said, memory=asking)
+    newest = str(told.sent[-1].data["content"])
+    assert "<recalled>" in newest
+    assert newest.endswith("\n\nWhat was the first thing?")
+    assert told.managed.mechanisms.recall > 0
+    later = teller.ask(*said, assistant("Tea."), user("Thanks"))
+    assert "<recalled>" not in str([each.data for each in later.sent])
+
+
+def test_while_a_turn_goes_on_what_was_recalled_stays() -> None:
+    teller = Teller(limit=2_000)
+    said = [*history(30), user("What was the first thing?")]
+    teller.tell(*said[:-1])
+    first = teller.ask(*said, memory=asking)
+    second = teller.ask(*said, calling("c"), result("c", words(20)))
+    assert second.sent[: len(first.sent)] == first.sent
+    assert second.managed.busted == 0
+    assert second.managed.mechanisms.recall == first.managed.mechanisms.recall
+
+
+def test_so_do_facts_that_make_a_short_prompt_longer_than_the_clients() -> None:
+    teller = Teller()
+    first = teller.ask(user("Tea?"), memory=Memory(relevant=(ELSEWHERE,)))
+    assert first.managed.sent > first.managed.original
+    second = teller.ask(user("Tea?"), calling("c"), result("c"))
+    assert second.sent[0].raw == first.sent[0].raw
+    assert second.managed.mechanisms.facts == first.managed.mechanisms.facts > 0
+
+
+def lending() -> tuple[Teller, list[Said], Told]:
+    """A question about the past that takes the room of the window's older turns."""
+    teller = Teller(limit=2_000)
+    said = [*history(12, 150), user("What was the first thing?")]
+    teller.tell(*said[:-1])
+    return teller, said, teller.ask(*said, memory=lambda of: replace(asking(of), wanted=1_500))
+
+
+def test_for_a_question_about_the_past_older_turns_make_room_and_return() -> None:
+    teller, said, told = lending()
+    state = told.managed.state
+    assert state.lent > 0
+    assert told.tokens <= 2_000
+    later = teller.ask(*said, assistant("Tea."), user("Thanks"))
+    assert later.managed.state.lent == 0
+    assert [turn.start for turn in later.managed.state.open][: len(state.open)] == [turn.start for turn in state.open]
+
+
+def test_their_system_messages_are_sent_all_the_same() -> None:
+    teller = Teller(limit=2_000)
+    said = history(12, 150)
+    late = [*said[:-4], system("Be kind."), *said[-4:]]
+    teller.tell(*late)
+    told = teller.ask(*late, user("What was the first thing?"), memory=lambda of: replace(asking(of), wanted=1_900))
+    assert told.managed.state.lent > 0
+    assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
+
+
+@pytest.mark.parametrize("limit", [200, 500, 1_000, 4_000])
+def test_a_limit_is_a_limit(limit: int) -> None:
+    for told in Teller(limit=limit).tell(*history(30), user("30?"), memory=asking):
+        assert told.managed.kind != "over-budget"
+        assert told.tokens <= limit
+
+
+@pytest.mark.parametrize("said", [[system(words(500)), user("hi")], [S, user(words(500))]])
+def test_what_no_plan_can_shorten_is_sent_with_the_least_memory_and_said_to_be_over(said: list[Said]) -> None:
+    memory = Memory(standing=(ELSEWHERE,), relevant=(replace(ELSEWHERE, id="f-2"),), facts=frozenset({"f-1"}))
+    told = Teller(limit=300).ask(*said[:1], *exchange(1), said[1], memory=memory)
+    assert told.managed.kind == "over-budget"
+    assert [each.raw for each in told.sent] == [each.raw for each in (told.case.messages[0], told.case.messages[-1])]
+
+
+def test_system_messages_of_turns_that_a_limit_drops_are_kept() -> None:
+    said = [S, user("1?"), system("Be kind."), assistant(words(400)), *exchange(2, 600), user("3?")]
+    told = Teller(limit=500).ask(*said)
+    assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
+    assert told.tokens <= 500
+
+
+def test_old_tool_results_leave_before_any_turn_does() -> None:
+    agent = profile(tool_results={"fold_first": True, "keep": 1})
+    said: list[Said] = [S, user("Look around.")]
+    for number in range(6):
+        said += [calling(f"c{number}"), result(f"c{number}", words(300, f"file{number}"))]
+    told = Teller(limit=1_200).ask(*said, profile=agent)
+    assert told.managed.state.folded_results
+    assert told.managed.mechanisms.tools > 0
+    assert told.tokens <= 1_200
+    assert len(told.sent) == len(said)
+    assert told.sent[-1].raw == told.case.messages[-1].raw
+
+
+def test_a_fold_tells_how_much_of_the_cache_it_busts_and_the_next_request_nothing() -> None:
+    told = Teller().tell(*history(6), user("6?"), profile=STRICT)
+    folds = [each.managed.busted > 0 for each in told]
+    assert folds == [False, False, False, True, True, True, True]
+    calm = profile(LEAN, window={"tokens": 10_000})
+    assert [each.managed.busted for each in Teller().tell(*history(6), profile=calm)] == [0] * 7

@@ -1,0 +1,166 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.summaries import Told, fitted, keep_slots, render, segments, summarise
+from proxy.types import ShiftCause, Summary, TurnDigest
+
+
+def tokens(text: str) -> int:
+    """As many as an estimate by characters would give."""
+    return (len(text) + 3) // 4
+
+
+def digests(shifts: str) -> list[TurnDigest]:
+    """A turn a letter: `s` changes the topic, `.` does not."""
+    causes: dict[str, ShiftCause | None] = {"s": "similarity", ".": None}
+    return [TurnDigest(b"", 10, None, causes[each]) for each in shifts]
+
+
+@pytest.mark.parametrize(
+    ("user", "decision"),
+    [
+        ("Listo, decidí usar Redis 7 para las colas.", "decidí usar Redis 7 para las colas"),
+        ("Me gusta. Vamos con la opción B, la de 300 euros.", "Vamos con la opción B, la de 300 euros"),
+        ("Quedamos en el martes 4 a las 9.", "Quedamos en el martes 4 a las 9"),
+        ("Al final usamos Flask 3 y no Django.", "Al final usamos Flask 3 y no Django"),
+        ("OK, let's use SQLite 3.45 for this.", "let's use SQLite 3.45 for this"),
+        ("We're going with the blue one. It costs $90.", "We're going with the blue one"),
+        ("I've decided on Oslo, from May 3.", "I've decided on Oslo, from May 3"),
+    ],
+)
+def test_a_decision_stands_in_the_record_in_the_users_own_words(user: str, decision: str) -> None:
+    summary = summarise([Told(1, user, "Hecho.")], count=tokens)
+    assert summary.decisions == (decision,)
+    assert decision in render(summary)
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "¿Vamos con Redis o con Kafka?",
+        "Should we say let's use Redis?",
+        "Si yo fuera el jefe, decidí lo que decidí.",
+        "Maybe we'll use Redis 7.",
+        "Todavía no decidimos nada.",
+        "El cielo está nublado.",
+    ],
+)
+def test_questions_and_suppositions_are_no_decisions(user: str) -> None:
+    assert summarise([Told(1, user, "Bien.")], count=tokens).decisions == ()
+
+
+def test_what_the_assistant_suggests_is_no_decision() -> None:
+    assert summarise([Told(1, "¿Qué base uso?", "Decidí por vos: vamos con Mongo.")], count=tokens).decisions == ()
+
+
+def test_a_record_has_the_topic_in_the_users_words_and_the_numbers_of_what_was_stated() -> None:
+    turns = [
+        Told(4, "¿Qué réplica de lectura conviene para los reportes?", "Una réplica chica alcanza para los reportes."),
+        Told(5, "El presupuesto es de 260 dólares por mes.", "Con eso la réplica entra."),
+    ]
+    summary = summarise(turns, count=tokens)
+    assert "réplica" in summary.topic
+    assert summary.outcome == "El presupuesto es de 260 dólares por mes"
+    assert (summary.first_turn, summary.last_turn) == (4, 5)
+
+
+def test_without_a_statement_the_outcome_is_what_was_answered() -> None:
+    summary = summarise([Told(1, "how heavy is it?", "It weighs 14 kilos.")], count=tokens)
+    assert summary.outcome == "It weighs 14 kilos"
+
+
+def test_only_a_question_without_an_answer_is_open() -> None:
+    assert summarise([Told(1, "¿Cuánto sale?", "")], count=tokens).open_questions == ("Cuánto sale?",)
+    assert summarise([Told(1, "¿Cuánto sale?", "Diez.")], count=tokens).open_questions == ()
+
+
+def test_code_is_not_summarised() -> None:
+    turn = Told(1, "Mirá:\n```python\nwe_decided = 'let us use Redis 7'\n```\n¿está bien?", "Sí.")
+    assert "Redis" not in render(summarise([turn], count=tokens))
+
+
+FULL = Summary(
+    topic="read replica",
+    discussed=("budget", "region"),
+    outcome="the budget is 260 dollars a month now",
+    decisions=("let's use PostgreSQL 16",),
+    open_questions=("which region?",),
+    first_turn=1,
+    last_turn=3,
+)
+
+
+def test_a_record_is_one_line_without_what_is_empty() -> None:
+    assert render(FULL) == (
+        "{topic: read replica, discussed: [budget; region], outcome: the budget is 260 dollars a month now, "
+        "decisions: [let's use PostgreSQL 16], open_questions: [which region?]}"
+    )
+    assert render(Summary("a", (), "", (), (), 1, 1)) == "{topic: a}"
+
+
+def test_what_was_discussed_goes_first_then_open_questions_then_the_outcome_and_decisions_last() -> None:
+    seen = []
+    for most in range(tokens(render(FULL)), 0, -1):
+        summary = fitted(FULL, most, tokens)
+        has = (bool(summary.discussed), bool(summary.open_questions), bool(summary.outcome), bool(summary.decisions))
+        if has not in seen:
+            seen.append(has)
+    assert seen == [
+        (True, True, True, True),
+        (False, True, True, True),
+        (False, False, True, True),
+        (False, False, False, True),
+        (False, False, False, False),
+    ]
+
+
+TEXTS = st.text(max_size=200) | st.sampled_from(
+    ["Decidí usar Redis 7. Vamos con eso.", "We're going with Oslo, $40, May 3?", "¿Qué hago?", "{}{}{}", "a. b. c."]
+)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4), st.integers(1, 80))
+def test_a_record_never_has_more_tokens_than_it_may_and_is_always_the_same(
+    told: list[tuple[str, str]], most: int
+) -> None:
+    turns = [Told(number, *texts) for number, texts in enumerate(told, 1)]
+    summary = summarise(turns, max_tokens=most, count=tokens)
+    assert tokens(render(summary)) <= max(most, tokens("{}"))
+    assert "\n" not in render(summary)
+    assert summary == summarise(turns, max_tokens=most, count=tokens)
+    assert fitted(summary, most, tokens) == summary
+
+
+@pytest.mark.parametrize(
+    ("shifts", "expected"),
+    [
+        ("", []),
+        ("..", []),
+        ("...", [(0, 3)]),
+        (".......", [(0, 3), (3, 6)]),
+        ("..s", [(0, 2)]),
+        ("s..", [(0, 3)]),  # the first turn has no topic to change
+        ("...s", [(0, 3)]),
+        (".s.s", [(0, 1), (1, 3)]),
+        ("..s...", [(0, 2), (2, 5)]),
+    ],
+)
+def test_a_segment_is_closed_after_three_turns_or_by_a_topic_shift(
+    shifts: str, expected: list[tuple[int, int]]
+) -> None:
+    assert [(each.start, each.stop) for each in segments(digests(shifts), 3)] == expected
+
+
+@given(st.text("s.", max_size=30), st.integers(1, 5))
+def test_segments_tile_the_closed_turns(shifts: str, most: int) -> None:
+    found = segments(digests(shifts), most)
+    assert [index for segment in found for index in segment] == list(range(found[-1].stop if found else 0))
+    assert all(1 <= len(segment) <= most for segment in found)
+
+
+def test_the_oldest_record_leaves_its_slot_and_none_is_changed() -> None:
+    records = [Summary(str(number), (), "", (), (), number, number) for number in range(6)]
+    assert keep_slots(records, 4) == tuple(records[2:])
+    assert keep_slots(records[:2], 4) == tuple(records[:2])
+    assert keep_slots(records, 0) == ()

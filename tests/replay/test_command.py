@@ -1,0 +1,84 @@
+"""`olvido replay`, as it is called."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from proxy.cli import main
+from tests.replay.logs import AT, conversation, requests
+
+CONFIG = """
+upstreams: [{name: up, base_url: 'http://127.0.0.1:1/v1', dialect: kimi, price: {input: 1, cached: 0.2, output: 4}}]
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A Spanish conversation, an English one, and a line that is none."""
+    path = tmp_path / "log.jsonl"
+    lines = [
+        msgspec.json.encode({"at": AT + 30 * number, "key": lang, "body": {"model": f"m-{lang}", "messages": told}})
+        for lang in ("es", "en")
+        for number, told in enumerate(requests(conversation(lang, 12)))
+    ]
+    path.write_bytes(b"\n".join([*lines[:3], b"{no", *lines[3:]]))
+    return path
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "olvido.yaml"
+    path.write_text(CONFIG + f"storage: {{path: {tmp_path / 'kept'}}}\n")
+    return path
+
+
+def test_it_tells_what_would_have_been_saved(log: Path, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(log), "--config", str(config), "--no-embedding"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("26 requests replayed, old turns found by their words alone; 1 line skipped\n")
+    for model in ("m-es", "m-en", "all"):
+        assert f"\n{model}" in said.out
+    assert said.err == f"olvido replay: {log}, line 4: it is not a JSON object; skipped\n"
+    assert not (config.parent / "kept").exists()
+
+
+def test_the_same_as_json_and_message_by_message(log: Path, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["replay", str(log), "--config", str(config), "--no-embedding"]
+    assert main([*arguments, "--json", "--show"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["total"]["requests"] == 26
+    assert found["skipped"][0]["line"] == 4
+    assert len(found["at_ratios"]) == 5
+    last = found["requests"][-1]
+    assert len(last["inside"]["messages"]) == len(conversation("en", 12))
+    assert main([*arguments, "--show"]) == 0
+    shown = capsys.readouterr().out
+    assert "untouched" in shown
+    assert "¿Qué conviene plantar en el balcón" in shown
+
+
+@pytest.mark.usefixtures("embedding_folder")
+def test_old_turns_are_found_by_meaning_where_that_is_configured(
+    log: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(log), "--config", str(config), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["embedding"]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "{no\n[]\n"])
+def test_without_a_single_request_there_is_no_report(
+    text: str, tmp_path: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "log.jsonl").write_text(text)
+    assert main(["replay", str(tmp_path / "log.jsonl"), "--config", str(config)]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "no line is a request" in said.err
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(tmp_path / "none.jsonl")]) == 1
+    assert "none.jsonl" in capsys.readouterr().err

@@ -1,0 +1,282 @@
+"""What is remembered of a request once it is answered."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proxy.attempt import Attempts
+from proxy.embed.base import Embedder, EmbeddingOff
+from proxy.embed.service import EngineEmbedder
+from proxy.observe.metrics import Metrics
+from proxy.stages.learn import Learner
+from proxy.storage.archive import MemoryArchive
+from proxy.storage.facts import MemoryFacts
+from proxy.storage.library import Library
+from proxy.storage.states import MemoryStates
+from proxy.tasks import Tasks
+from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Vector
+from tests.builders import Said, assistant, calling, chat, identity, incoming, links, result, user
+from tests.embed.engines import FakeEngine, unavailable, until
+
+STATE = PathState(1, 1.0, 0, 0, 9, 9, 9, 9.0, 9.0)
+MANAGED = Plan("untouched", tokens_original=9, tokens_sent=9, state=STATE)
+UNMANAGED = Plan("untouched", tokens_original=9, tokens_sent=9)
+ALLERGIC = user("Remember that I'm allergic to nuts.")
+
+
+class Archive(MemoryArchive):
+    """Tells what was added."""
+
+    def __init__(self) -> None:
+        super().__init__(1e12)
+        self.added: list[tuple[ArchivedTurn, bool]] = []
+
+    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        self.added.append((turn, vectors is not None))
+        super().add(scope, turn, vectors)
+
+
+@dataclass
+class House:
+    embedder: Embedder = field(default_factory=EmbeddingOff)
+    facts: MemoryFacts = field(default_factory=MemoryFacts)
+    archive: Archive = field(default_factory=Archive)
+    executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    tasks: Tasks = field(default_factory=Tasks)
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def __post_init__(self) -> None:
+        self.library = Library(self.facts, self.archive, MemoryStates(), self.executor, self.tasks)
+        self.learner = Learner(self.library, self.embedder, self.executor, self.tasks)
+
+    async def learn(
+        self,
+        *said: Said,
+        answer: Mapping[str, Any] | None = None,
+        plan: Plan = MANAGED,
+        directives: Directives | None = None,
+        known: int = 0,
+    ) -> tuple[bytes, ...]:
+        """The links of what was said."""
+        request = chat(*said)
+        who = replace(identity(request), known=known)
+        passage = Passage(
+            incoming(), request, who, directives or Directives(), ReuseMiss("absent"), plan, "up", started=0.0
+        )
+        chain = links(who.scope.id, [*said, *([answer] if answer else [])])
+        attempts = Attempts(self.metrics.failed_open)
+        self.learner.delivered(passage, chain, [answer] if answer else [], attempts)
+        assert await self.tasks.drain(5.0) == 0
+        assert (list(attempts.failed), self.learner.pending) == ([], 0)
+        return chain
+
+    async def values(self) -> list[str]:
+        return [each.value for each in await self.facts.all(SCOPE) if each.superseded_by is None]
+
+    def turns(self) -> list[int]:
+        return [turn.number for turn, _ in self.archive.added]
+
+
+SCOPE = identity(chat()).memory
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    opened = House()
+    yield opened
+    opened.executor.shutdown()
+
+
+async def test_the_state_is_kept_before_anything_is_waited_for(house: House) -> None:
+    request = chat(user("hi"))
+    passage = Passage(
+        incoming(), request, identity(request), Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0
+    )
+    chain = identity(request).chain
+    house.learner.delivered(passage, chain, [], Attempts(house.metrics.failed_open))
+    assert await house.library.state(SCOPE, (*chain, b"next")) == (STATE, 1)
+    await house.tasks.drain(5.0)
+
+
+async def test_a_turn_is_archived_once_it_is_over_and_once_only(house: House) -> None:
+    said = [user("one"), assistant("1"), user("two"), calling("c"), result("c")]
+    await house.learn(*said[:1], answer=said[1])
+    assert house.turns() == [1]
+    await house.learn(*said[:3], answer=said[3])  # it calls a tool: the turn goes on
+    assert house.turns() == [1]
+    chain = await house.learn(*said, answer=assistant("2"))
+    assert house.turns() == [1, 2]
+    shelf = await house.library.shelf(SCOPE)
+    assert all(link in shelf.index for link in (chain[0], chain[1], chain[2], chain[5]))
+
+
+async def test_a_history_that_is_new_is_archived_whole(house: House) -> None:
+    await house.learn(user("one"), assistant("1"), user("two"), assistant("2"), user("three"))
+    assert house.turns() == [1, 2]
+
+
+async def test_an_answer_that_did_not_come_is_no_turn(house: House) -> None:
+    await house.learn(user("one"))
+    assert house.turns() == []
+
+
+async def test_of_what_is_not_managed_only_what_no_request_had_is_archived_and_none_indexed(house: House) -> None:
+    said = [user("one"), assistant("1"), user("two")]
+    await house.learn(*said, answer=assistant("2"), plan=UNMANAGED, known=2)
+    assert house.turns() == [2]
+    assert len((await house.library.shelf(SCOPE)).index) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "expected"),
+    [
+        ([ALLERGIC], 0, 1),
+        ([ALLERGIC], 1, 0),  # an earlier request said so, and it was learnt then
+        ([assistant("Remember that I'm allergic to nuts."), user("ok")], 0, 0),
+        ([user("Am I allergic to nuts?")], 0, 0),
+        ([ALLERGIC, assistant("ok"), ALLERGIC], 0, 1),
+    ],
+)
+async def test_what_the_user_states_is_learnt(said: list[Said], known: int, expected: int, house: House) -> None:
+    await house.learn(*said, answer=assistant("Noted."), known=known)
+    assert len(await house.values()) == expected
+
+
+async def test_the_same_request_again_teaches_nothing_new(house: House) -> None:
+    await house.learn(ALLERGIC, answer=assistant("Noted."))
+    before = await house.facts.all(SCOPE)
+    await house.learn(ALLERGIC, answer=assistant("Noted."))
+    assert await house.facts.all(SCOPE) == before
+
+
+async def test_a_fact_knows_the_message_that_said_it(house: House) -> None:
+    chain = await house.learn(user("Hi"), assistant("Hello"), ALLERGIC, answer=assistant("Noted."))
+    (fact,) = await house.facts.all(SCOPE)
+    assert (fact.links, fact.turn, fact.session) == ((chain[2],), 2, "s")
+
+
+@pytest.mark.parametrize(
+    ("directives", "keeps"),
+    [
+        (Directives(), True),
+        (Directives(mode="meter"), True),
+        (Directives(mode="off"), False),
+        (Directives(remember=False), False),
+        (Directives(store=False), True),  # that is about answers
+    ],
+)
+async def test_nothing_is_kept_of_who_wants_nothing_kept(directives: Directives, keeps: bool, house: House) -> None:
+    chain = await house.learn(ALLERGIC, answer=assistant("Noted."), directives=directives)
+    assert bool(await house.values()) == bool(house.turns()) == keeps
+    assert (await house.library.state(SCOPE, (*chain, b"next")) is not None) == keeps
+
+
+async def test_what_is_forgotten_is_not_learnt_again_from_a_history_that_has_it(house: House) -> None:
+    said = [ALLERGIC, assistant("Noted.")]
+    await house.learn(said[0], answer=said[1])
+    await house.library.forget(SCOPE, await house.facts.all(SCOPE))
+    house.archive.added.clear()
+    await house.learn(*said, user("And now?"), answer=assistant("What?"))
+    assert await house.values() == []
+    assert house.turns() == [2]
+
+
+async def test_nor_is_it_embedded_if_it_is_forgotten_meanwhile() -> None:
+    engine = FakeEngine()
+    house = House(EngineEmbedder(engine))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    engine.runs.clear()
+    engine.gate.clear()
+
+    async def forget() -> None:
+        await until(lambda: bool(engine.runs))
+        await house.library.forget(SCOPE, await house.facts.all(SCOPE))
+        engine.gate.set()
+
+    await asyncio.gather(house.learn(ALLERGIC, answer=assistant("Noted.")), forget())
+    shelf = await house.library.shelf(SCOPE)
+    assert (len(shelf.index), shelf.embedded, shelf.fact_vectors) == (0, set(), {})
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
+async def test_who_sends_only_what_is_new_waits_until_what_was_answered_is_kept(house: House) -> None:
+    request = chat(user("one"))
+    passage = Passage(
+        incoming(), request, identity(request), Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0
+    )
+    await house.learner.settled(passage.identity)  # nothing to wait for
+    chain = links(passage.identity.scope.id, [user("one"), assistant("1")])
+    house.learner.delivered(passage, chain, [assistant("1")], Attempts(house.metrics.failed_open))
+    await house.learner.settled(passage.identity)
+    assert house.turns() == [1]
+    await house.tasks.drain(5.0)
+
+
+async def test_a_message_that_wants_something_forgotten_is_not_kept(house: House) -> None:
+    await house.learn(user("Forget that I'm allergic to nuts."), answer=assistant("Done."))
+    assert house.turns() == []
+
+
+async def test_turns_and_facts_are_embedded_newest_first() -> None:
+    engine = FakeEngine()
+    house = House(EngineEmbedder(engine))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    engine.runs.clear()
+    chain = await house.learn(user("one"), assistant("1"), ALLERGIC, answer=assistant("Noted."))
+    shelf = await house.library.shelf(SCOPE)
+    assert shelf.embedded == {chain[1], chain[3]}
+    assert set(shelf.fact_vectors) == set(shelf.facts)
+    assert [run for run in engine.runs if "one" in run or ALLERGIC["content"] in run] == [
+        [ALLERGIC["content"], "Noted."],
+        ["one", "1"],
+    ]
+    assert [(turn.number, has) for turn, has in house.archive.added] == [(1, False), (2, False), (2, True), (1, True)]
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
+async def test_without_embeddings_all_is_found_by_its_words_and_read_once() -> None:
+    house = House(EngineEmbedder(FakeEngine(unavailable), retry_seconds=60))
+    house.embedder.start()
+    await until(lambda: house.embedder.state != "warming")
+    await house.learn(ALLERGIC, answer=assistant("Noted."))
+    await house.learn(ALLERGIC, assistant("Noted."), user("two"), answer=assistant("2"))
+    shelf = await house.library.shelf(SCOPE)
+    assert (len(shelf.index), shelf.embedded, shelf.fact_vectors) == (4, set(), {})
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
+async def test_the_order_of_vectors_is_that_of_the_texts() -> None:
+    house = House(EngineEmbedder(FakeEngine()))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    await house.learn(user("one"), answer=assistant("1"))
+    (changes,) = [await house.archive.turns(SCOPE, 0, 0.0)]
+    ((_, vectors),) = changes.entries
+    assert vectors is not None
+    expected = await house.embedder.embed(["one", "1"])
+    assert np.allclose(vectors, expected, atol=1e-2)
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
+async def test_what_is_learnt_does_not_hold_up_the_answer(house: House) -> None:
+    request = chat(ALLERGIC)
+    passage = Passage(
+        incoming(), request, identity(request), Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0
+    )
+    house.learner.delivered(passage, identity(request).chain, [], Attempts(house.metrics.failed_open))
+    assert house.learner.pending == 1
+    assert await house.facts.all(SCOPE) == []
+    await asyncio.sleep(0)
+    await house.tasks.drain(5.0)
+    assert len(await house.values()) == 1

@@ -1,0 +1,134 @@
+"""What a scope remembers that may matter for a request."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proxy.memory.draft import Memory
+from proxy.memory.facts import Decay
+from proxy.memory.progress import Case, progress
+from proxy.memory.turns import archived, complete
+from proxy.stages.recollect import Asking, recollect
+from proxy.storage.library import Shelf
+from proxy.types import Fact, PathState
+from tests.builders import NOW, Said, assistant, calling, messages, result, user
+from tests.memory.told import LEAN, Teller, case, counter, exchange, fact, profile
+
+ASKING = Asking("s", is_private=True, now=NOW, decay=Decay(), count=counter.text)
+BOAT = [user("My boat is called Marigold."), assistant("A fine name for a boat.")]
+SAID: list[Said] = [*BOAT, *(each for number in range(30) for each in exchange(number))]
+QUESTION = user("What did I say my boat is called?")
+
+
+def recollected(
+    said: Sequence[Said], shelf: Shelf, *, state: PathState | None = None, limit: int | None = 1_500, **asking: Any
+) -> tuple[Memory, Case]:
+    of = case(messages(*said), state=state)
+    so_far = progress(of)
+    assert so_far is not None
+    return recollect(replace(ASKING, **asking), of, so_far, shelf, limit), of
+
+
+def shelf_of(*facts: Fact) -> Shelf:
+    return Shelf(facts={each.id: each for each in facts})
+
+
+def test_a_history_that_is_new_is_searched_at_once_and_left_out_turns_alone_are_recalled() -> None:
+    memory, of = recollected([*SAID, QUESTION], shelf := Shelf())
+    assert of.chain[0] in shelf.index
+    assert memory.wanted > 0
+    assert memory.is_asked_for
+    start = len(SAID) - 4
+    found = memory.recall(500, start)
+    assert "My boat is called Marigold." in [each.text for each in found]
+    assert {each.link for each in found}.isdisjoint(of.chain[start:])
+    assert sum(each.tokens for each in found) <= 500
+
+
+def test_small_talk_calls_for_nothing() -> None:
+    memory, _ = recollected([*SAID, user("Thanks!")], Shelf())
+    assert (memory.wanted, memory.is_asked_for) == (0, False)
+
+
+@pytest.mark.parametrize(("cap", "tokens", "most"), [(300, "rest", 300), (4_000, 200, 200), (0, "rest", 0)])
+def test_no_more_is_wanted_than_the_profile_allows(cap: int, tokens: int | str, most: int) -> None:
+    of = case(messages(*SAID, QUESTION), profile=profile(LEAN, recall={"cap": cap, "tokens": tokens}))
+    so_far = progress(of)
+    assert so_far is not None
+    assert recollect(ASKING, of, so_far, Shelf(), 1_500).wanted <= most
+
+
+def test_where_the_prompt_holds_all_nothing_is_searched() -> None:
+    memory, _ = recollected([*BOAT, user("And the sails?")], Shelf(), limit=None)
+    assert (memory.wanted, memory.recall(500, 2)) == (0, ())
+
+
+def elsewhere() -> Shelf:
+    """A scope with another conversation."""
+    shelf, given = Shelf(), messages(*BOAT)
+    of = case(given)
+    for start, stop in complete(given):
+        shelf.put(archived(given, of.chain, start, stop, number=1, session="another", at=NOW - 90_000), None)
+    return shelf
+
+
+@pytest.mark.parametrize(
+    ("is_private", "question", "is_told"),
+    [(True, QUESTION, True), (False, QUESTION, False), (True, user("My boat is leaking."), False)],
+)
+def test_other_conversations_are_told_to_whom_they_belong_if_the_past_is_asked_for(
+    is_private: bool, question: Said, is_told: bool
+) -> None:
+    memory, _ = recollected([question], elsewhere(), limit=None, is_private=is_private)
+    assert ([each.session for each in memory.recall(500, 0)] != []) == is_told
+
+
+def test_standing_facts_go_with_every_request_and_others_with_a_question_about_them() -> None:
+    standing = fact("Always answer in Spanish", b"e" * 16, name="f-1")
+    boat = replace(fact("The boat is called Marigold", b"f" * 16, name="f-2"), pinned=False)
+    old = replace(standing, id="f-3", key="k", last_confirmed_at=NOW - 400 * 86_400)
+    shelf = shelf_of(standing, boat, old)
+    memory, _ = recollected([user("What is my boat called?")], shelf)
+    assert [each.id for each in memory.standing] == ["f-1"]
+    assert [each.id for each in memory.relevant] == ["f-2"]
+    assert memory.facts == {"f-1", "f-2", "f-3"}
+    assert recollected([user("Thanks!")], shelf)[0].relevant == ()
+
+
+def test_what_the_last_turns_say_is_not_said_again() -> None:
+    boat = replace(fact("boat is called Marigold", b"f" * 16), pinned=False)
+    said = [user("The boat is called Marigold."), assistant("Nice."), user("What is my boat called?")]
+    assert recollected(said, shelf_of(boat))[0].relevant == ()
+
+
+def test_while_a_turn_goes_on_nothing_more_is_looked_up() -> None:
+    teller = Teller(limit=1_500)
+    asked = [*SAID, QUESTION]
+    state = teller.ask(*asked).managed.state
+    standing = fact("Always answer in Spanish", b"e" * 16)
+    shelf = shelf_of(standing, replace(standing, id="f-2", key="boat", value="boat Marigold", pinned=False))
+    memory, _ = recollected([*asked, calling("c"), result("c")], shelf, state=state)
+    assert memory == Memory(
+        standing=(standing,), facts=frozenset({"f-1", "f-2"}), forgotten=frozenset(), recall=memory.recall
+    )
+
+
+def test_what_is_forgotten_is_not_indexed_again_with_the_history_that_has_it() -> None:
+    shelf = Shelf()
+    of = case(messages(*SAID, QUESTION))
+    shelf.forgotten = frozenset({of.chain[0]})
+    memory, _ = recollected([*SAID, QUESTION], shelf)
+    assert of.chain[0] not in shelf.index
+    assert of.chain[1] not in shelf.index
+    assert memory.forgotten == {of.chain[0]}
+    assert "Marigold" not in str([each.text for each in memory.recall(2_000, len(SAID))])
+
+
+def test_nor_is_what_said_that_something_be_forgotten() -> None:
+    shelf = Shelf()
+    said = [*SAID[:2], user("Forget that my boat is called Marigold."), assistant("Done."), *SAID[2:], QUESTION]
+    _, of = recollected(said, shelf)
+    assert of.chain[2] not in shelf.index
+    assert of.chain[0] in shelf.index

@@ -1,0 +1,277 @@
+"""What each scope remembers, and that nothing crosses a scope, is overtaken, or comes back."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proxy.memory.state import pack
+from proxy.storage.archive import MemoryArchive
+from proxy.storage.facts import MemoryFacts
+from proxy.storage.library import STEPS_BACK, Library
+from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.states import MemoryStates
+from proxy.tasks import Tasks
+from proxy.types import Fact, Fold, PathState
+from tests.memory.indexed import link, turn
+from tests.memory.told import fact
+
+TEA = fact("likes tea", link("1.0"), name="f-tea")
+CHAIN = tuple(link(f"m{number}") for number in range(200))
+STATE = PathState(3, 1.0, 4, 100, 200, 200, 200, 300.0, 300.0)
+
+
+class SlowFacts(MemoryFacts):
+    """Reads while `gate` is set; `asked` is how often it was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+        self.reading = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def all(self, scope: str) -> list[Fact]:
+        found = await super().all(scope)
+        self.asked += 1
+        self.reading.set()
+        await self.gate.wait()
+        return found
+
+
+class SlowArchive(MemoryArchive):
+    def __init__(self) -> None:
+        super().__init__(1e12)
+        self.asked: list[int] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def turns(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
+        self.asked.append(after)
+        await self.gate.wait()
+        return await super().turns(scope, after, now, min(limit, 2))
+
+
+@dataclass
+class House:
+    facts: SlowFacts = field(default_factory=SlowFacts)
+    archive: SlowArchive = field(default_factory=SlowArchive)
+    states: MemoryStates = field(default_factory=MemoryStates)
+    executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    tasks: Tasks = field(default_factory=Tasks)
+
+    def library(self, **bounds: Any) -> Library:
+        """Another process's, as it were."""
+        return Library(self.facts, self.archive, self.states, self.executor, self.tasks, **bounds)
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    opened = House()
+    yield opened
+    await opened.tasks.drain(5.0)
+    opened.executor.shutdown()
+
+
+async def read(library: Library, scope: str = "a") -> Any:
+    shelf = await library.shelf(scope)
+    await library.index(scope, shelf, patience=5.0)
+    return shelf
+
+
+# --- what a scope remembers -------------------------------------------------------------------------------------------
+
+
+async def test_a_shelf_has_what_storage_keeps_of_its_scope_and_of_no_other(house: House) -> None:
+    house.facts.put("a", [TEA])
+    for number in (1, 2, 3, 4, 5):
+        house.archive.add("a", turn(number, "q", "a"), None)
+    house.archive.add("b", turn(9, "q", "a"), None)
+    library = house.library()
+    shelf, other = await read(library), await read(library, "b")
+    assert (shelf.facts, len(shelf.index)) == ({TEA.id: TEA}, 10)
+    assert (other.facts, len(other.index)) == ({}, 2)
+    assert link("9.0") not in shelf.index
+    assert await library.shelf("a") is shelf
+
+
+async def test_what_was_read_just_now_is_not_read_again(house: House) -> None:
+    library = house.library()
+    await read(library)
+    await read(library)
+    assert (house.facts.asked, house.archive.asked) == (1, [0])
+
+
+async def test_later_what_is_new_is_read_and_no_more(house: House) -> None:
+    library = house.library(refresh_seconds=-1.0)
+    assert len((await read(library)).index) == 0
+    house.archive.add("a", turn(1, "q", "a"), None)
+    house.facts.put("a", [TEA])
+    shelf = await read(library)
+    assert (len(shelf.index), shelf.facts) == (2, {TEA.id: TEA})
+    upto = shelf.upto
+    await read(library)
+    assert house.archive.asked[-1] == upto > 0
+
+
+async def test_a_turn_with_vectors_is_known_to_be_embedded(house: House) -> None:
+    library = house.library()
+    shelf = await library.shelf("a")
+    one, two = turn(1, "q", "a"), turn(2, "q", "a")
+    shelf.put(one, None)
+    shelf.put(two, np.ones((2, 4), np.float32))
+    assert shelf.embedded == {two.link}
+
+
+async def test_what_is_learnt_is_known_at_once_and_kept(house: House) -> None:
+    library = house.library()
+    shelf = await library.shelf("a")
+    library.learn("a", shelf, [TEA])
+    assert shelf.facts == {TEA.id: TEA}
+    assert (await house.library().shelf("a")).facts == {TEA.id: TEA}
+
+
+async def test_a_reading_that_was_under_way_does_not_undo_what_was_learnt(house: House) -> None:
+    library = house.library(refresh_seconds=-1.0)
+    shelf = await library.shelf("a")
+    house.facts.reading.clear()
+    house.facts.gate.clear()
+
+    async def learn() -> None:
+        await house.facts.reading.wait()
+        library.learn("a", shelf, [TEA])
+        house.facts.gate.set()
+
+    found, _ = await asyncio.gather(library.shelf("a"), learn())
+    assert found.facts == {TEA.id: TEA}
+
+
+async def test_nobody_waits_long_for_an_index_that_is_read_in_the_background(house: House) -> None:
+    house.archive.add("a", turn(1, "q", "a"), None)
+    house.archive.gate.clear()
+    library = house.library()
+    shelf = await library.shelf("a")
+    await library.index("a", shelf, patience=0.0)
+    await library.index("a", shelf, patience=0.0)
+    assert len(shelf.index) == 0
+    house.archive.gate.set()
+    await house.tasks.drain(5.0)
+    assert len(shelf.index) == 2
+    assert house.archive.asked.count(0) == 1
+
+
+async def test_scopes_that_were_not_needed_for_longest_are_let_go(house: House) -> None:
+    library = house.library(most_bytes=20_000)
+    for scope in ("a", "b", "c"):
+        house.archive.add(scope, turn(1, "q" * 9_000, "a"), None)
+        await read(library, scope)
+    before = len(house.archive.asked)
+    await read(library, "c")
+    assert len(house.archive.asked) == before
+    assert len((await read(library, "a")).index) == 2  # it is read again
+    assert len(house.archive.asked) > before
+
+
+# --- forgetting -------------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_forgotten_is_in_no_index_and_does_not_come_back(house: House) -> None:
+    house.facts.put("a", [TEA])
+    house.archive.add("a", turn(1, "I like tea", "Noted"), None)
+    house.archive.add("a", turn(2, "q", "a"), None)
+    library = house.library()
+    shelf = await read(library)
+    await library.forget("a", [TEA])
+    assert shelf.facts == {}
+    assert link("1.0") not in shelf.index
+    assert link("1.1") not in shelf.index  # the answer may repeat it
+    assert link("2.0") in shelf.index
+    assert {link("1.0"), link("1.1")} <= shelf.forgotten
+    assert not shelf.may_keep(turn(1, "I like tea", "Noted"))
+    library.keep_turn("a", turn(1, "I like tea", "Noted"), None)
+    other = await read(house.library())
+    assert (other.facts, len(other.index)) == ({}, 2)
+    assert link("1.0") in other.forgotten
+
+
+async def test_nor_once_it_is_embedded_that_was_being_so(house: House) -> None:
+    house.facts.put("a", [TEA])
+    library, said = house.library(), turn(1, "I like tea", "Noted")
+    shelf = await read(library)
+    shelf.put(said, None)
+    await library.forget("a", [TEA])
+    shelf.put(said, np.ones((2, 4), np.float32))
+    assert (len(shelf.index), shelf.embedded) == (0, set())
+
+
+async def test_forgetting_nothing_costs_nothing(house: House) -> None:
+    await house.library().forget("a", [])
+    assert house.facts.asked == 0
+
+
+async def test_a_fold_may_quote_what_is_forgotten_so_its_head_goes(house: House) -> None:
+    house.facts.put("a", [TEA])
+    library = house.library()
+    folded = replace(STATE, fold=Fold(4, "<memory>tea</memory>", 9), volatile="<recalled>tea</recalled>")
+    library.keep_state("a", "s", CHAIN[3], folded)
+    library.keep_state("b", "s", CHAIN[3], folded)
+    await library.forget("a", [TEA])
+    found = await library.state("a", CHAIN[:6])
+    assert found is not None
+    assert found[0].fold == Fold(4)
+    assert found[0].volatile == ""
+    assert await house.library().state("a", CHAIN[:6]) is None  # and from storage
+    assert await library.state("b", CHAIN[:6]) == (folded, 4)
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "found"),
+    [
+        ((3,), 6, 3),
+        ((3, 5), 6, 5),  # the longest
+        ((6,), 6, None),  # its own, of when it was sent before
+        ((7,), 6, None),
+        ((), 6, None),
+        ((1,), 1 + STEPS_BACK, 1),
+        ((1,), 2 + STEPS_BACK, None),
+        ((1,), 1, None),
+        ((1,), 0, None),
+    ],
+)
+@pytest.mark.parametrize("afresh", [False, True])
+async def test_the_state_of_the_longest_earlier_request_is_found(
+    kept: Sequence[int], asked: int, found: int | None, afresh: bool, house: House
+) -> None:
+    library = house.library()
+    for length in kept:
+        library.keep_state("a", "s", CHAIN[length - 1], replace(STATE, turns=length))
+    got = await (house.library() if afresh else library).state("a", CHAIN[:asked])
+    assert (got and (got[0].turns, got[1])) == (found and (found, found))
+    assert await library.state("b", CHAIN[:asked]) is None
+
+
+async def test_another_history_has_another_state(house: House) -> None:
+    library = house.library()
+    library.keep_state("a", "s", CHAIN[3], STATE)
+    assert await library.state("a", (*CHAIN[:3], link("x"), link("y"))) is None
+
+
+async def test_what_another_version_wrote_is_no_state(house: House) -> None:
+    house.states.put("a", "s", CHAIN[3], 1.0, b"\xff" + pack(STATE)[1:])
+    assert await house.library().state("a", CHAIN[:6]) is None
+
+
+async def test_states_in_memory_are_bounded(house: House) -> None:
+    library = house.library(most_states=2)
+    for number in range(4):
+        library.keep_state("a", str(number), CHAIN[number], STATE)
+    house.states.forget("a")  # what storage has lost, memory alone can tell
+    found = [await library.state("a", (CHAIN[number], link("next"))) for number in range(4)]
+    assert found == [None, None, (STATE, 1), (STATE, 1)]

@@ -1,0 +1,55 @@
+"""Whom a reader waits for."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from proxy.storage.scoped import ScopedWrites
+from proxy.storage.writer import Writer, WriterLimits
+from proxy.tasks import Tasks
+
+LAZY = WriterLimits(interval=60, queue_rows=3)  # nothing is written until something asks for it
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+
+async def test_a_reader_waits_for_the_writes_of_its_own_scope(tmp_path: Path) -> None:
+    written: list[object] = []
+
+    def apply(_: sqlite3.Connection, whats: Sequence[object]) -> None:
+        written.extend(whats)
+
+    writer = Writer(connect(tmp_path / "db"), Tasks(), LAZY)
+    writes = ScopedWrites(writer, apply)
+    await writes.settled()
+    writes.put("a/", 1)
+    writes.put("a/", 2)
+    await writes.settled("b/")
+    assert written == []
+    await writes.settled("a/")
+    assert written == [1, 2]
+    writes.put("b/", 3)
+    await writes.settled("a/")
+    assert written == [1, 2]
+    await writes.settled()
+    assert written == [1, 2, 3]
+    await writer.close()
+
+
+async def test_what_is_dropped_keeps_no_reader_waiting(tmp_path: Path) -> None:
+    def refuse(_: sqlite3.Connection, __: Sequence[object]) -> None:
+        raise ValueError
+
+    writer = Writer(connect(tmp_path / "db"), Tasks(), LAZY)
+    refused, queued = ScopedWrites(writer, refuse), ScopedWrites(writer, lambda _, __: None)
+    queued.put("a/", None, rows=2)
+    refused.put("a/", None, rows=2)  # too many: not even queued
+    await refused.settled("a/")
+    assert writer.depth == 2
+    refused.put("a/", None, rows=1)
+    await refused.settled("a/")
+    assert (writer.depth, writer.dropped) == (0, 3)
+    await refused.settled("a/")
+    await writer.close()

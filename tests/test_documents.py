@@ -1,0 +1,66 @@
+"""Documents that would be wrong without anybody noticing: maps of the house, queries of metrics, paths."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from proxy.observe.metrics import Metrics
+from tests.builders import ledger_row
+
+ROOT = Path(__file__).parent.parent
+MAPPED = ["memory", "stages", "storage", "types", "admin", "config"]
+
+_QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")
+
+
+def docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+
+
+def modules(package: Path) -> list[str]:
+    return sorted(path.name for path in package.glob("*.py") if not path.name.startswith("__"))
+
+
+@pytest.mark.parametrize("package", MAPPED)
+def test_the_map_of_a_package_names_its_modules_and_nothing_else(package: str) -> None:
+    told = docstring(ROOT / "proxy" / package / "__init__.py")
+    named = re.findall(r"(?<![\w/])\w+\.py\b", told)
+    assert sorted(set(named)) == modules(ROOT / "proxy" / package)
+
+
+def test_the_map_of_the_house_names_its_rooms() -> None:
+    told = docstring(ROOT / "proxy" / "__init__.py")
+    rooms = [f"{path.parent.name}/" for path in (ROOT / "proxy").glob("*/__init__.py")]
+    assert [name for name in (*modules(ROOT / "proxy"), *rooms) if name not in told] == []
+    assert [name for name in re.findall(r"\w+\.py|\w+/", told) if not (ROOT / "proxy" / name).exists()] == []
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "proxy/memory/README.md"])
+def test_the_paths_that_a_document_names_are_there(document: str) -> None:
+    named = re.findall(r"`((?:proxy|tests|deploy|grafana)/[\w./]*)", (ROOT / document).read_text(encoding="utf-8"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_every_metric_of_a_query_is_told_with_these_labels() -> None:
+    metrics = Metrics()
+    for plan in ("untouched", "managed", "over-budget", "fail-open"):
+        mechanisms = dict.fromkeys(("window", "capped", "tools", "elided", "summaries", "facts", "recall"), 1)
+        metrics.recorded(ledger_row(plan=plan, mechanisms=mechanisms, tokens_busted=1, intent_reason="hit"))
+    families = list(metrics.registry.collect())
+    labelled = {sample.name: set(sample.labels) for family in families for sample in family.samples}
+    every = {name for family in families for name in _names(family.name, family.type)}
+    queries = _QUERY.findall((ROOT / "grafana" / "README.md").read_text(encoding="utf-8"))
+    assert queries
+    for name, labels in queries:
+        assert name in every
+        wanted = set(re.findall(r"(\w+)=", labels))
+        assert not wanted or wanted <= labelled[name]
+
+
+def _names(name: str, kind: str) -> list[str]:
+    if kind == "counter":
+        return [f"{name}_total"]
+    return [f"{name}{end}" for end in ("_bucket", "_sum", "_count")] if kind == "histogram" else [name]

@@ -1,0 +1,62 @@
+"""What a message says, and what is put before or behind it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.wire.content import has_only_text, prefixed, suffixed, text
+from proxy.wire.request import message
+from tests.builders import user
+
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+HELLO, WORLD = {"type": "text", "text": "hello"}, {"type": "text", "text": "world"}
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "only_text"),
+    [
+        ("hello", "hello", True),
+        ("", "", True),
+        (None, "", False),
+        (7, "", False),
+        ([], "", False),
+        ([HELLO], "hello", True),
+        ([HELLO, WORLD], "hello\nworld", True),
+        ([HELLO, IMAGE, WORLD], "hello\nworld", False),
+        ([{"type": "text", "text": ""}, WORLD], "world", True),
+        ([{"type": "text", "text": 7}], "", False),
+        (["hello"], "", False),
+        ({"type": "text", "text": "hello"}, "", False),
+    ],
+)
+def test_the_text_of_a_message(content: Any, said: str, only_text: bool) -> None:
+    assert text(user(content)) == said
+    assert has_only_text(user(content)) == only_text
+
+
+def test_a_message_without_content_says_nothing() -> None:
+    assert text({"role": "assistant"}) == ""
+    assert not has_only_text({"role": "assistant"})
+
+
+_parts = st.sampled_from([HELLO, WORLD, IMAGE])
+_contents = st.none() | st.text(max_size=20) | st.lists(_parts, max_size=3)
+
+
+@given(_contents, st.text(min_size=1, max_size=20))
+def test_what_is_put_beside_it_leaves_the_content_verbatim_and_every_other_field(content: Any, block: str) -> None:
+    said = message({"x_unknown": 1, **user(content), "name": "ana"})
+    before, behind = prefixed(said, block), suffixed(said, block)
+    for changed in (before, behind):
+        assert {**changed.data, "content": content} == said.data
+        assert list(changed.data) == list(said.data)
+        assert message(changed.data).raw == changed.raw
+    if isinstance(content, list):
+        part = {"type": "text", "text": block}
+        assert before.data["content"] == [part, *content]
+        assert behind.data["content"] == [*content, part]
+    else:
+        assert before.data["content"] == f"{block}\n\n{content or ''}"
+        assert behind.data["content"] == f"{content or ''}\n\n{block}"
