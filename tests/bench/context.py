@@ -151,7 +151,7 @@ def _sizes(courses: Sequence[Course]) -> list[Row]:
 
 def _gate(courses: Sequence[Course]) -> Row:
     steps = [step for course in courses if course.source in ("locomo", "beam") for step in course.steps if step.folded]
-    return Row("ordinary turns with recall", _of(step.recalled for step in steps), len(steps), 0.08, 0.03)
+    return Row("ordinary turns with recall", _of(step.recalled for step in steps), len(steps))
 
 
 def speed_rows(*, quick: bool) -> Section:
@@ -222,7 +222,10 @@ def main() -> int:
     costs, plotted = cost_rows(quick=options.quick)
     sections += costs
     _tell("validity")
-    validity = [Row(name, violations, n, 0) for name, n, violations in context_validity.rows()]
+    validity = [
+        Row(name, violations, n, None if name == context_validity.UNCHANGED else 0)
+        for name, n, violations in context_validity.rows()
+    ]
     sections.append(Section("Requests that an upstream would refuse, and words of other scopes", validity))
     print(table(sections))
     if options.json:

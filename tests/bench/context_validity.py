@@ -38,6 +38,7 @@ SETTINGS: tuple[tuple[str, int], ...] = (
     ("agent", 1_500),
     ("agent", 4_000),
 )
+UNCHANGED = "a prompt is the client's own"
 QUICK = 12  # one in so many of the conversations that are many
 
 _MARK = re.compile(r"#case-[\w-]+#")
@@ -76,7 +77,7 @@ def rows(*, quick: bool = False) -> list[Row]:
     return [
         *((f"order, {name}", by_dialect[name], found[f"order, {name}"]) for name in DIALECTS),
         *((name, requests, found[name]) for name in (FAILED, FOREIGN, INSTRUCTIONS, NEWEST, BUDGET)),
-        ("a prompt is the client's own", requests, requests - managed),
+        (UNCHANGED, requests, requests - managed),
     ]
 
 
