@@ -96,7 +96,7 @@ def wording(said: Cues) -> dict[str, float]:
 def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, float] | None:
     """None if nothing old is there."""
     view = ranking.view
-    held = np.array([index.message(int(number)).link in query.exclude for number in view.messages], dtype=np.bool_)
+    held = np.isin(view.messages, index.numbers(query.exclude))
     inside = held[view.message_of]
     if inside.all():
         return None

@@ -16,7 +16,7 @@ from proxy.wire.content import text
 
 # Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
 # summaries may be made of.
-MOST_READ = 20
+MOST_READ = 12
 
 
 @dataclass(frozen=True, slots=True)

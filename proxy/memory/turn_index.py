@@ -142,6 +142,11 @@ class TurnIndex:
             self._messages[number] = None
             self._text_bytes -= len(message.text.encode())
 
+    def numbers(self, links: Collection[bytes]) -> Ints:
+        """Of those messages that are here."""
+        found = [number for number in map(self._numbers.get, links) if number is not None]
+        return np.array(found, dtype=np.int64)
+
     def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
         """Links of all messages of the turns that these messages belong to."""
         numbers = [number for link in links if (number := self._numbers.get(link)) is not None]
@@ -153,8 +158,7 @@ class TurnIndex:
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
         """The messages of `path`, the links of a request's chain in their order; links that are not archived are
         passed over. `others_than`: and those of every other session than this."""
-        numbers = self._numbers
-        own = np.array([number for link in path if (number := numbers.get(link)) is not None], dtype=np.int64)
+        own = self.numbers(path)
         begins = np.zeros(len(own), dtype=np.bool_)
         if others_than is not None:
             others, other_begins = self._others(own, self._sessions.get(others_than, -1))

@@ -156,13 +156,14 @@ def _gate(courses: Sequence[Course]) -> Row:
 
 def speed_rows(*, quick: bool) -> Section:
     _tell("speed")
-    short, long, early, late = context_speed.measured(40 if quick else context_speed.SAMPLES)
+    short, long, asked, early, late = context_speed.measured(40 if quick else context_speed.SAMPLES)
     return Section(
         "Planning, milliseconds",
         [
             Row("20 turns, median", short.median, len(short.milliseconds), 8),
             Row("600 messages, median", long.median, len(long.milliseconds)),
             Row("600 messages, p99", long.p99, len(long.milliseconds), 25),
+            Row("— another question after the same messages, p99", asked.p99, len(asked.milliseconds)),
             Row("turn 2,000 against turn 100, median", late.median / early.median, len(late.milliseconds), 1.5),
             Row("— CPU of the whole request, history and all", late.cpu / early.cpu, len(late.milliseconds)),
         ],
