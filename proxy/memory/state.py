@@ -27,13 +27,13 @@ def unpack(packed: bytes) -> PathState | None:
 def _written(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.astype(np.float16).tobytes()
-    raise NotImplementedError
+    raise NotImplementedError  # how msgspec is told that a hook does not know a type
 
 
 def _read(kind: type, value: Any) -> Any:
     if kind is np.ndarray or getattr(kind, "__origin__", None) is np.ndarray:
         return np.frombuffer(value, np.float16).astype(np.float32)
-    raise NotImplementedError
+    raise NotImplementedError  # as above
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_written)
