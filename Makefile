@@ -6,7 +6,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test check format bench bench-context bench-reuse bench-transport bypass clean
+.PHONY: run demo test check format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -39,8 +39,17 @@ bench-context: $(BENCH_READY)  ## evidence in the prompt and cost against pass-t
 	mkdir -p build
 	$(BIN)/python -m tests.bench.context --json build/context.json --plot build/context.svg
 
+screenshots: $(READY)    ## a picture of every view of the page, in build/ (needs a chromium)
+	$(BIN)/python -m tests.page.screenshots
+
 bypass: $(READY)         ## how well what must not be reused is recognised (needs the evaluation data)
 	$(BIN)/python -m tests.bench.bypass
+
+metrics-docs: $(READY)   ## what /metrics tells, as a table
+	$(BIN)/python -m proxy.observe.table > grafana/METRICS.md
+
+dashboards: $(READY)     ## the Grafana dashboards, from grafana/source
+	$(BIN)/python -m grafana.source
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -51,7 +60,7 @@ $(BENCH_READY): $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	touch $(BENCH_READY)
 
-# The Node SDK is only needed by the tests that use it; without npm they are skipped, and say so.
+# The Node SDK and axe-core are only needed by the tests that use them; without npm they are skipped, and say so.
 $(NODE_READY): tests/e2e/package.json tests/e2e/package-lock.json
 	if command -v npm >/dev/null; then cd tests/e2e && npm ci --silent --no-audit --no-fund; fi
 

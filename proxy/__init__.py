@@ -16,7 +16,8 @@ The rooms, in the order a request walks through them:
     passthrough.py  every route that is not managed, streamed through
     storage/      sessions, ledger, answers, facts, old turns: Protocols, their backends, the library in front of them
     observe/      metrics and logs
-    admin/        the API for whoever runs the proxy: facts, reused answers
+    admin/        the API for whoever runs the proxy: sums, requests, sessions, facts, reused answers, what-if
+    page/         the page that shows all of that: static files, no build step
 
     replay/       `olvido replay`: what would have been saved, on requests that were made already
     demo/         an upstream that needs no key, for `olvido demo` and for the tests

@@ -11,12 +11,13 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from proxy.admin import facts as admin_facts
-from proxy.admin import reuse as admin_reuse
+from proxy.admin import routes as admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
 from proxy.errors import OlvidoError, RequestTimeout, TooLarge, UnknownRoute
+from proxy.observe import scrape
+from proxy.page import serving as page
 from proxy.passthrough import pass_through
 from proxy.pipeline import handle
 from proxy.services import Services, build
@@ -41,10 +42,13 @@ def create_app(config: Config) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.services = services = await build(config)
+        pulse = scrape.watch(services)
         try:
             yield
         finally:
+            pulse.stop()
             await services.close()
+            services.metrics.close()
 
     def route(path: str, handler: Handler, *methods: str) -> Route:
         """Of these methods; of any if none is named."""
@@ -56,15 +60,11 @@ def create_app(config: Config) -> Starlette:
             route("/v1/{path:path}", pass_through),
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
-            route("/metrics", metrics, "GET"),
-            route("/admin/api/facts", admin_facts.listed, "GET"),
-            route("/admin/api/facts", admin_facts.added, "POST"),
-            route("/admin/api/facts/{id}", admin_facts.shown, "GET"),
-            route("/admin/api/facts/{id}", admin_facts.changed, "PATCH"),
-            route("/admin/api/facts/{id}", admin_facts.forgotten, "DELETE"),
-            route("/admin/api/reuse", admin_reuse.log, "GET"),
-            route("/admin/api/reuse/{id}", admin_reuse.entry, "GET"),
-            route("/admin/api/reuse/{id}/wrong", admin_reuse.wrong, "POST"),
+            route("/metrics", scrape.metrics, "GET"),
+            *(route(path, handler, method) for method, path, handler in admin.ROUTES),
+            route("/", page.to_page, "GET"),
+            route("/ui", page.page, "GET"),
+            route("/ui/{file:path}", page.file, "GET"),
             route("/{path:path}", nothing_here),
         ],
         lifespan=lifespan,
@@ -90,8 +90,8 @@ class Endpoint:
         except ClientGone:
             return
         except (TooLarge, RequestTimeout) as error:
-            # As much again as is accepted at most: enough for every honest client to get to the end of its body.
-            await call.refuse(error, unread=0 if call.answered else services.config.server.max_body_mb * 2**20)
+            # Twice what is accepted at most: enough for every honest client to get to the end of its body.
+            await call.refuse(error, unread=0 if call.answered else 2 * services.config.server.max_body_mb * 2**20)
         except OlvidoError as error:
             if call.answered:
                 log.info("answer broken off", extra={"request": call.request_id, "reason": error.code})
@@ -137,17 +137,6 @@ async def readyz(call: Call, services: Services) -> None:
         "upstreams": upstreams,
     }
     await call.answer(_json({"status": "ready", "parts": parts}))
-
-
-async def metrics(call: Call, services: Services) -> None:
-    services.metrics.memory_pending.set(services.learner.pending)
-    services.metrics.writer_queue.set(services.storage.queued)
-    services.metrics.writer_dropped.set(services.storage.dropped)
-    services.metrics.reuse_entries.set(services.intent.partitions.entries)
-    services.metrics.reuse_bytes.set(services.intent.partitions.bytes)
-    services.metrics.reuse_stopped.set(services.intent.rates.open_partitions(time()))
-    body = services.metrics.exposition()
-    await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
 
 
 async def nothing_here(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)

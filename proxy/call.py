@@ -13,6 +13,8 @@ from proxy.wire import headers as wire_headers
 # After refusing a body, this much of it is still read and thrown away, for this long.
 DISCARD_SECONDS = 5.0
 
+_WITHOUT_BODY = (204, 304)  # RFC 9110 §8.6: nor with a length
+
 # Unique without asking the system for randomness at every request, which costs 80 µs in a busy server: it lets go of
 # the GIL.
 _PROCESS = secrets.token_hex(8)
@@ -23,6 +25,7 @@ class Call:
     __slots__ = (
         "_send",
         "answered",
+        "client",
         "headers",
         "method",
         "parameters",
@@ -40,6 +43,7 @@ class Call:
         self.path: str = scope["raw_path"].decode("latin-1")
         self.parameters: Mapping[str, str] = scope.get("path_params", {})
         self.query: str = scope["query_string"].decode("latin-1")
+        self.client: str = (scope.get("client") or ("",))[0]  # the address that it comes from
         self.receive = receive
         self.watch = CancelWhenGone(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
         self.answered = False
@@ -50,7 +54,8 @@ class Call:
         connection, so the client knows."""
         body = answer.body
         if isinstance(body, bytes):
-            await self._start(answer, ("content-length", str(len(body))))
+            length: Headers = () if answer.status in _WITHOUT_BODY else (("content-length", str(len(body))),)
+            await self._start(answer, *length)
             await self._send({"type": "http.response.body", "body": body})
             return
         try:

@@ -102,7 +102,9 @@ def serve(config: Config) -> int:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-    log.info("point your SDK's base_url at %s", server.base_url(sock))
+    base_url = server.base_url(sock)
+    log.info("point your SDK's base_url at %s", base_url)
+    log.info("what happens is shown at %s/ui", base_url.removesuffix("/v1"))
     running = server.server(config)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(running.serve(sockets=[sock]))

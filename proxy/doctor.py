@@ -22,8 +22,11 @@ import httpx
 from proxy.config import Config, ConfigError, Upstream, load
 from proxy.config.model import Server, Storage
 from proxy.embed.base import EmbeddingError
-from proxy.embed.source import BUILTIN, checked_copy, local_path, packaged_folder
+from proxy.embed.exported import read
+from proxy.embed.opening import export_folders
+from proxy.embed.source import BUILTIN, checked_copy, local_path, packaged_folder, source_of
 from proxy.observe.logs import redact
+from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
 
 Status = Literal["ok", "warn", "fail"]
@@ -31,6 +34,7 @@ Status = Literal["ok", "warn", "fail"]
 _LIBRARIES = ("olvido", "starlette", "uvicorn", "httpx", "aiohttp", "msgspec", "pydantic", "tiktoken")
 _REACH_SECONDS = 10.0
 _SKEW_SECONDS = 60.0  # the provider's clock has a resolution of 1 s, and the answer took its time
+_HEADER = 100  # bytes, of an SQLite file
 _BUILT = 1_735_689_600.0  # 2025-01-01: a clock before it is not set
 
 
@@ -52,7 +56,8 @@ def run(
     row, config = check_config(config_path, environ)
     rows = [check_versions(), row, check_tokenizer(), check_clock(time.time())]
     if config:
-        rows += [check_embedding(config), *check_storage(config.storage), check_port(config.server)]
+        exports = export_folders(config, environ)
+        rows += [check_embedding(config, exports=exports), *check_storage(config.storage), check_port(config.server)]
         for upstream in config.upstreams:
             rows += check_upstream(upstream, transport, clock=time.time)
     (out or sys.stdout).write(table(rows))
@@ -96,13 +101,17 @@ def check_tokenizer() -> Row:
     return Row("tokenizer", "ok", f"ranks at hand, no download needed ({count} tokens in the test sentence)")
 
 
-def check_embedding(config: Config, packaged: Path | None = None) -> Row:
+def check_embedding(config: Config, packaged: Path | None = None, exports: Sequence[Path] = ()) -> Row:
     """The model that finds questions in other words: at hand, and what it says it is. `packaged`: where the built-in
-    one is, if not in its package."""
+    one is, if not in its package. `exports`: folders that may hold its export, which needs neither."""
     if not config.reuse.intent.enabled:
         return Row("embedding", "ok", "not needed: reuse by intent is off")
     if config.embedding.base_url is not None:
         return Row("embedding", "ok", f"asked of {config.embedding.base_url}")
+    source = source_of(config.embedding.model)
+    for export in (folder / source.folder for folder in exports):
+        if read(export, source):
+            return Row("embedding", "ok", f"{config.embedding.model}, exported in {export}")
     if config.embedding.model != BUILTIN:
         where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
         return Row("embedding", "ok", f"{config.embedding.model}, {where}")
@@ -141,7 +150,7 @@ def check_storage(storage: Storage) -> list[Row]:
         row = Row("storage", "warn", f"{folder} can be read by other users of this machine: chmod 700 {folder}")
     else:
         row = Row("storage", "ok", f"{folder} is writable and private")
-    return [row, _check_secret(folder / FILE_NAME)]
+    return [row, _check_secret(folder / FILE_NAME), *_check_database(folder / DATABASE)]
 
 
 def _check_secret(path: Path) -> Row:
@@ -156,6 +165,24 @@ def _check_secret(path: Path) -> Row:
     if size != SECRET_BYTES:
         return Row("secret", "fail", f"{path} has {size} bytes instead of {SECRET_BYTES}: restore it from a backup")
     return Row("secret", "ok", f"{path} is private")
+
+
+def _check_database(path: Path) -> list[Row]:
+    """Whether it can give the disk back what is free, which one that was made long ago cannot: its header says so."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [Row("database", "fail", f"{path} cannot be read: {error.strerror}")]
+    if len(header) < _HEADER or int.from_bytes(header[64:68], "big"):  # else it is about to be made
+        return [Row("database", "ok", f"{path} gives back what is free")]
+    change = (
+        f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('PRAGMA auto_vacuum = 2'); c.execute('VACUUM')"
+    )
+    told = f"{path} never becomes smaller, whatever leaves it. To change that, with olvido stopped:"
+    return [Row("database", "warn", f'{told} python3 -c "{change}"')]
 
 
 def _open_to_others(path: Path) -> bool:

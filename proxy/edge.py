@@ -24,14 +24,16 @@ CONNECTION = "olvido.connection"  # the ASGI extension under which our server te
 
 class Connection(Protocol):
     """What our server's protocol offers beyond ASGI: a call when the connection is lost, for which a task would have to
-    wait otherwise, one for every request."""
+    wait otherwise, one for every request; and one when the server stops, and waits for answers under way."""
 
     lost: bool
     on_lost: Callable[[], None] | None
+    leaving: bool
+    on_leaving: Callable[[], None] | None
 
 
 # Those of gateways, by which a provider's key is found or replaced, tell customers apart as well.
-_KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-api-key", "x-portkey-virtual-key"}
+KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-api-key", "x-portkey-virtual-key"}
 
 
 class ClientGone(Exception):
@@ -64,7 +66,7 @@ class Gate:
 def _credentials(headers: Headers) -> list[str]:
     """Every key in the request, a bearer's first. Which of several counts is the upstream's to say (many clients send a
     dummy in Authorization), so only who has all of them is the same tenant."""
-    given = [(name, value) for name, value in headers if value and name in _KEYS]
+    given = [(name, value) for name, value in headers if value and name in KEYS]
     bearers = [_bearer(value) for name, value in given if name == "authorization"]
     others = [value for name, value in given if name != "authorization"]
     keys = list(dict.fromkeys(key for key in (*bearers, *others) if key))
@@ -165,6 +167,14 @@ class CancelWhenGone:
         else:
             self._watch = self._tasks.spawn(self._listen(), name="watch for disconnect")
 
+    def when_leaving(self, end: Callable[[], None]) -> None:
+        """`end` an answer that has no end of its own, once the server waits for it. Servers that don't say so cut it
+        off when they have waited long enough."""
+        if self._connection is not None:
+            self._connection.on_leaving = end
+            if self._connection.leaving:
+                end()
+
     async def _listen(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
@@ -186,7 +196,7 @@ class CancelWhenGone:
         if self._watch is not None:
             self._watch.cancel()
         if self._connection is not None:
-            self._connection.on_lost = None
+            self._connection.on_lost = self._connection.on_leaving = None
         if not self.gone or work is None:
             return False
         return work.uncancel() <= 0 and kind is asyncio.CancelledError

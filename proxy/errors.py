@@ -9,7 +9,9 @@
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
     │   ├── RequestTimeout         408  …/request_timeout
+    │   ├── Conflict               409  …/conflict
     │   ├── TooLarge               413  …/request_too_large
+    │   ├── TooMany                429  …/rate_limit_exceeded
     │   └── HeaderTooLarge         431  …/header_too_large
     └── UpstreamError              502  upstream_error
         ├── UpstreamUnreachable    502  …/upstream_unreachable
@@ -87,9 +89,19 @@ class RequestTimeout(BadRequest):
     code = "request_timeout"
 
 
+class Conflict(BadRequest):
+    status = 409
+    code = "conflict"
+
+
 class TooLarge(BadRequest):
     status = 413
     code = "request_too_large"
+
+
+class TooMany(BadRequest):
+    status = 429
+    code = "rate_limit_exceeded"
 
 
 class HeaderTooLarge(BadRequest):

@@ -28,6 +28,7 @@ from proxy.memory import edits, facts, portable
 from proxy.memory.table import count, moment, plain, table, word
 from proxy.stages.identify import end_user, is_scope
 from proxy.storage.base import StorageError
+from proxy.storage.contents import SqliteContents
 from proxy.storage.facts import SqliteFacts
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import tenant_secret
@@ -59,6 +60,7 @@ class Memory:
     database: Database
     facts: SqliteFacts
     archive: SqliteArchive
+    contents: SqliteContents
     states: SqliteStates
 
     async def scope(self) -> str:
@@ -163,7 +165,9 @@ async def _opened(options: argparse.Namespace) -> AsyncIterator[Memory]:
     database = Database(path, Tasks())
     try:
         archive = SqliteArchive(database, config.memory.archive_ttl)
-        yield Memory(options, config, database, SqliteFacts(database), archive, SqliteStates(database))
+        yield Memory(
+            options, config, database, SqliteFacts(database), archive, SqliteContents(database), SqliteStates(database)
+        )
     finally:
         await database.close()
 
@@ -210,6 +214,7 @@ async def _forget(memory: Memory) -> None:
         memory.facts.forget(scope, [fact.id for fact in gone])
         memory.archive.forget(scope, sorted({link for fact in gone for link in fact.links}))
         memory.states.forget(scope)
+        memory.contents.forget(scope.partition("~")[0])  # as the proxy does
     await memory.written()
     _tell(f"Forgotten: {count(len(found))}.")
 

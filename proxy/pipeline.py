@@ -11,7 +11,6 @@ stage did not exist. Early return is reuse.
 
 import asyncio
 from dataclasses import dataclass, replace
-from functools import cache
 from time import perf_counter
 
 from proxy.attempt import Attempts
@@ -84,7 +83,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     try:
         planned = await _plan(way, request, identity, directives, route)
         passage = Passage(incoming, request, identity, directives, reuse, planned, route.upstream.name, way.started)
-        return _labelled(await _forward(way, passage, route), passage, attempts)
+        return await _forward(way, passage, route)
     except BaseException as error:
         # Whoever waits for this answer must not wait for ever. When forwarding had begun, its report lands the key too;
         # landing twice does no harm.
@@ -115,9 +114,11 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
 
 async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[ChatRequest, Identity]:
     work = resume.resume(
+        way.incoming,
         request,
         identity,
         archive=way.services.library.archive,
+        open_turn=way.services.learner.open_turns.get,
         settled=way.services.learner.settled,
         chains=way.services.chains,
         offload=way.offload,
@@ -207,24 +208,33 @@ async def _plan(way: Way, request: ChatRequest, identity: Identity, directives: 
 
 
 async def _forward(way: Way, passage: Passage, route: Route) -> Answer:
-    @cache
-    def prompt_for(upstream: Upstream) -> Prompt:
-        return way.attempts.call(
-            "assemble",
-            lambda: assemble.assemble(passage.request, passage.plan, upstream.config),
-            fallback=Prompt(passage.request.raw, passage.plan),
-        )
+    made: dict[str, Prompt] = {}  # by upstream, in the order they were asked
+    unmade = Prompt(passage.request.raw, assemble.original(passage.plan, "stage=assemble"))
 
-    return await forward.forward(
+    def prompt_for(upstream: Upstream) -> Prompt:
+        if upstream.name not in made:
+            made[upstream.name] = way.attempts.call(
+                "assemble",
+                lambda: assemble.assemble(passage.request, passage.plan, upstream.config),
+                fallback=unmade,
+            )
+        return made[upstream.name]
+
+    def sent(upstream: str) -> Passage:
+        """With what this upstream got of the plan."""
+        return replace(passage, plan=made[upstream].plan) if upstream in made else passage
+
+    answer = await forward.forward(
         passage.request,
         way.incoming.headers,
         route,
         prompt_for,
         query=way.incoming.query,
-        report=lambda delivery: way.services.recorder.delivered(passage, delivery, way.attempts),
+        report=lambda delivery: way.services.recorder.delivered(sent(delivery.upstream), delivery, way.attempts),
         tasks=way.services.tasks,
         metrics=way.services.metrics,
     )
+    return _labelled(answer, sent(next(reversed(made))), way.attempts)
 
 
 def _labelled(answer: Answer, passage: Passage, attempts: Attempts) -> Answer:

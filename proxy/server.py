@@ -66,6 +66,8 @@ class Guarded(HttpToolsProtocol):
     # See edge.Connection.
     lost = False
     on_lost: Callable[[], None] | None = None
+    leaving = False
+    on_leaving: Callable[[], None] | None = None
 
     _head_bytes = 0
     _in_head = True
@@ -84,6 +86,12 @@ class Guarded(HttpToolsProtocol):
         self.lost = True
         if self.on_lost is not None:
             self.on_lost()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self.leaving = True
+        if self.on_leaving is not None:
+            self.on_leaving()
 
     def data_received(self, data: bytes) -> None:
         self._shared = self._in_body

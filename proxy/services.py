@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import tiktoken
 
 from proxy.admin.access import Door
+from proxy.admin.aside import Aside
+from proxy.admin.feed import Feed
 from proxy.config import Config
 from proxy.edge import Gate
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
+from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
+from proxy.storage.accounts import Accounts, ContentsOff, ContentStore
 from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
@@ -56,9 +60,16 @@ class Services:
     executor: ThreadPoolExecutor
     counter: TokenCounter
     storage: Storage
+    accounts: Accounts
+    contents: ContentStore
+    feed: Feed
+    aside: Aside
 
     async def close(self) -> None:
         """Let what runs finish, write what is queued, close what is open."""
+        self.feed.close()
+        await self.aside.close(self.config.server.drain)
+        self.storage.stop()
         await self.tasks.drain(self.config.server.drain)
         await self.intent.embedder.close()
         await self.storage.close()
@@ -73,7 +84,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     counter = TokenCounter(await asyncio.get_running_loop().run_in_executor(executor, encoding))
     tasks = Tasks()
     metrics = Metrics()
-    storage = await open_storage(config, tasks)
+    storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open)
     router = Router(
         [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
     )
@@ -92,7 +103,15 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     )
     embedder.start()
     intent.start(tasks)
-    library = Library(storage.facts, storage.archive, storage.states, executor, tasks)
+    library = Library(
+        storage.facts,
+        storage.archive,
+        storage.states,
+        executor,
+        tasks,
+        contents=storage.contents,
+        on_fail_open=metrics.failed_open,
+    )
     learner = Learner(library, embedder, executor, tasks)
     planner = Planner(
         config, counter=counter, calibrations=calibrations, library=library, embedder=embedder, executor=executor
@@ -111,6 +130,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
+        keeper=None if isinstance(storage.contents, ContentsOff) else Keeper(storage.contents, library.has_forgotten),
     )
     return Services(
         config=config,
@@ -142,4 +162,8 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         executor=executor,
         counter=counter,
         storage=storage,
+        accounts=storage.accounts,
+        contents=storage.contents,
+        feed=Feed(storage.accounts, tasks),
+        aside=Aside(),
     )

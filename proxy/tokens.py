@@ -129,8 +129,12 @@ class RoughCounter(Counter):
 
     def request(self, request: ChatRequest) -> int:
         # Of a message that is a role and a text, all of its bytes; the calibration learns what share is punctuation.
-        texts = sum([len(message.raw) for message in request.messages if type(message.data.get("content")) is str])
-        others = [message for message in request.messages if type(message.data.get("content")) is not str]
+        texts, others = 0, []
+        for message in request.messages:
+            if type(message.data.get("content")) is str:
+                texts += len(message.raw)
+            else:
+                others.append(message)
         return texts // 4 + sum([self.message(message) for message in others]) + self.overhead(request)
 
 

@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import hashlib
 import os
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import certifi
 import pytest
 from hypothesis import settings
 
@@ -16,11 +18,27 @@ from proxy.embed import export, exported, source
 settings.register_profile("olvido", deadline=None)
 settings.load_profile("olvido")
 
+# Many images forbid Python to keep bytecode. Here every worker and every server that a test starts would make it again,
+# and half of what it takes to collect the tests is that.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # The exported embedding model takes ten seconds to make, so one serves every test, worker and run of the same code;
 # proxies under test find it as they would find a user's.
 _CODE = hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in (export, exported, source)))
 _CACHE = Path(tempfile.gettempdir()) / f"olvido-tests-{os.getuid()}-{_CODE.hexdigest()[:12]}"
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)
+
+# Every client loads the certificates of all authorities, which takes it 25 ms, and nothing here speaks TLS: one of them
+# is enough.
+_AUTHORITY = _CACHE / "authority.pem"
+if not _AUTHORITY.exists():
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
+    half = _AUTHORITY.with_suffix(f".{os.getpid()}")
+    half.write_text(first + end, encoding="utf-8")
+    half.replace(_AUTHORITY)
+os.environ["SSL_CERT_FILE"] = str(_AUTHORITY)
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +50,12 @@ def embedding_folder() -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+# Ten thousand tests are a heap that only grows until they are collected, and stays: nothing in it is garbage.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()

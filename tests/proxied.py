@@ -85,7 +85,12 @@ def composed(built: Services, **parts: Any) -> Services:
     stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
     if stores:
         known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
-        parts["library"] = Library(**(known | stores), executor=built.executor, tasks=built.tasks)
+        parts["library"] = Library(
+            **(known | stores),
+            executor=built.executor,
+            tasks=built.tasks,
+            on_fail_open=parts.get("metrics", built.metrics).failed_open,
+        )
     embedder = parts.pop("embedder", built.intent.embedder)
     services = replace(built, **parts)
     learner = Learner(services.library, embedder, services.executor, services.tasks)
@@ -154,9 +159,16 @@ class Got:
 
 
 async def ask(
-    services: Services, raw: bytes, *, key: str = KEY, headers: Headers = (), request_id: str | None = None
+    services: Services,
+    raw: bytes,
+    *,
+    key: str = KEY,
+    headers: Headers = (),
+    request_id: str | None = None,
+    patience: float = 5.0,
 ) -> Got:
-    """Sends a body the whole way; returns when all that follows the answer has been done too."""
+    """Sends a body the whole way; returns when all that follows the answer has been done too, or cut short after
+    `patience` seconds."""
     given: Headers = (("authorization", f"Bearer {key}"), ("content-type", "application/json"), *headers)
     tenant = services.gate.tenant(given)
     answer = await handle(Incoming(request_id or f"req_{next(_numbers)}", given, raw, NOW, tenant), services)
@@ -167,7 +179,7 @@ async def ask(
             body = b"".join([chunk async for chunk in answer.body])
         finally:
             await answer.body.aclose()
-    await services.tasks.drain(5.0)
+    await services.tasks.drain(patience)
     return Got(answer.status, dict(answer.headers), body)
 
 
@@ -218,6 +230,8 @@ class Answers(AnswersOff):
 
 
 class Facts(FactsOff):
+    keeps = True
+
     def __init__(self, *, every: Work = list, put: Work = lambda: None) -> None:
         self._every = every
         self._put = put

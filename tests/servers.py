@@ -51,16 +51,24 @@ def _running(running: uvicorn.Server, bound: socket.socket) -> Iterator[None]:
 
 @contextmanager
 def run_command(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Runs `python ARGUMENTS`, whose first line of output is its port; gives its address and its process."""
+    """Runs `python ARGUMENTS`, whose first line of output is its port; gives its address and its process, once it
+    listens there."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}", process
+        port = int(process.stdout.readline())
+        eventually(lambda: _listens(port) or process.poll() is not None)
+        yield f"http://127.0.0.1:{port}", process
     finally:
         process.terminate()
         process.wait(timeout=10)
         if process.stdout is not None:
             process.stdout.close()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:

@@ -91,7 +91,7 @@ def test_its_metrics_can_be_scraped(proxy: Proxy) -> None:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/"),
+        ("POST", "/"),
         ("GET", "/v2/models"),
         ("POST", "/healthz"),
         ("DELETE", "/metrics"),
@@ -99,7 +99,7 @@ def test_its_metrics_can_be_scraped(proxy: Proxy) -> None:
         ("GET", "/v1"),
         ("GET", "/v1/../admin"),
         ("GET", "/v1/%2e%2e/admin"),
-        ("GET", "/%0a"),
+        ("GET", "/x%0a"),
     ],
 )
 def test_anything_else_is_unknown(method: str, path: str, proxy: Proxy) -> None:

@@ -99,6 +99,19 @@ async def test_a_whole_answer_has_its_length_and_every_header_in_order() -> None
     assert call.answered
 
 
+@pytest.mark.parametrize("status", [204, 304])
+async def test_an_answer_that_can_have_no_body_has_no_length(status: int) -> None:
+    wire = Wire()
+    await wire.call().answer(Answer(status, HEADERS, b""))
+    assert (wire.sent[0]["status"], b"content-length" in wire.head) == (status, False)
+    assert wire.sent[1]["body"] == b""
+
+
+@pytest.mark.parametrize(("client", "told"), [(("10.0.0.7", 4711), "10.0.0.7"), (None, "")])
+def test_the_address_that_a_request_comes_from_is_told(client: Any, told: str) -> None:
+    assert Wire().call(client=client).client == told
+
+
 async def test_a_streamed_answer_is_passed_on_piece_by_piece_and_ended() -> None:
     wire, body = Wire(), Body(b"a", b"b")
     await wire.call().answer(Answer(200, HEADERS, body))

@@ -1,5 +1,10 @@
+import asyncio
 import io
 import socket
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +23,10 @@ from proxy.doctor import (
     run,
     table,
 )
+from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, SECRET_BYTES, tenant_secret
+from proxy.storage.sqlite import Database
+from proxy.tasks import Tasks
 from tests.builders import config
 
 KEY = "sk-0123456789abcdef"
@@ -112,6 +120,12 @@ def test_a_packaged_model_that_was_altered_fails(tmp_path: Path) -> None:
     assert "sha256" in row.text
 
 
+def test_an_exported_model_needs_no_package(tmp_path: Path, embedding_folder: Path) -> None:
+    row = check_embedding(config(), packaged=tmp_path, exports=(tmp_path / "none", embedding_folder))
+    assert row.status == "ok"
+    assert f"exported in {embedding_folder}" in row.text
+
+
 @pytest.mark.parametrize(("now", "status"), [(0.0, "fail"), (NOW, "ok")])
 def test_a_clock_that_was_never_set_fails(now: float, status: str) -> None:
     assert check_clock(now).status == status
@@ -119,6 +133,27 @@ def test_a_clock_that_was_never_set_fails(now: float, status: str) -> None:
 
 def storage(path: Path) -> list[tuple[str, str]]:
     return [(row.name, row.status) for row in check_storage(Storage(path=path))]
+
+
+async def test_a_new_database_gives_back_what_is_free_while_it_is_open_and_afterwards(tmp_path: Path) -> None:
+    tenant_secret(tmp_path / "olvido")
+    database = Database(tmp_path / "olvido" / DATABASE, Tasks())
+    assert storage(tmp_path / "olvido")[2:] == [("database", "ok")]
+    await database.close()
+    assert storage(tmp_path / "olvido")[2:] == [("database", "ok")]
+
+
+async def test_an_old_one_that_cannot_is_told_how_to(tmp_path: Path) -> None:
+    tenant_secret(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
+        connection.execute("CREATE TABLE something (x)")
+    await Database(tmp_path / DATABASE, Tasks()).close()
+    *_, row = check_storage(Storage(path=tmp_path))
+    assert (row.name, row.status) == ("database", "warn")
+    command = row.text.partition(": ")[2].removeprefix("python3 -c ").strip('"')
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", command], check=True)
+    assert storage(tmp_path)[2:] == [("database", "ok")]
+    await Database(tmp_path / DATABASE, Tasks()).close()
 
 
 def test_a_folder_that_is_not_there_yet_is_left_uncreated(tmp_path: Path) -> None:

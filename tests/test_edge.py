@@ -273,6 +273,8 @@ class Line(Door):
 
     lost = False
     on_lost: Callable[[], None] | None = None
+    leaving = False
+    on_leaving: Callable[[], None] | None = None
 
     def _connection(self) -> Connection:
         return self
@@ -430,3 +432,26 @@ def test_a_coded_body_is_refused(coding: str) -> None:
 @pytest.mark.parametrize("headers", [(), (("content-encoding", "identity"),), (("content-encoding", "Identity"),)])
 def test_a_plain_one_is_not(headers: Headers) -> None:
     refuse_coding(headers)
+
+
+async def test_an_answer_without_an_end_is_told_that_the_server_stops(tasks: Tasks) -> None:
+    line, told = Line(tasks), []
+    async with line.watch as watch:
+        watch.when_leaving(lambda: told.append("now"))
+        assert line.on_leaving is not None
+        line.on_leaving()
+    assert told == ["now"]
+    assert line.on_leaving is None
+
+
+async def test_one_that_begins_when_the_server_has_stopped_already_is_told_at_once(tasks: Tasks) -> None:
+    line, told = Line(tasks), []
+    line.leaving = True
+    async with line.watch as watch:
+        watch.when_leaving(lambda: told.append("now"))
+    assert told == ["now"]
+
+
+async def test_a_server_that_does_not_say_so_is_not_waited_for(tasks: Tasks) -> None:
+    async with Door(tasks).watch as watch:
+        watch.when_leaving(lambda: pytest.fail("nobody said so"))

@@ -388,6 +388,13 @@ async def test_a_memory_that_fails_costs_the_client_nothing(
         assert total(services, "olvido_fail_open_total") == len(stages)
 
 
+async def test_nor_does_an_archive_that_fails_to_be_read_which_is_counted_each_time(upstream: Upstream) -> None:
+    raw = body(*OLD, model="demo-chat")
+    async with serving(in_front_of(upstream, **MANAGED), archive=Archive(turns=raises)) as services:
+        assert (await ask(services, raw)).plan == "untouched"
+        assert total(services, "olvido_fail_open_total", stage="archive") == 2  # to plan, and to learn
+
+
 async def test_nor_does_one_that_hangs_or_an_archive_that_cannot_be_read(upstream: Upstream) -> None:
     raw, new = body(*OLD, model="demo-chat"), body(user("What is a black hole?"), model="demo-chat")
     hanging: list[tuple[str, bytes, dict[str, Any]]] = [
@@ -400,7 +407,7 @@ async def test_nor_does_one_that_hangs_or_an_archive_that_cannot_be_read(upstrea
     async with serving(in_front_of(upstream, server={"drain": 0.1}, **MANAGED)) as built:
         services = [composed(built, metrics=Metrics(), **parts) for _, _, parts in hanging]
         asking = [
-            ask(each, sent, headers=(("x-olvido-session", f"s{at}"),))
+            ask(each, sent, headers=(("x-olvido-session", f"s{at}"),), patience=1)
             for at, (each, (_, sent, _)) in enumerate(zip(services, hanging, strict=True))
         ]
         answers = await asyncio.gather(*asking)
@@ -430,6 +437,25 @@ async def test_nor_does_assembling(upstream: Upstream) -> None:
         assert (got.status, got.plan) == (200, "fail-open;stage=assemble")
         assert total(services, "olvido_fail_open_total", stage="assemble") == 1
         await services.router.default.close()
+
+
+async def test_what_is_told_of_a_prompt_is_what_the_upstream_got_that_answered(upstream: Upstream) -> None:
+    """The first one does not answer, and for the other the planned prompt cannot be made."""
+    gone = {"name": "gone", "base_url": "http://127.0.0.1:1/v1", "fallback": "demo", "models": ["*"]}
+    strict = {"profiles": {"lean": {"fold": "strict", "window": {"turns": 1, "min_turns": 1, "max_turns": 1}}}}
+    settings = in_front_of(upstream, **strict)
+    demo = settings.upstreams[0]
+    first = demo.model_copy(update={**gone, "breaker": demo.breaker})
+    odd = demo.model_copy(update={"dialect": "klingon", "models": ("nothing",)})
+    raw = body(*[said for _ in range(6) for said in OLD[:2]], OLD[2], model="demo-chat")
+    async with serving(settings, router=Router([Client(first), Client(odd)], reject_unknown=False)) as services:
+        got = await ask(services, raw)
+        assert upstream.bodies() == [raw]
+        assert (got.status, got.plan) == (200, "fail-open;stage=assemble")
+        assert total(services, "olvido_plans_total", kind="fail-open") == 1
+        assert total(services, "olvido_saved_tokens_total") == 0
+        for each in services.router.upstreams:
+            await each.close()
 
 
 async def test_nor_does_counting_what_an_upstream_did_not(upstream: Upstream) -> None:

@@ -1,42 +1,152 @@
-"""Who may administer. With a token: who has it. Without one: programs of this machine, if the proxy serves nobody else.
+"""Who may administer. With a token: who has it, or the cookie that a browser got for it. Without one: programs of this
+machine, if the proxy serves nobody else.
 
 A page of another site that the user has open in a browser is no such program, so without a token the names by which a
-browser reached us are checked, and the site that asked.
+browser reached us are checked, and the site that asked. A browser adds a cookie on its own, too: what changes anything
+by cookie has to come from our own page.
 """
 
 import hmac
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from time import time
 from urllib.parse import urlsplit
 
 from proxy.config import Config
 from proxy.config.rules import is_loopback
-from proxy.errors import Forbidden, Unauthorized
+from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from proxy.types import Headers
 from proxy.wire import headers as wire_headers
 
+COOKIE = "olvido_admin"
+COOKIE_SECONDS = 12 * 3_600
+
+MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
+WRONG_SECONDS = 60.0
+MOST_ADDRESSES = 1_000
+
+_SAFE = ("GET", "HEAD")
+_COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
+
 
 class Door:
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, clock: Callable[[], float] = time) -> None:
         token = config.admin.token
         self._token = None if token is None else token.get_secret_value().encode()
         self._is_private = is_loopback(config.server.host)
+        self._clock = clock
+        self._wrong = Wrong()
 
-    def admit(self, headers: Headers) -> None:
+    @property
+    def needs_token(self) -> bool:
+        return self._token is not None
+
+    def admit(self, headers: Headers, method: str = "GET") -> None:
         """Raises Unauthorized or Forbidden."""
-        if self._token is not None:
-            scheme, _, given = (wire_headers.get(headers, "authorization") or "").partition(" ")
-            if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):
-                raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
+        if self._token is None:
+            self._admit_private(headers)
             return
+        scheme, _, given = (wire_headers.get(headers, "authorization") or "").partition(" ")
+        if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token):
+            return
+        if not any(self._is_ours(value) for value in _cookies(headers)):
+            raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
+        if method not in _SAFE:
+            _refuse_forged(headers)
+
+    def enter(self, token: str, client: str) -> str:
+        """The cookie's value for who has the token. Raises Unauthorized; TooMany for an address that guesses;
+        BadRequest where there is no token."""
+        if self._token is None:
+            raise BadRequest("There is no admin.token, so there is nothing to log in with.")
+        now = self._clock()
+        if (seconds := self._wrong.wait(client, now)) > 0:
+            after = (("retry-after", str(round(seconds) + 1)),)
+            raise TooMany("Too many wrong tokens from this address. Wait a minute.", headers=after)
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
+            self._wrong.note(client, now)
+            raise Unauthorized("That is not the token of admin.token.", param="token")
+        said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
+        return f"{said}.{self._signed(said)}"
+
+    def refuse_others(self, headers: Headers) -> None:
+        """Raises Forbidden if a page of another site asks."""
+        site = wire_headers.get(headers, "sec-fetch-site")
+        if site not in (None, "none", "same-origin") or (site is None and _is_other(headers)):
+            raise Forbidden("The admin API does not answer to other sites.")
+
+    def _admit_private(self, headers: Headers) -> None:
         if not self._is_private:
             raise Forbidden("The admin API needs admin.token to be set: the proxy does not listen on loopback only.")
-        host = wire_headers.get(headers, "host") or ""
-        if not is_loopback(_host(host)):
+        if not is_loopback(_host(wire_headers.get(headers, "host") or "")):
             raise Forbidden("Without admin.token, the admin API answers to this machine's own name only.")
         # Another program of this machine has another port: that is another site. Not every browser tells both.
-        origin = wire_headers.get(headers, "origin")
-        is_other = origin is not None and origin.partition("://")[2] != host
-        if is_other or wire_headers.get(headers, "sec-fetch-site") not in (None, "none", "same-origin"):
+        site = wire_headers.get(headers, "sec-fetch-site")
+        if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
+
+    def _is_ours(self, cookie: str) -> bool:
+        """Every process that has the same token says the same of a cookie, and none once the token is another."""
+        match = _COOKIE.fullmatch(cookie)
+        if match is None or not hmac.compare_digest(self._signed(f"{match[1]}.{match[2]}"), match[3]):
+            return False
+        return self._clock() < int(match[2])
+
+    def _signed(self, said: str) -> str:
+        assert self._token is not None
+        return hmac.digest(self._token, f"{COOKIE}:{said}".encode(), "sha256").hex()
+
+
+class Wrong:
+    """Wrong tokens lately, by the address that sent them. The token itself is long; this is for one that was chosen
+    badly all the same."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, list[float]] = OrderedDict()  # least recently wrong first
+
+    def wait(self, client: str, now: float) -> float:
+        """Seconds until this address may try again."""
+        lately = self._lately(client, now)
+        return lately[-MOST_WRONG] + WRONG_SECONDS - now if len(lately) >= MOST_WRONG else 0.0
+
+    def note(self, client: str, now: float) -> None:
+        self._known[client] = [*self._lately(client, now), now]
+        self._known.move_to_end(client)
+        while len(self._known) > MOST_ADDRESSES:
+            self._known.popitem(last=False)
+
+    def _lately(self, client: str, now: float) -> list[float]:
+        return [at for at in self._known.get(client, ()) if now - at < WRONG_SECONDS]
+
+
+def _refuse_forged(headers: Headers) -> None:
+    """What a browser sends with a cookie may be some other page's doing. That can neither name our origin as its own
+    nor, without being asked first, send JSON."""
+    site, origin = wire_headers.get(headers, "sec-fetch-site"), wire_headers.get(headers, "origin")
+    is_own = site == "same-origin" if site is not None else origin is not None and not _is_other(headers)
+    if not is_own:
+        raise Forbidden("By cookie, the admin API is changed from its own page only.")
+    kind, _, _ = (wire_headers.get(headers, "content-type") or "").partition(";")
+    if kind.strip().lower() != "application/json":
+        raise Forbidden("By cookie, the admin API is changed with content-type application/json only.")
+
+
+def _is_other(headers: Headers) -> bool:
+    """Does the request say that a page of another origin makes it?"""
+    origin = wire_headers.get(headers, "origin")
+    return origin is not None and origin.partition("://")[2] != (wire_headers.get(headers, "host") or "")
+
+
+def _cookies(headers: Headers) -> Iterator[str]:
+    """The values of ours; another program of this machine may have set one of the same name."""
+    for name, value in headers:
+        if name == "cookie":
+            for pair in value.split(";"):
+                key, _, said = pair.strip().partition("=")
+                if key == COOKIE:
+                    yield said
 
 
 def _host(name: str) -> str:

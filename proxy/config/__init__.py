@@ -21,13 +21,23 @@ from pydantic import ValidationError
 
 from proxy.config.explain import explained, is_secret, schema_at
 from proxy.config.model import Config, PriceSetting, Upstream
-from proxy.config.rules import broken, is_loopback
+from proxy.config.rules import broken, is_loopback, shows_content
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.values import key_hash
 from proxy.observe.logs import redact
 from proxy.types import Price
 
-__all__ = ["Config", "ConfigError", "Upstream", "is_loopback", "json_schema", "key_hash", "load", "price_for"]
+__all__ = [
+    "Config",
+    "ConfigError",
+    "Upstream",
+    "is_loopback",
+    "json_schema",
+    "key_hash",
+    "load",
+    "price_for",
+    "shows_content",
+]
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
@@ -36,7 +46,8 @@ KIMI_PRICES: Mapping[str, Price] = MappingProxyType(
     {
         "kimi-k3.1-pro": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
         "kimi-k3": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
-        "kimi-k2.7-code": Price(input=0.95, cached=0.16, write=0.95, output=4.00),
+        "kimi-k2.7-code": Price(input=0.95, cached=0.19, write=0.95, output=4.00),
+        "kimi-k2.7-code-highspeed": Price(input=1.90, cached=0.38, write=1.90, output=8.00),
         "kimi-k2.6": Price(input=0.95, cached=0.16, write=0.95, output=4.00),
     }
 )

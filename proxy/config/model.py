@@ -216,12 +216,39 @@ class Embedding(Section):
     api_key: Secret | None = Field(default=None, description="Its key, as ${NAME} from the environment.")
 
 
+class Keep(Section):
+    requests: Seconds = Field(
+        default=90 * 86_400,
+        description="Seconds that the ledger keeps a request, and the list a conversation. 0: for ever.",
+    )
+    contents: Seconds = Field(
+        default=7 * 86_400,
+        description="Seconds that what requests said is kept for the page, if `admin.show_content`. 0: for ever.",
+    )
+    contents_mb: int = Field(default=256, ge=1, description="Size of all of that, MiB; the oldest leave.")
+    contents_entry_kb: int = Field(
+        default=2_048,
+        ge=1,
+        description="Largest request whose contents are kept, with what was sent and answered, KiB.",
+    )
+    minutes: Seconds = Field(
+        default=3 * 86_400, description="Seconds that sums are kept by the minute. 0: for ever, as those by the day."
+    )
+    hours: Seconds = Field(default=90 * 86_400, description="Seconds that sums are kept by the hour. 0: for ever.")
+    links: Seconds = Field(
+        default=180 * 86_400,
+        description="Seconds after which a message that no request has begun with is not recognised. 0: for ever.",
+    )
+    vacuum: bool = Field(default=True, description="Give the disk back what has become free, in small steps.")
+
+
 class Storage(Section):
     path: Folder = Field(default=Path("~/.local/share/olvido"), description="Folder of everything that is kept.")
     kind: Literal["sqlite", "memory", "off"] = Field(
         default="sqlite",
         description="`sqlite`: in the folder. `memory`: until the process ends. `off`: nothing is kept.",
     )
+    keep: Keep = Field(default=Keep(), description="How long things are kept.")
 
 
 class Log(Section):
@@ -236,6 +263,10 @@ class Admin(Section):
     token: LongSecret | None = Field(
         default=None,
         description="Token of /admin and /ui, as ${NAME} from the environment. Required unless bound to loopback.",
+    )
+    show_content: bool | None = Field(
+        default=None,
+        description="Whether what requests say is kept for a while, and shown. Absent: only if bound to loopback.",
     )
 
 

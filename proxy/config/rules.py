@@ -21,6 +21,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def shows_content(config: Config) -> bool:
+    """Whether what requests say is kept for a while, and shown to whoever runs the proxy."""
+    given = config.admin.show_content
+    return is_loopback(config.server.host) if given is None else given
+
+
 def broken(config: Config) -> list[Problem]:
     """Every rule that `config` breaks."""
     return [Problem(where, text) for rule in _RULES for where, text in rule(config)]
@@ -127,6 +133,12 @@ def _facts_fade_in_order(config: Config) -> _Found:
         yield ("memory", "stale_after"), "must not be shorter than `memory.unconfirmed_after`"
 
 
+def _sums_fade_in_order(config: Config) -> _Found:
+    keep = config.storage.keep
+    if keep.hours and (keep.hours < keep.minutes or not keep.minutes):
+        yield ("storage", "keep", "hours"), "must not be shorter than `storage.keep.minutes`"
+
+
 def _embedding_key_has_a_use(config: Config) -> _Found:
     if config.embedding.base_url and config.embedding.model == "builtin":
         yield ("embedding", "model"), "must name a model of `embedding.base_url`; `builtin` runs here"
@@ -139,5 +151,6 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _public_is_deliberate,
     _profiles_exist,
     _facts_fade_in_order,
+    _sums_fade_in_order,
     _embedding_key_has_a_use,
 )

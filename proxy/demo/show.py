@@ -203,5 +203,6 @@ or:
       -d '{{"model": "{MODEL}", "temperature": 0, "messages": [{{"role": "user", "content": "Hello"}}]}}'
 
 Ask twice, and the second answer comes from memory (x-olvido-source: exact).
+What happened, request by request: {proxy_url.removesuffix("/v1")}/ui
 Metrics: {proxy_url.removesuffix("/v1")}/metrics
 Ctrl-C stops it."""

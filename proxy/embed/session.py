@@ -4,16 +4,22 @@ Texts run one by one. int8 quantises activations by their range over the whole r
 in other company (cosines down to 0.985); and padding makes a batch no faster on one core (8 texts: 8 times one).
 """
 
+import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from proxy.embed.base import Vectors
 from proxy.embed.exported import Exported
+
+# Since 1.29 it keeps an id of the machine in the user's cache, and reports its use to Microsoft, unless it is told not
+# to before it is loaded (its Privacy.md).
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import onnxruntime
 
 INPUT, OUTPUT = "input_ids", "vector"  # names in the exported graph
 _SEVERITY_ERROR = 3

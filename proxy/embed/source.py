@@ -82,7 +82,8 @@ def packaged_folder(package: str = PACKAGE) -> Path:
     spec = importlib.util.find_spec(package)  # of a top-level package: looks, and imports nothing
     locations = list(spec.submodule_search_locations or ()) if spec else []
     if not locations:
-        raise EmbeddingRefused(f"the package {package.replace('_', '-')} is not installed: it carries the model")
+        name = package.replace("_", "-")
+        raise EmbeddingRefused(f"the package {name} is not installed: it carries the model (the extra olvido[export])")
     return Path(locations[0]) / "model"
 
 

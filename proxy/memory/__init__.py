@@ -3,6 +3,7 @@
 Planning, in the order of its decisions:
 
     planning.py     the order itself (start reading here); draft.py: a prompt in the making, and what its parts cost
+    counted.py      tokens of what is counted again and again
     progress.py     what is new since the state that the last request left; state.py: that state as bytes
     economics.py    when to fold and how far, from prices: never pay more
     folding.py      what leaves becomes summaries in a new head; window.py: how much stays, and how
@@ -27,7 +28,8 @@ Topics:
 Recall:
 
     turns.py        turns as they are archived; passages.py: long messages in pieces
-    turn_index.py   all of a scope, ready to be searched; terms.py: by which words
+    turn_index.py   all of a scope, ready to be searched; terms.py: by which words; columns.py: arrays that grow
+    view.py         what of it one request may see
     recall.py       which of them the question needs
     need.py         whether it needs any; cues.py: what its wording tells
 

@@ -4,16 +4,23 @@ the user's own words and we can tell it from both when it comes back to us."""
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from proxy.types import Excerpt
 
 _HEAD = "<memory>\n{}\n</memory>"
 _RECALLED = "<recalled>\n{}\n</recalled>"
-_OURS = re.compile(r"<(memory|recalled)>\n.*?\n</\1>\s*", re.DOTALL)
 
 FACTS_TITLE = "What the user has stated:"
 SUMMARIES_TITLE = "Earlier parts of this conversation:"
 RECALLED_TITLE = "Earlier messages that may matter now, by turn:"
+
+# With its title: tags of these names stand in what others write, too (`#include <memory>`). With the line ends that
+# part it from what follows it; behind a system message, from what stands before it.
+_OURS = rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
+_ANY_OF_OURS = re.compile(rf"\n\n(?:{_OURS})\Z|(?:{_OURS})\n?\n?", re.DOTALL)
+# A tag that would end a block, or that a model could take for its end.
+_ENDS = re.compile(r"<(\s*/\s*(?:memory|recalled)\s*)>", re.IGNORECASE)
 
 
 def head(facts: str, summaries: Sequence[str]) -> str:
@@ -23,7 +30,7 @@ def head(facts: str, summaries: Sequence[str]) -> str:
         parts.append(f"{FACTS_TITLE}\n{facts}")
     if summaries:
         parts.append("\n".join((SUMMARIES_TITLE, *summaries)))
-    return _HEAD.format("\n".join(parts)) if parts else ""
+    return _HEAD.format(quoted("\n".join(parts))) if parts else ""
 
 
 def without_summaries(head: str) -> str:
@@ -39,7 +46,8 @@ def volatile(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: st
     nothing."""
     blocks = [head(facts, ())] if facts else []
     if excerpts:
-        blocks.append(_RECALLED.format("\n".join((RECALLED_TITLE, *excerpt_lines(excerpts, now=now, session=session)))))
+        lines = "\n".join((RECALLED_TITLE, *excerpt_lines(excerpts, now=now, session=session)))
+        blocks.append(_RECALLED.format(quoted(lines)))
     return "\n".join(blocks)
 
 
@@ -55,11 +63,23 @@ def excerpt_lines(excerpts: Sequence[Excerpt], *, now: float, session: str) -> I
         yield f"{excerpt.turn} {excerpt.role}: {excerpt.text}"
 
 
+@lru_cache(1_000)
 def _place(at: float, *, is_other: bool) -> str:
     day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
     return f"{day}, another conversation" if is_other else day
 
 
+def quoted(said: str) -> str:
+    """`said` as it may stand in a block: verbatim, but that no tag in it can be taken for the block's end."""
+    return _ENDS.sub("\u2039\\1\u203a", said) if "<" in said else said
+
+
 def without_ours(text: str) -> str:
-    """`text` without what we have added: a client may send back a prompt that it has from us."""
-    return _OURS.sub("", text) if "</" in text else text
+    """`text` without what we have added, and otherwise to the byte: a client may send back a prompt that it has from
+    us."""
+    return _ANY_OF_OURS.sub("", text) if "</" in text else text
+
+
+def ours(text: str) -> tuple[str, ...]:
+    """The blocks of ours that stand in `text`."""
+    return tuple(found[0].strip() for found in _ANY_OF_OURS.finditer(text)) if "</" in text else ()

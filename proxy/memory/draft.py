@@ -1,15 +1,15 @@
 """A prompt in the making: what goes into it, the tokens of every part, and the books of the conversation."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from proxy.memory import block, facts, tools
 from proxy.memory.economics import Books, Rates, Standing
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.progress import Case, Progress
-from proxy.types import Excerpt, Fact, Fold, Message, TurnDigest
-from proxy.wire.content import text
+from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest
 
 Count = Callable[[str], int]
 
@@ -43,6 +43,7 @@ class Circumstances:
     role: Literal["user", "system"]  # where the head stands
     count: Count
     cap: Callable[[int], Message]  # the message with this index, shortened to `window.answer_tokens`
+    profile: str = ""  # its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Draft:
     others: int = 0  # tokens of excerpts from other conversations
     stated: Fold | None = None  # the fold, with facts alone in its head
     lent: int = 0  # of the kept turns, oldest first, that make room for excerpts this time
+    recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where it was made for this request
+    weighed: BreakEven | None = None  # why turns leave, or stay
 
     @property
     def sent_fold(self) -> Fold | None:
@@ -79,13 +82,8 @@ class Figures:
         self.capped: dict[int, Message] = {}
         self.markers: dict[int, Message] = {}
         self.saved: dict[int, int] = {}  # tokens that capped messages and markers leave out, by index
-        self.has_new_markers = False  # tool results are left out that the request before still had
         self.cap_all(before.capped if before else ())
         self.mark(self.state.folded_results if self.state else ())
-
-    def is_refolded(self, draft: Draft) -> bool:
-        """Something is left out, or stands before it, that is new since the request before."""
-        return self.has_new_markers or draft.fold != (self.state.fold if self.state else None)
 
     def stated(self, stated: Sequence[Fact]) -> int:
         """Tokens of these facts in a block of their own."""
@@ -117,19 +115,27 @@ class Figures:
                 self.capped[index], self.saved[index] = shorter, saved
 
     def mark(self, results: Sequence[int]) -> None:
+        """But for those whose call takes more tokens to name than they have."""
         if not results:
             return
         keep = self.case.profile.tool_results.keep
-        self.markers = tools.markers(self.case.messages, frozenset(results), self.case.tokens, keep)
-        for index, said in self.markers.items():
-            self.saved[index] = max(0, self._saved(index, said))
+        self.markers = {}
+        for index, said in tools.markers(self.case.messages, frozenset(results), self.case.tokens, keep).items():
+            if (saved := self._saved(index, said)) > 0:
+                self.markers[index], self.saved[index] = said, saved
 
     def _saved(self, index: int, shorter: Message) -> int:
         """Tokens of a message's text that `shorter` leaves out; what else it has, its thinking, stays."""
         whole = self.case.messages[index].data
         is_text = isinstance(whole.get("content"), str) and _TEXT.issuperset(whole)
-        before = self.case.tokens(index) - FRAMING if is_text else self.around.count(text(whole))
-        return before - self.around.count(text(shorter.data))
+        before = self.case.tokens(index) - FRAMING if is_text else self._texts(whole.get("content"))
+        return before - self._texts(shorter.data.get("content"))
+
+    def _texts(self, content: Any) -> int:
+        """Tokens of a message's text, part by part, as the message is counted."""
+        if isinstance(content, list):
+            return sum(self.around.count(part["text"]) for part in content if _has_text(part))
+        return self.around.count(content) if isinstance(content, str) else 0
 
     def is_too_large(self, draft: Draft) -> bool:
         return self.around.limit is not None and self.tokens(draft) > self.around.limit
@@ -185,13 +191,42 @@ class Figures:
         return self.state is not None and self.state.volatile_link == self.case.chain[self.progress.newest]
 
     def repeated_by(self, draft: Draft) -> int:
-        """Tokens that this prompt begins with as one before it did."""
+        """Of these, the tokens that this prompt begins with, too."""
         if self.state is None:
             return 0
         lent, volatile = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
-        if self.is_refolded(draft) or draft.lent != lent or draft.volatile != volatile:
+        if draft.lent != lent:
             return min(self.repeated(), self.unmoved(self.state.fold))
-        return self.repeated()
+        same = self._as_before(draft)
+        if draft.volatile != volatile:
+            same = min(same, self._in_front_of(draft, self.progress.newest))
+        return round(min(self.repeated(), same))
+
+    def stable_without(self, draft: Draft) -> int:
+        """Tokens that the next request repeats of what went before this one, whose draft has lent turns."""
+        if self.state is None:
+            return self.unmoved(draft.fold)
+        return round(min(self.state.stable, self._as_before(replace(draft, lent=0))))
+
+    def _as_before(self, draft: Draft) -> float:
+        """Tokens in front of the first thing, but for the volatile block, that is not as it was in the request before;
+        infinite if there is none."""
+        assert self.state is not None
+        if self._laid_out(draft.fold) != self._laid_out(self.state.fold):
+            return self.unmoved(self.state.fold)
+        new = self.markers.keys() - set(self.state.folded_results)
+        first = min((index for index in new if index >= self.start(draft)), default=None)
+        return math.inf if first is None else self._in_front_of(draft, first)
+
+    def _laid_out(self, fold: Fold | None) -> tuple[object, ...]:
+        fold = fold or Fold(self.progress.preamble)
+        return fold.start, fold.head, fold.capped, fold.instructions
+
+    def _in_front_of(self, draft: Draft, index: int) -> int:
+        """Tokens of the prompt before the message with this index, and before the volatile block in it."""
+        own = sum(self.case.tokens(at) - self.saved.get(at, 0) for at in range(self.start(draft), index))
+        volatile = draft.volatile_tokens if index > self.progress.newest else 0
+        return self.prefix(draft) + draft.head + own + volatile
 
     def unmoved(self, fold: Fold | None) -> int:
         """Tokens at the beginning that no later fold changes, nor what stands in its head."""
@@ -224,3 +259,7 @@ class Figures:
         if draft.lent:
             return sent[0].start if sent else self.progress.newest
         return draft.fold.start if draft.fold else self.progress.preamble
+
+
+def _has_text(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("text"), str)

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proxy.types import Price
+from proxy.types import BreakEven, Price
 from proxy.wire.dialects import PrefixCache
 
 Reason = Literal["strict", "limit", "flush", "pressure", "economic"]
@@ -53,8 +53,12 @@ class Rates:
 
     def cost(self, tokens: int, repeated: int) -> float:
         """Of a prompt whose first `repeated` tokens stood at the beginning of the request before it, too."""
-        found = repeated - repeated % self.block if tokens >= self.minimum else 0
+        found = self.held(tokens, repeated)
         return self.cached * found + self.write * (tokens - found)
+
+    def held(self, tokens: int, repeated: int) -> int:
+        """How many of these the prefix cache finds while it is warm."""
+        return repeated - repeated % self.block if tokens >= self.minimum else 0
 
 
 def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | None = None) -> Rates:
@@ -142,6 +146,27 @@ def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Fold
     if fold.advance(wanted) <= _carried(rates, standing.open[: turns - wanted]):
         return Folding(turns - wanted, "economic")
     return None
+
+
+def weighed(rates: Rates, standing: Standing, books: Books, terms: Terms, decided: Folding | None) -> BreakEven:
+    """The numbers behind `decided`: of the fold that is made, or else of the one that was considered."""
+    turns = len(standing.open)
+    fold = _Fold(rates, standing, books, terms.head)
+    leave = decided.leave if decided else turns - _window(standing, terms, 0 if terms.strict else rates.minimum)
+    return BreakEven(
+        leave=decided.leave if decided else 0,
+        reason=decided.reason if decided else "",
+        cached=rates.cached,
+        write=rates.write,
+        turns=turns,
+        standing=standing.tokens,
+        folded=fold.size(turns - leave),
+        advance=fold.advance(turns - leave),
+        carried=_carried(rates, standing.open[:leave]),
+        regret=fold.regret(turns - leave),
+        baseline=books.baseline,
+        spent=books.spent,
+    )
 
 
 def allowance(rates: Rates, tokens: int, repeated: int, books: Books, *, regret: float = REGRET) -> int:

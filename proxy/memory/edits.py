@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 
 from proxy.config.model import Memory
-from proxy.memory.facts import Decay, status
+from proxy.memory.facts import Decay, next_status, status
 from proxy.types import Confidence, Fact, Json
 
 FACT_ID = r"f-[0-9a-f]{16}"
@@ -170,11 +170,13 @@ def decay(settings: Memory) -> Decay:
 def card(scope: str, fact: Fact, now: float, ageing: Decay) -> dict[str, Json]:
     """A fact as JSON, for people and pages."""
     values = asdict(fact)
+    becomes = next_status(fact, now, ageing)
     return {
         "scope": scope,
         **{name: values[name] for name in _SHOWN},
         "status": status(fact, now, ageing),
         **{name: values[name] for name in _SHOWN_AFTER_STATUS},
+        "becomes": becomes and {"status": becomes[0], "at": becomes[1]},
     }
 
 

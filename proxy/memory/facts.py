@@ -160,6 +160,14 @@ def status(fact: Fact, now: float, decay: Decay) -> FactStatus:
     return "active"
 
 
+def next_status(fact: Fact, now: float, decay: Decay) -> tuple[FactStatus, float] | None:
+    """What it becomes if nobody confirms it, and the second by which it has; None if it stays what it is."""
+    is_now = status(fact, now, decay)
+    limits = sorted({decay.unconfirmed_after, decay.drop_low_after, decay.stale_after})
+    changes = ((status(fact, at, decay), at) for limit in limits if (at := fact.last_confirmed_at + limit + 1) > now)
+    return next((change for change in changes if change[0] != is_now), None)
+
+
 def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
     """The facts to remove, superseded ones as well: those that have every content word of what shall be forgotten,
     or, if none has, most of them."""

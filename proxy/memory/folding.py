@@ -33,23 +33,19 @@ class Folder:
             return draft  # seen for the first time: it is read in the background, and managed from the next time on
         profile = self.case.profile
         turns = window.window_turns((*self.progress.open, self.progress.digest), profile.window)
-        decided = economics.decide(
-            self.around.rates,
-            self.figures.standing(draft),
-            self.figures.books(),
-            Terms(
-                turns=turns,
-                tokens=profile.window.tokens,
-                head=self._expected_head(draft),
-                limit=self.around.limit,
-                pressure=self.figures.pressure(),
-                strict=profile.fold == "strict",
-                flush=self.progress.topic.shift == "flush",
-            ),
+        terms = Terms(
+            turns=turns,
+            tokens=profile.window.tokens,
+            head=self._expected_head(draft),
+            limit=self.around.limit,
+            pressure=self.figures.pressure(),
+            strict=profile.fold == "strict",
+            flush=self.progress.topic.shift == "flush",
         )
-        if decided is None:
-            return draft
-        return self._fold(draft, decided.leave)
+        given = (self.around.rates, self.figures.standing(draft), self.figures.books(), terms)
+        decided = economics.decide(*given)
+        draft = replace(draft, weighed=economics.weighed(*given, decided))
+        return self._fold(draft, decided.leave) if decided else draft
 
     def _is_forced(self, draft: Draft) -> bool:
         return self.figures.is_too_large(draft) or self.case.profile.fold == "strict"
@@ -172,7 +168,6 @@ class Folder:
             self.case.messages, self.case.tokens, prompt, bounds, self.around.rates, self.figures.books()
         )
         if left:
-            self.figures.has_new_markers = True
             self.figures.mark((*self.figures.markers, *left))
 
     def _expected_head(self, draft: Draft) -> int:

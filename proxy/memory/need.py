@@ -15,7 +15,6 @@ import numpy as np
 
 from proxy.memory.cues import Cues, cues
 from proxy.memory.recall import Query, Ranking
-from proxy.memory.terms import terms
 from proxy.memory.turn_index import TurnIndex
 
 NeedKind = Literal["none", "faint", "some", "past"]
@@ -101,12 +100,11 @@ def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, floa
     if inside.all():
         return None
     outside = ~inside
-    wanted = list(dict.fromkeys(terms(query.text)))[:_MOST_TERMS]
-    occurs = index.frequencies(wanted, view) > 0
+    occurs = ranking.occurs[:_MOST_TERMS]
     passages, holding = len(view.passages), occurs.sum(axis=1)
     rarity = np.log(1 + (passages - holding + 0.5) / (holding + 0.5))
     total = float(rarity.sum()) or 1.0
-    only_outside = occurs[:, outside].any(axis=1) & ~occurs[:, inside].any(axis=1)
+    only_outside = (occurs & outside).any(axis=1) & ~(occurs & inside).any(axis=1)
     cosine, nearer = _COSINE, _NEARER
     if ranking.cosines is not None:
         cosine = float(ranking.cosines[outside].max())

@@ -21,7 +21,7 @@ from proxy.memory.folding import Folder
 from proxy.memory.layout import Layout, lay_out
 from proxy.memory.progress import Case, Progress
 from proxy.memory.volatile import BLOCK, Volatile
-from proxy.types import Fold, Json, Mechanisms, Message, PathState, PlanKind
+from proxy.types import Fold, Json, Mechanisms, Message, PathState, PlanKind, RecalledLine, Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Managed:
     repeated: int
     busted: int
     state: PathState
+    trail: Trail
     tools: Sequence[Json] | None = None  # in place of the client's
 
 
@@ -82,14 +83,14 @@ class _Planner:
             over = self.figures.tokens(draft) - limit
             draft = self.needed.volatile(draft, max(0, draft.volatile_tokens - 2 * over - 2 * BLOCK))
             if self.figures.is_too_large(draft):
-                draft = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0)
+                draft = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
         while self.figures.is_too_large(draft) and not draft.lent and draft.fold and draft.fold.summaries:
             fold = replace(draft.fold, summaries=draft.fold.summaries[1:])
             draft = replace(draft, fold=self.folder.headed(fold))
         if self.figures.is_too_large(draft) and draft.kept:
             draft = self._shortened(draft, limit)
         if self.figures.is_too_large(draft):
-            draft = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0)
+            draft = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
         if self.figures.is_too_large(draft) and draft.fold:
             bare = replace(draft.fold, head="", head_tokens=0, fact_ids=(), fact_tokens=0, summaries=())
             draft = replace(draft, fold=bare, stated=bare)
@@ -122,11 +123,11 @@ class _Planner:
         outside = stated + draft.facts + draft.others
         if self.figures.tokens(draft) <= self.figures.original + outside:
             return draft
-        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0)
+        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
         before = self.state.fold if self.state else None
         if self.figures.tokens(bare) > self.figures.original + stated and before is None:
             self.figures.cap_all(())
-            return Draft(None, self.progress.open)
+            return Draft(None, self.progress.open, weighed=draft.weighed)
         return bare
 
     def _managed(self, draft: Draft, kind: PlanKind) -> Managed:
@@ -181,17 +182,41 @@ class _Planner:
             original=self.figures.original,
             sent=sent,
             mechanisms=mechanisms if is_changed else Mechanisms(),
-            repeated=self.state.original if self.state else 0,
+            repeated=self.around.rates.held(self.figures.original, self.figures.passed_before()),
             busted=self.figures.repeated() - repeated,
             state=state,
+            trail=self._trail(draft),
+        )
+
+    def _trail(self, draft: Draft) -> Trail:
+        fold, start, topic = draft.sent_fold, self.figures.start(draft), self.progress.topic
+        return Trail(
+            limit=self.around.limit,
+            turns=self.progress.turns,
+            kept=len(draft.kept) - draft.lent,
+            start=start,
+            newest=self.progress.newest,
+            head=draft.head,
+            summaries=len(fold.summaries) if fold else 0,
+            facts=len(fold.fact_ids) if fold else 0,
+            volatile=draft.volatile_tokens,
+            recalled=tuple(
+                RecalledLine(each.session, each.turn, each.role, each.tokens, round(each.score, 3))
+                for each in draft.recalled
+            ),
+            capped=tuple(index for index in self.figures.capped if index >= start),
+            markers=tuple(index for index in self.figures.markers if index >= start),
+            shift=topic.shift,
+            continuity=topic.continuity,
+            domain=topic.domain,
+            break_even=draft.weighed,
+            profile=self.around.profile,
         )
 
     def _stable(self, draft: Draft, sent: int) -> int:
         """Tokens that the next request repeats, unless the turn goes on."""
         if draft.lent:
-            if self.state is None or self.figures.is_refolded(draft):
-                return self.figures.unmoved(draft.fold)
-            return self.state.stable
+            return self.figures.stable_without(draft)
         return sent - self.figures.newest() - draft.volatile_tokens if draft.volatile else sent
 
     def _messages(self, draft: Draft) -> tuple[Message, ...]:

@@ -1,13 +1,14 @@
 """How far a conversation has come: the state that an earlier request left, brought up to this one. What is done is in
-proportion to what is new."""
+proportion to what is new; of a history that no state is known of it is read once, however many questions follow it."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from proxy.config.profiles import Profile
+from proxy.config.profiles import Profile, Window
 from proxy.memory.block import without_ours
 from proxy.memory.domains import domain
 from proxy.memory.shift import LOOKED_BACK, Exchange, Topic, continuity, shift
@@ -17,6 +18,8 @@ from proxy.wire.content import text
 # Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
 # summaries may be made of.
 MOST_READ = 12
+MOST_PASTS = 8  # histories of a scope
+_TURN_BYTES = 250  # of a turn's digest, its link, the lengths of its messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +54,77 @@ class Progress:
         return TurnDigest(b"", self.newest_tokens, topic.continuity, topic.shift, topic.domain, self.newest)
 
 
-def progress(case: Case) -> Progress | None:
-    """None if nobody has asked anything: no user message."""
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What was read of all that stands before the newest user message."""
+
+    preamble: int
+    preamble_tokens: int
+    before: int
+    turns: int
+    open: tuple[TurnDigest, ...]
+
+
+class Pasts:
+    """Histories that were read from their beginning: another question after one of them, or another answer, starts
+    there. Bounded. It holds links and numbers, nothing that was said. Worker threads share it: each step is one."""
+
+    def __init__(self, most: int = MOST_PASTS) -> None:
+        self._known: OrderedDict[tuple[bytes, tuple[int, ...], Window], Past] = OrderedDict()
+        self._most = most
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, about."""
+        return sum(_TURN_BYTES * past.turns for past in tuple(self._known.values()))
+
+    def of(self, case: Case, newest: int) -> Past:
+        """Of a case without a state; read if it is not known."""
+        if newest == 0:
+            return _read(case, newest)
+        # A link leaves out what is only informative (proxy/wire/turns.py), and tokens may hang on that: so they are
+        # counted, and known here, by the length in bytes as well.
+        lengths = tuple([len(said.raw) for said in case.messages[:newest]])
+        key = (case.chain[newest - 1], lengths, case.profile.window)
+        past = self._known.pop(key, None) or _read(case, newest)
+        self._known[key] = past
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return past
+
+
+def progress(case: Case, pasts: Pasts | None = None) -> Progress | None:
+    """None if nobody has asked anything: no user message. `pasts`: those of the case's scope; without them a history
+    is read anew, which comes to the same."""
     messages, state = case.messages, case.state
     newest = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
     if newest is None:
         return None
+    past = _read(case, newest) if state is not None or pasts is None else pasts.of(case, newest)
+    if state is not None and newest == state.newest:  # it goes on
+        said = Topic(state.continuity, state.shift, state.domain)
+    else:
+        said = _topic(case, newest, past.open, _cosine(case))
+    return Progress(
+        preamble=past.preamble,
+        preamble_tokens=past.preamble_tokens,
+        newest=newest,
+        newest_tokens=sum(map(case.tokens, range(newest, len(messages)))),
+        before=past.before,
+        turns=past.turns,
+        open=past.open,
+        topic=said,
+    )
+
+
+def _read(case: Case, newest: int) -> Past:
+    messages, state = case.messages, case.state
     preamble = next(index for index, said in enumerate(messages) if said.role == "user")
     preamble_tokens = sum(map(case.tokens, range(preamble)))
     since = state.newest if state else preamble
     starts = [index for index in range(since, newest + 1) if messages[index].role == "user"]
     known = state.open if state else ()
-    read = known
+    read = [*known]
     for number, (start, stop) in enumerate(pairwise(starts)):
         tokens = sum(map(case.tokens, range(start, stop)))
         if number == 0 and state is not None:
@@ -71,21 +133,13 @@ def progress(case: Case) -> Progress | None:
             said = _topic(case, start, read, None)
         else:
             said = Topic(None, None, "")
-        read = (*read, TurnDigest(case.chain[stop - 1], tokens, said.continuity, said.shift, said.domain, start))
-    goes_on = state is not None and newest == state.newest
-    if state is not None and goes_on:
-        said = Topic(state.continuity, state.shift, state.domain)
-    else:
-        said = _topic(case, newest, read, _cosine(case))
-    return Progress(
+        read.append(TurnDigest(case.chain[stop - 1], tokens, said.continuity, said.shift, said.domain, start))
+    return Past(
         preamble=preamble,
         preamble_tokens=preamble_tokens,
-        newest=newest,
-        newest_tokens=sum(map(case.tokens, range(newest, len(messages)))),
         before=(state.before if state else preamble_tokens) + sum(turn.tokens for turn in read[len(known) :]),
         turns=(state.turns if state else 1) + len(starts) - 1,
-        open=read,
-        topic=said,
+        open=tuple(read),
     )
 
 

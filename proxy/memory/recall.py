@@ -11,15 +11,17 @@ costs three points on any of the sets, but for `meaning`, which doubled leaves B
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from proxy.memory.cues import asks_for_answers
 from proxy.memory.terms import terms
-from proxy.memory.turn_index import Floats, IndexedMessage, TurnIndex, View
+from proxy.memory.turn_index import IndexedMessage, TurnIndex
+from proxy.memory.view import Flags, Floats, Ints, View, beside, best, spread, total
 from proxy.types import Excerpt, Vector
 
 
@@ -46,6 +48,7 @@ MOST_TERMS = 32  # of a query; the rarest
 FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
 WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
 FLOOR = 0.25  # of the best score: what scores less is not recalled, even if there is room
+AT_ONCE = 128  # passages that are made ready for the search
 MOST_REFUSED = 40  # passages that the rest of the budget does not hold, before the search for a smaller one ends
 
 
@@ -64,6 +67,7 @@ class Ranking:
     scores: Floats  # of every passage
     words: Floats  # BM25 of every passage, its own words alone counting whole
     cosines: Floats | None
+    occurs: Flags  # which terms of the query (a row each, in its order, none twice) every passage has
     for_answers: bool = False  # what the assistant said is asked for
 
 
@@ -85,43 +89,55 @@ def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
     view = index.view(query.path, others_than=query.others_than)
     if not len(view.passages):
         nothing = np.zeros(0, dtype=np.float32)
-        return Ranking(view, nothing, nothing, None)
-    words = _bm25(index, query.text, view, weights)
+        return Ranking(view, nothing, nothing, None, np.zeros((0, 0), dtype=np.bool_))
+    own = index.frequencies(list(dict.fromkeys(terms(query.text))), view)
+    occurs = own > 0
+    words = _bm25(own, _count(occurs), index.lengths(view), view, weights)
     cosines = None if query.vector is None else index.cosines(query.vector, view)
     scores: Floats = _scaled(words) ** weights.sharpness
     if cosines is not None:
-        around = _beside(_best(cosines, view), view).sum(axis=0)
-        meaning = cosines + weights.meaning_beside * around[view.message_of]
+        before, after = beside(best(cosines, view), view)
+        around = before + after
+        meaning = cosines + weights.meaning_beside * spread(around, view)
         scores = (1 - weights.meaning) * scores + weights.meaning * _scaled(np.maximum(meaning, 0))
-    scores = scores + (weights.beside * _beside(_best(scores, view), view).max(axis=0))[view.message_of]
+    scores = scores + spread(weights.beside * np.maximum(*beside(best(scores, view), view)), view)
     asking, for_answers = _asking(view), asks_for_answers(query.text)
     stretch = weights.stretch_asking * asking + weights.stretch * (1 - asking)
-    by_message = stretch * _scaled(_around(_best(scores, view), weights.stretch_messages))
+    by_message = stretch * _scaled(_around(best(scores, view), weights.stretch_messages))
     by_message += _priors(view, weights, asking=0.0 if for_answers else asking, for_answers=for_answers)
-    return Ranking(view, scores + by_message[view.message_of], words, cosines, for_answers)
+    return Ranking(view, scores + spread(by_message, view), words, cosines, occurs, for_answers)
 
 
-def _bm25(index: TurnIndex, text: str, view: View, weights: Weights) -> Floats:
-    wanted = list(dict.fromkeys(terms(text)))
-    own = index.frequencies(wanted, view)
-    holding = (own > 0).sum(axis=1)
+def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weights) -> Floats:
+    """`own`: how often every passage (a column) has each term (a row). `holding`: how many passages have it.
+    `lengths`: terms of every passage."""
     rarest = np.argsort(holding, kind="stable")
     rarest = rarest[holding[rarest] > 0][:MOST_TERMS]
-    own, holding = own[rarest], holding[rarest]
     passages = len(view.passages)
-    lengths = index.lengths(view)
     # A long neighbour lends no more of its words than a short one.
     lent: Floats = (weights.words_beside * np.minimum(1, LONG / np.maximum(view.tokens, 1))).astype(np.float32)
-    lengths = lengths + _beside(_sum(lengths, view) * lent, view).sum(axis=0)[view.message_of]
+    lengths = lengths + _lent(lengths, lent, view)
     mean = max(float(lengths.mean()), 1.0)
     norm = weights.saturation * (1 - weights.length + weights.length * lengths / mean)
     scores = np.zeros(passages, dtype=np.float32)
-    for frequencies, times in zip(own, holding, strict=True):
-        beside = _beside(_sum(frequencies, view) * lent, view).sum(axis=0)[view.message_of]
-        seen = frequencies + beside
+    for term in rarest:
+        times = holding[term]
+        seen = own[term] + _lent(own[term], lent, view)
         rarity = np.log(1 + (passages - times + 0.5) / (times + 0.5))
         scores += rarity * seen * (weights.saturation + 1) / (seen + norm)
     return scores
+
+
+def _count(flags: Flags) -> Ints:
+    """Of every row. numpy adds flags up ten times as slowly as it counts them."""
+    return np.array([np.count_nonzero(row) for row in flags], dtype=np.int64)
+
+
+def _lent(by_passage: Floats, lent: Floats, view: View) -> Floats:
+    """What the messages beside its own lend to every passage."""
+    before, after = beside(total(by_passage, view) * lent, view)
+    before += after
+    return spread(before, view)
 
 
 def _priors(view: View, weights: Weights, *, asking: float, for_answers: bool) -> Floats:
@@ -140,30 +156,9 @@ def _asking(view: View) -> float:
     return min(1.0, math.log2(max(times, 1.0)) / 2)
 
 
-# --- arrays of one item a message, or a passage ----------------------------------------------------------------------
-
-
 def _scaled(values: Floats) -> Floats:
     least, most = values.min(), values.max()
     return (values - least) / (most - least) if most > least else np.zeros_like(values)
-
-
-def _best(by_passage: Floats, view: View) -> Floats:
-    best: Floats = np.maximum.reduceat(by_passage, view.first)
-    return best
-
-
-def _sum(by_passage: Floats, view: View) -> Floats:
-    total: Floats = np.add.reduceat(by_passage, view.first)
-    return total
-
-
-def _beside(by_message: Floats, view: View) -> Floats:
-    """What the message before has (first row) and the one after, 0 where there is none."""
-    beside = np.zeros((2, len(by_message)), dtype=np.float32)
-    beside[0, 1:] = np.where(view.begins[1:], 0, by_message[:-1])
-    beside[1, :-1] = np.where(view.begins[1:], 0, by_message[1:])
-    return beside
 
 
 def _around(by_message: Floats, deviation: int) -> Floats:
@@ -188,32 +183,71 @@ def select(
     budget_tokens: int,
     count: Callable[[str], int],
     framing: int = FRAMING,
+    known: Callable[[int, str], int | None] = lambda _at, _text: None,
 ) -> tuple[Excerpt, ...]:
-    view, scores = ranking.view, ranking.scores
-    if not len(scores):
-        return ()
+    """`known`: the tokens of a whole message's text, by its position in the path, if that is known without counting."""
     counted = cache(count)
-    chosen: dict[int, _Chosen] = {}  # by position of the message
+    told: dict[str, int] = {}
+
+    def cost(text: str) -> int:
+        return counted(text) if (tokens := told.get(text)) is None else tokens
+
+    chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
     left, refused = budget_tokens, 0
-    for passage in np.argsort(-scores, kind="stable"):
-        if left <= framing or refused == MOST_REFUSED or scores[passage] < FLOOR * scores.max():
+    for found in _best_first(index, ranking, query.exclude, WHOLE_SHARE * budget_tokens):
+        if left <= framing or refused == MOST_REFUSED:
             break
-        position = int(view.message_of[passage])
-        message = index.message(int(view.messages[position]))
-        if message.link in query.exclude:
-            continue
-        taken = chosen.get(position) or _Chosen(message)
-        whole = (view.is_user[position] or ranking.for_answers) and view.tokens[position] <= WHOLE_SHARE * budget_tokens
-        grown = taken.grown(int(passage - view.first[position]), float(scores[passage]), whole=bool(whole))
+        taken, paid = chosen.get(found.position) or (None, 0)
+        if taken is None:
+            taken = _Chosen(message := index.message(found.message))
+            if found.at >= 0 and (tokens := known(found.at, message.text)) is not None:
+                told[message.text] = tokens
+        grown = taken.grown(found.offset, found.score, whole=found.whole)
         if grown is taken:
             continue
-        more = grown.cost(counted, framing) - taken.cost(counted, framing)
-        if more <= left:
-            chosen[position] = grown
-            left -= more
+        price = sum([cost(text) + framing for text in grown.texts()])
+        if price - paid <= left:
+            chosen[found.position] = grown, price
+            left -= price - paid
         else:
             refused += 1
-    return tuple(excerpt for position in sorted(chosen) for excerpt in chosen[position].excerpts(counted, framing))
+    return tuple(excerpt for position in sorted(chosen) for excerpt in chosen[position][0].excerpts(cost, framing))
+
+
+class _Found(NamedTuple):
+    """A passage that may be recalled. A tuple, since there are many."""
+
+    position: int  # of its message in the view
+    message: int  # number in the index
+    at: int  # position in the path
+    offset: int  # of the passage in its message
+    score: float
+    whole: bool  # the message is recalled as a whole, if it is
+
+
+def _best_first(index: TurnIndex, ranking: Ranking, exclude: Collection[bytes], most: float) -> Iterator[_Found]:
+    """`most`: tokens of a message that is recalled whole."""
+    view, scores = ranking.view, ranking.scores
+    if not len(scores):
+        return
+    held = np.isin(view.messages, index.numbers(exclude))
+    wanted = np.flatnonzero((scores >= FLOOR * scores.max()) & ~held[view.message_of])
+    while len(wanted):
+        values = scores[wanted]
+        is_next = values >= (np.partition(values, -AT_ONCE)[-AT_ONCE] if len(values) > AT_ONCE else values.min())
+        passages, wanted = wanted[is_next], wanted[~is_next]
+        passages = passages[np.argsort(-scores[passages], kind="stable")]
+        positions = view.message_of[passages]
+        whole = (view.is_user[positions] | ranking.for_answers) & (view.tokens[positions] <= most)
+        columns = (
+            positions,
+            view.messages[positions],
+            view.at[positions],
+            passages - view.first[positions],
+            scores[passages],
+            whole,
+        )
+        yield from map(_Found, *(column.tolist() for column in columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +278,6 @@ class _Chosen:
         if self.runs == ((0, len(spans)),):
             return [text]
         return [text[spans[start][0] : spans[end - 1][1]] for start, end in self.runs]
-
-    def cost(self, count: Callable[[str], int], framing: int) -> int:
-        return sum(count(text) + framing for text in self.texts()) if self.runs else 0
 
     def excerpts(self, count: Callable[[str], int], framing: int) -> list[Excerpt]:
         said = self.message

@@ -39,18 +39,26 @@ dejate de | deja de | nada de [a-z]+ (?=.*(respuesta|texto|correo|mail|codigo|po
 que (tus|las|los) (respuestas|mensajes|explicaciones|recetas|textos|resumenes)
 (todo|todos|todas) (en|con|sin) [a-z]+
 """
-STANDING_OPENS = """
+# "Decime Pacha" gives a name; "decime la hora" and "decime opciones" ask for something.
+_called = (
+    "(deci|di)me (?!(que|quien|como|cuando|donde|cuan|cuanto|por|para|si|no|la|el|lo|un|una|al|algo|todo|mas|ya|eso|"
+    "esto|rapido|claro|bien|tu|su|mi|otra|otro|cual|[a-z]+s) )[a-z]+( [a-z]+)?(?= [.,])"
+)
+STANDING_OPENS = (
+    _called
+    + """
 evita(r|me)? | (las|los|el|la) [a-z]+ ([a-z]+ )?(en|sin|con) [a-z]+ , (por favor|porfa|gracias)
 (cuando|cada vez que) [a-z]+(as|es|a|e) ([a-z]+ ){0,7}, (?!(es|me|se|te|la|el|lo|yo|mi|que|a|cada) )[a-z]+(a|e|i|ame|
   eme|ime|alo|elo|ala|ela)
 nada de | siempre (?!(me|se|que|hay|fue|es|almuerzo|quise) )[a-z]+(a|e|i|me) | no (uses|pongas)
-(llama|deci|di|nombra)me [a-z]+ | (cuando|cada vez que|si) (me|te|yo te|vos|tu|le) [a-z]+ ([a-z0-9]+ ){0,6}, [a-z]+
+(llama|nombra)me [a-z]+ | (cuando|cada vez que|si) (me|te|yo te|vos|tu|le) [a-z]+ ([a-z0-9]+ ){0,6}, [a-z]+
 (cuando|cada vez que) (te )?(pida|pase|mande|pregunte|escriba|consulte|hable|muestre)
 las? respuestas? (cortas?|en|con)
 (responde|contesta|habla|escribi|escribe|explica|manda|pone)(me|nos) (siempre|todo|todas|todos|corto|en|sin|con|como|
   de) [a-z]+
 (los|las) [a-z]+ (de codigo|en|sin) (?=.*(por favor|porfa)) | (usa|utiliza) (siempre|el|la|los|las)? | que no me
 """
+)
 
 DECIDES = """
 decidi | decidimos | decidido | decidida | he decidido | hemos decidido | (me|nos) decidi(mos)? | queda descartad[oa]
@@ -228,7 +236,7 @@ SLOTS = (
     (
         "nickname",
         "preferences",
-        "(llama|deci|di|nombra)me [a-z]+ | me (dicen|llaman|conocen) (?!(por|para|de|que|a|desde|como|al) )[a-z]+",
+        f"(llama|nombra)me [a-z]+ | {_called} | me (dicen|llaman|conocen) (?!(por|para|de|que|a|desde|como|al) )[a-z]+",
     ),
     ("allergy-", "personal", "alergic[oa]s? al? | alergia al? | intolerantes? al? | intolerancia al? | no tolero"),
     (

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from proxy.memory.terms import STOP, terms
 from proxy.reuse.text import phrases, plain
@@ -25,9 +26,11 @@ _CLAUSE_WORDS = 20
 _NAMED = 1.5  # a name is worth more than a word that occurs as often
 _QUESTION_WORDS = 12
 _SHORTEST_OUTCOME = 4  # words: less says nothing
+_REMEMBERED = 50_000  # words, and what they are: 5 MB in each of two tables
 
 _SENTENCE = re.compile(r"(?<=[.!?…;])\s+|\n+")
 _WORD = re.compile(r"[$€£]?[^\W_][\w/@#+%.,:'\u2019-]*[^\W_]%?|[^\W_]%?|[$€£<][\w<>/.]+")
+_PART = re.compile(r"[.,;:!?¿¡()\n\"“”]+(?:\s|$)|\s[\u2013\u2014-]\s|[¿¡]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
@@ -225,17 +228,20 @@ def _subjects(turns: Sequence[Told]) -> tuple[str, tuple[str, ...]]:
         term: answered[term] / 2 for term in answered if term not in asked
     }
     scored: dict[str, float] = {}
+    said: dict[str, list[str]] = {}
     for run in dict.fromkeys(run for turn in turns for text in (turn.user, turn.assistant) for run in _runs(text)):
         if found := terms(run):
+            said[run] = found
             bonus = _NAMED if any(map(_NAME.search, run.split())) else 1.0
             scored[run] = bonus * sum(worth.get(term, 0.5) for term in found) / len(found) ** 0.5
     chosen: list[str] = []
     seen: set[str] = set()
     for run in sorted(scored, key=lambda run: -scored[run]):  # stable: of equals the first said
-        own = set(terms(run))
-        if own.isdisjoint(seen):
-            seen |= own
+        if seen.isdisjoint(said[run]):
+            seen.update(said[run])
             chosen.append(run)
+        if len(chosen) == 2 + _DISCUSSED:  # no more are told
+            break
     at = 2 if len(" ".join(chosen[:2]).split()) <= _TOPIC_WORDS else 1
     rest = sorted(chosen[at : at + _DISCUSSED], key=lambda run: not _NUMBER.search(run))
     return " ".join(chosen[:at]), tuple(rest)
@@ -243,20 +249,26 @@ def _subjects(turns: Sequence[Told]) -> tuple[str, tuple[str, ...]]:
 
 def _runs(text: str) -> Iterable[str]:
     """Words that belong together: content words side by side, a `de` or `of` between them."""
-    for part in re.split(r"[.,;:!?¿¡()\n\"“”]+(?:\s|$)|\s[\u2013\u2014-]\s|[¿¡]", text):
+    for part in _PART.split(text):
         run: list[str] = []
         # A sentence's first capital makes no name.
         clause = part[:1].lower() + part[1:] if part[1:2].islower() else part
         for word in (*_WORD.findall(clause), ""):
-            if word and (not _is_stop(word) or (run and fold(word) in _JOINS)):
+            if word and (not _is_stop(word) or (run and _joins(word))):
                 run.append(word)
                 continue
-            while run and fold(run[-1]) in _JOINS:
+            while run and _joins(run[-1]):
                 run.pop()
             if run:
-                yield " ".join(run[-_PHRASE_WORDS:] if fold(run[-_PHRASE_WORDS:][0]) not in _JOINS else run[-2:])
+                yield " ".join(run[-_PHRASE_WORDS:] if not _joins(run[-_PHRASE_WORDS:][0]) else run[-2:])
             run = []
 
 
+@lru_cache(_REMEMBERED)
+def _joins(word: str) -> bool:
+    return fold(word) in _JOINS
+
+
+@lru_cache(_REMEMBERED)
 def _is_stop(word: str) -> bool:
     return fold(word) in STOP or not terms(word)

@@ -2,8 +2,8 @@
 passage. It grows turn by turn and never looks back: adding costs the same however much is there.
 
 What a request may see is a `View`: the messages of its own path in the order they were said, found by the links of its
-hash chain (4,000 in 0.5 ms), and if wanted those of the scope's other sessions. Neighbours are neighbours in the view:
-so a branch never sees its sibling.
+hash chain, and if wanted those of the scope's other sessions. Neighbours are neighbours in the view: so a branch never
+sees its sibling.
 
 One thread at a time: a posting list that is being read cannot grow.
 """
@@ -12,18 +12,16 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from proxy.memory.columns import FIRST_ROWS, Columns, room
 from proxy.memory.passages import estimate, spans
 from proxy.memory.terms import terms
+from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined
 from proxy.types import ArchivedTurn, Utterance, Vector
-
-Ints: TypeAlias = npt.NDArray[np.int64]
-Floats: TypeAlias = npt.NDArray[np.float32]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 PASSAGE_TOKENS = 120
 # Passages of a message that get a vector; the others are found by their words. An answer says first what it is about:
@@ -32,7 +30,6 @@ EMBEDDED: Mapping[str, int] = {"user": 8, "assistant": 2}
 
 _FREQUENCY_BITS = 8  # of a posting; the others number the passage
 _MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
-_FIRST_ROWS = 64
 _BLOCK_ROWS = 1024  # made wide at once for a product: they stay in a core's cache
 _WIDEST = 127  # of int8
 _TINY = 1e-12
@@ -52,20 +49,6 @@ class IndexedMessage:
     keys: str = ""  # what else it is found by
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """Messages in the order they were said, conversation by conversation, and their passages. Arrays of one item a
-    message or one a passage."""
-
-    messages: Ints  # their numbers in the index
-    passages: Ints  # theirs
-    message_of: Ints  # position in `messages` of every passage
-    first: Ints  # position in `passages` of the first one of every message
-    begins: Flags  # the message has none before it in its conversation
-    is_user: Flags
-    tokens: Ints  # of a message, by the estimate
-
-
 class TurnIndex:
     def __init__(self, *, passage_tokens: int = PASSAGE_TOKENS) -> None:
         self._passage_tokens = passage_tokens
@@ -75,9 +58,12 @@ class TurnIndex:
         self._postings: dict[str, array[int]] = {}
         self._entries = 0  # in all posting lists
         self._text_bytes = 0
-        self._by_message = _Columns(first=np.int64, count=np.int64, is_user=np.bool_, tokens=np.int64, session=np.int64)
-        self._by_passage = _Columns(length=np.float32, scale=np.float32)
+        self._by_message = Columns(
+            first=np.int64, count=np.int64, is_user=np.bool_, tokens=np.int64, session=np.int64, is_here=np.bool_
+        )
+        self._by_passage = Columns(length=np.float32, scale=np.float32)
         self._vectors: npt.NDArray[np.int8] | None = None  # times `scale`: that changes a cosine by 0.001
+        self._paths = Paths()
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -88,7 +74,7 @@ class TurnIndex:
     @property
     def size(self) -> int:
         """Bytes that it takes in memory, about."""
-        arrays = self._by_message.nbytes + self._by_passage.nbytes
+        arrays = self._by_message.nbytes + self._by_passage.nbytes + self._paths.nbytes
         vectors = 0 if self._vectors is None else self._vectors.nbytes
         objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
         return arrays + vectors + objects + self._text_bytes
@@ -140,6 +126,8 @@ class TurnIndex:
                 self._vectors[first : first + len(message.spans)] = 0
                 self._by_passage["scale"][first : first + len(message.spans)] = 0
             self._messages[number] = None
+            self._by_message["is_here"][number] = False
+            self._paths.clear()
             self._text_bytes -= len(message.text.encode())
 
     def numbers(self, links: Collection[bytes]) -> Ints:
@@ -158,25 +146,55 @@ class TurnIndex:
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
         """The messages of `path`, the links of a request's chain in their order; links that are not archived are
         passed over. `others_than`: and those of every other session than this."""
-        own = self.numbers(path)
-        begins = np.zeros(len(own), dtype=np.bool_)
-        if others_than is not None:
-            others, other_begins = self._others(own, self._sessions.get(others_than, -1))
-            own, begins = np.concatenate((others, own)), np.concatenate((other_begins, begins))
-            begins[len(others) : len(others) + 1] = True
+        own = self._own(path)
+        if others_than is None:
+            return own
+        others, begins = self._others(own.messages, self._sessions.get(others_than, -1))
+        return joined(self._seen(others, begins, np.full(len(others), -1)), own, goes_on=False)
+
+    def _own(self, path: Sequence[bytes]) -> View:
+        """What is known of the path, and what was said since."""
+        known = self._paths.nearest(path)
+        if known is not None and self._is_outdated(known):
+            known = None
+        start = known.length if known else 0
+        numbers = [self._numbers.get(link, -1) for link in path[start:]]
+        here = [at for at, number in enumerate(numbers) if number >= 0]
+        if known is not None and not here:
+            return known.view
+        begins = np.zeros(len(here), dtype=np.bool_)
         begins[:1] = True
-        counts = self._by_message["count"][own]
+        at = np.array(here, dtype=np.int64)
+        view = self._seen(np.array([numbers[each] for each in here], dtype=np.int64), begins, at + start)
+        if not here:
+            return view
+        # As far as the last one that is here: those behind it may be about to be archived.
+        stop = here[-1] + 1
+        missing = frozenset(link for link, number in zip(path[start:], numbers[:stop], strict=False) if number < 0)
+        if known is not None:
+            view, missing = joined(known.view, view, goes_on=True), known.missing | missing
+        self._paths.keep(path, Walked(view, start + stop, missing, len(self._messages)))
+        return view
+
+    def _is_outdated(self, known: Walked) -> bool:
+        """Something of the path that was not there has come since, or it would take as long to tell."""
+        new = self._messages[known.upto :]
+        return len(new) > known.length or any(said is not None and said.link in known.missing for said in new)
+
+    def _seen(self, messages: Ints, begins: Flags, at: Ints) -> View:
+        counts = self._by_message["count"][messages]
         first = np.cumsum(counts) - counts
-        message_of = np.repeat(np.arange(len(own)), counts)
-        passages = self._by_message["first"][own][message_of] + np.arange(len(message_of)) - first[message_of]
+        message_of = np.repeat(np.arange(len(messages)), counts)
+        passages = self._by_message["first"][messages][message_of] + np.arange(len(message_of)) - first[message_of]
         return View(
-            messages=own,
+            messages=messages,
             passages=passages,
             message_of=message_of,
             first=first,
             begins=begins,
-            is_user=self._by_message["is_user"][own],
-            tokens=self._by_message["tokens"][own],
+            is_user=self._by_message["is_user"][messages],
+            tokens=self._by_message["tokens"][messages],
+            at=at,
         )
 
     def lengths(self, view: View) -> Floats:
@@ -215,11 +233,10 @@ class TurnIndex:
         return cosines
 
     def _others(self, own: Ints, session: int) -> tuple[Ints, Flags]:
-        alive = np.array([message is not None for message in self._messages], dtype=np.bool_)
         sessions = self._by_message["session"]
-        alive &= sessions != session
-        alive[own] = False
-        others = np.flatnonzero(alive)
+        wanted = self._by_message["is_here"] & (sessions != session)
+        wanted[own] = False
+        others = np.flatnonzero(wanted)
         others = others[np.argsort(sessions[others], kind="stable")]
         begins = np.ones(len(others), dtype=np.bool_)
         begins[1:] = sessions[others][1:] != sessions[others][:-1]
@@ -243,6 +260,7 @@ class TurnIndex:
             is_user=utterance.role == "user",
             tokens=estimate(utterance.text),
             session=self._sessions.setdefault(turn.session, len(self._sessions)),
+            is_here=True,
         )
         self._messages.append(
             IndexedMessage(
@@ -261,8 +279,8 @@ class TurnIndex:
 
     def _set_vectors(self, first: int, rows: Vector) -> None:
         if self._vectors is None:
-            self._vectors = np.zeros((_FIRST_ROWS, rows.shape[1]), dtype=np.int8)
-        self._vectors = _room(self._vectors, len(self._by_passage))
+            self._vectors = np.zeros((FIRST_ROWS, rows.shape[1]), dtype=np.int8)
+        self._vectors = room(self._vectors, len(self._by_passage))
         scale = np.abs(rows).max(axis=1) / _WIDEST
         self._vectors[first : first + len(rows)] = np.round(rows / np.maximum(scale, _TINY)[:, np.newaxis])
         self._by_passage["scale"][first : first + len(rows)] = scale
@@ -277,36 +295,3 @@ class TurnIndex:
             self._postings[term] = left
         else:
             del self._postings[term]
-
-
-class _Columns:
-    """Arrays of one length that grow together: a row is appended in constant time, all told."""
-
-    def __init__(self, **types: Any) -> None:
-        self._arrays = {name: np.zeros(_FIRST_ROWS, dtype=kind) for name, kind in types.items()}
-        self._length = 0
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, name: str) -> Any:
-        return self._arrays[name][: self._length]
-
-    @property
-    def nbytes(self) -> int:
-        return sum(column.nbytes for column in self._arrays.values())
-
-    def append(self, **row: Any) -> None:
-        for name, value in row.items():
-            self._arrays[name] = _room(self._arrays[name], self._length + 1)
-            self._arrays[name][self._length] = value
-        self._length += 1
-
-
-def _room(rows: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
-    """`rows`, or a longer copy of it that has room for as many as `wanted`."""
-    if wanted <= len(rows):
-        return rows
-    grown = np.zeros((max(wanted, 2 * len(rows)), *rows.shape[1:]), dtype=rows.dtype)
-    grown[: len(rows)] = rows
-    return grown

@@ -1,6 +1,7 @@
 """Turns as memory keeps them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -41,6 +42,38 @@ def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
     if not _is_answer(messages[-1]):
         found.pop()
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn whose last answer waits for the results of its calls."""
+
+    messages: tuple[Message, ...]
+    parent: bytes  # link of the message before its first one; b"" at the beginning of a conversation
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(len(said.raw) for said in self.messages)
+
+
+def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
+    """The last turn, if it ends with calls."""
+    if not messages or not messages[-1].data.get("tool_calls"):
+        return None
+    asked = [index for index, said in enumerate(messages) if said.role == "user"]
+    start = asked[-1] if len(asked) > 1 else 0
+    return OpenTurn(tuple(messages[start:]), chain[start - 1] if start else b"")
+
+
+def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Message, ...]:
+    """Of a turn's messages those up to the last answer that made exactly the calls with these ids; none if none did."""
+    for index in range(len(messages) - 1, -1, -1):
+        calls = messages[index].data.get("tool_calls") or ()
+        made = [str(call.get("id")) for call in calls if isinstance(call, dict)]
+        if made and sorted(made) == sorted(ids):
+            return tuple(messages[: index + 1])
+    return ()
 
 
 def messages_of(turn: ArchivedTurn) -> tuple[Message, ...]:

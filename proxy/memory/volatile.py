@@ -74,7 +74,7 @@ class Volatile:
         return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
 
     def volatile(self, draft: Draft, wanted: int) -> Draft:
-        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0)
+        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
         allowed: float = self._allowance(bare)
         if self._is_worth_it():
             allowed = max(allowed, ASKED_FOR)
@@ -98,14 +98,14 @@ class Volatile:
         stated = self.figures.stated(relevant)
         own = [each.tokens for each in excerpts if each.session == self.around.session]
         others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
-        return replace(bare, volatile=text, volatile_tokens=tokens, facts=stated, others=max(0, others))
+        made = replace(bare, volatile=text, volatile_tokens=tokens, facts=stated, others=max(0, others))
+        return replace(made, recalled=excerpts)
 
     def _saving(self, draft: Draft) -> float:
         """What this request costs less than by pass-through, in prompt tokens."""
         rates = self.around.rates
-        repeated = self.figures.prefix(draft) if self.figures.is_refolded(draft) else self.figures.repeated()
         full = rates.cost(self.figures.original, self.figures.passed_before())
-        ours = rates.cost(self.figures.tokens(draft), repeated)
+        ours = rates.cost(self.figures.tokens(draft), self.figures.repeated_by(draft))
         return (full - ours) / rates.write
 
     def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:

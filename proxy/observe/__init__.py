@@ -1,5 +1,10 @@
 """What the proxy tells about itself.
 
-metrics.py   every Prometheus metric, and the only code that touches one
-logs.py      structured logs, without contents or keys
+catalogue.py  every Prometheus metric: name, meaning, labels; labels.py: what those can say
+metrics.py    what is counted when
+shared.py     several processes, told as one
+pulse.py      how late the event loop is
+scrape.py     the route `/metrics`
+table.py      the documentation of the metrics, made from the catalogue
+logs.py       structured logs, without contents or keys
 """

@@ -1,182 +1,55 @@
-"""Every Prometheus metric, and the only code that touches one. Labels are bounded: what a client can choose freely
+"""What is counted when, and the only code that touches a metric. Labels are bounded: what a client can choose freely
 (a model's name) is one of a limited number of values, or `other`."""
 
-from typing import Any, TypeVar
+import os
+import platform
+from collections import deque
+from collections.abc import Mapping
+from importlib.metadata import version
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from proxy.types import LedgerRow
+from proxy.observe.catalogue import Catalogue
+from proxy.observe.labels import FACT, MOST_MODELS
+from proxy.observe.shared import Shared, folder_of
+from proxy.types import LedgerRow, Trail
 
-_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
-_UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
-_AGREEMENT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-_BATCH = (1, 2, 4, 8, 16, 32)
-MOST_MODELS = 100
-
-Metric = TypeVar("Metric", Counter, Gauge, Histogram)
-
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a time stamp for every series doubles their number
 LONGEST_MODEL = 100  # characters
+BEAT = 0.5  # seconds between two looks at how late the event loop is
+_MINUTE = round(60 / BEAT)  # looks
 
 
-class Metrics:
-    """One registry per server, so that several can live in one process (tests do)."""
-
+class Metrics(Catalogue):
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        folder = folder_of(os.environ)
+        self._shared = None if folder is None else Shared(folder)
+        super().__init__()
         self._models: set[str] = set()
-        self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
-        self.requests = Counter(
-            "olvido_requests",
-            "Requests to the managed route.",
-            ["upstream", "model", "source", "outcome"],
-            registry=registry,
-        )
-        self.tokens = Counter(
-            "olvido_tokens",
-            "Tokens. original: prompt as the client sent it; sent: prompt as it went upstream; cached: of these, held "
-            "by the provider's prefix cache; billed: prompt tokens charged for; completion: generated upstream. "
-            "measured says whether the upstream counted them or we estimated.",
-            ["kind", "model", "measured"],
-            registry=registry,
-        )
-        self.saved_tokens = Counter(
-            "olvido_saved_tokens",
-            "Prompt and completion tokens not billed, by what saved them.",
-            ["mechanism", "model"],
-            registry=registry,
-        )
-        self.cost = Counter(
-            "olvido_cost_dollars",
-            "What the upstream's prices make of the billed tokens.",
-            ["upstream", "model"],
-            registry=registry,
-        )
-        self.saved_cost = Counter(
-            "olvido_saved_cost_dollars",
-            "Against plain pass-through, by what saved it.",
-            ["mechanism", "model"],
-            registry=registry,
-        )
-        self.added_cost = Counter(
-            "olvido_added_cost_dollars",
-            "What requests cost beyond plain pass-through, by what made them dearer: a fold is paid in advance.",
-            ["mechanism", "model"],
-            registry=registry,
-        )
-        self.reuse = Counter(
-            "olvido_reuse",
-            "Look-ups of earlier answers: hit, or the reason why not.",
-            ["kind", "result"],
-            registry=registry,
-        )
-        self.reuse_reports = Counter(
-            "olvido_reuse_reports",
-            "Reused answers that were not the right one: reported as wrong, asked again in other words (rephrased) or "
-            "to be generated anew.",
-            ["kind"],
-            registry=registry,
-        )
-        self.reuse_agreement = Histogram(
-            "olvido_reuse_agreement",
-            "Cosine between a reused answer and what the upstream answers to the same question, of a sample.",
-            buckets=_AGREEMENT,
-            registry=registry,
-        )
-        self.reuse_entries = Gauge("olvido_reuse_entries", "Questions in memory, by intent.", registry=registry)
-        self.reuse_bytes = Gauge("olvido_reuse_index_bytes", "Size of these and their vectors.", registry=registry)
-        self.reuse_stopped = Gauge(
-            "olvido_reuse_breaker_open",
-            "Partitions in which reuse by intent is stopped: one entry answered too many questions.",
-            registry=registry,
-        )
-        self.embed_seconds = Histogram(
-            "olvido_embed_seconds", "Time of one run of the embedding model.", buckets=_SECONDS, registry=registry
-        )
-        self.embed_batch = Histogram(
-            "olvido_embed_batch_texts", "Texts in one such run.", buckets=_BATCH, registry=registry
-        )
-        self.context_tokens = Counter(
-            "olvido_context_tokens",
-            "Tokens that context management left out of prompts (window, capped, tools, elided) or added to them "
-            "(summaries, facts, recall), by mechanism.",
-            ["mechanism", "model"],
-            registry=registry,
-        )
-        self.busted_tokens = Counter(
-            "olvido_prefix_busted_tokens",
-            "Prompt tokens that the provider's prefix cache held and that were billed anew, since a fold changed what "
-            "stands before them.",
-            ["model"],
-            registry=registry,
-        )
-        self.plans = Counter("olvido_plans", "Requests by what was made of them.", ["kind"], registry=registry)
-        self.memory_pending = Gauge(
-            "olvido_memory_pending", "Answered requests that are still being learnt from.", registry=registry
-        )
-        self.stage_seconds = Histogram(
-            "olvido_stage_seconds", "Time in each stage of ours.", ["stage"], buckets=_SECONDS, registry=registry
-        )
-        self.overhead_seconds = Histogram(
-            "olvido_overhead_seconds",
-            "Total time of a request minus the upstream's.",
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.upstream_seconds = Histogram(
-            "olvido_upstream_seconds",
-            "Time from sending a request to the last byte of its answer.",
-            ["upstream"],
-            buckets=_UPSTREAM_SECONDS,
-            registry=registry,
-        )
-        self.first_byte_seconds = Histogram(
-            "olvido_upstream_first_byte_seconds",
-            "Time from sending a request to the answer's headers.",
-            ["upstream"],
-            buckets=_UPSTREAM_SECONDS,
-            registry=registry,
-        )
-        self.upstream_errors = Counter(
-            "olvido_upstream_errors",
-            "Answers that are errors, and answers that never came.",
-            ["upstream", "kind"],
-            registry=registry,
-        )
-        self.upstream_retries = Counter(
-            "olvido_upstream_retries", "Requests sent again to the same upstream.", ["upstream"], registry=registry
-        )
-        self.upstream_fallbacks = Counter(
-            "olvido_upstream_fallbacks",
-            "Requests handed on to the fallback of an upstream.",
-            ["upstream"],
-            registry=registry,
-        )
-        self.breaker_open = Gauge(
-            "olvido_upstream_breaker_open",
-            "1 while an upstream is left alone after repeated failures.",
-            ["upstream"],
-            registry=registry,
-        )
-        self.in_flight = Gauge("olvido_in_flight", "Requests being answered now.", registry=registry)
-        self.fail_open = Counter(
-            "olvido_fail_open",
-            "Stages of ours that failed; the request went on without them.",
-            ["stage", "reason"],
-            registry=registry,
-        )
-        self.writer_queue = Gauge("olvido_writer_queue", "Rows waiting to be written.", registry=registry)
-        self.writer_dropped = Gauge("olvido_writer_dropped", "Rows lost since the start.", registry=registry)
+        self._late: deque[float] = deque(maxlen=_MINUTE)
+        self._dropped = 0
+        for kind in ("exact", "intent"):
+            self.of(self.reuse, kind, "hit")
+        self.of(self.build_info, version("olvido"), platform.python_version()).set(1)
+        if self._shared is None:
+            ProcessCollector(registry=self.registry)
 
-    def of(self, metric: Metric, *labels: str) -> Metric:
-        """The series of `metric` with these labels. Kept here: the library takes a lock and 2 µs to find one."""
-        child: Metric | None = self._children.get((metric, labels))
-        if child is None:
-            child = self._children[metric, labels] = metric.labels(*labels)
-        return child
+    @property
+    def is_shared(self) -> bool:
+        """Are several processes told as one? Then whoever is scraped speaks for those that are not."""
+        return self._shared is not None
+
+    def exposition(self) -> bytes:
+        """In a worker thread: it takes a while if there are many series."""
+        return generate_latest(self.registry) if self._shared is None else self._shared.exposition()
+
+    def close(self) -> None:
+        if self._shared is not None:
+            self._shared.leave()
+
+    # --- what happens outside of a request's row ----------------------------------------------------------------------
 
     def failed_open(self, stage: str, reason: str) -> None:
         self.of(self.fail_open, stage, reason).inc()
@@ -184,6 +57,28 @@ class Metrics:
     def embedded(self, texts: int, seconds: float) -> None:
         self.embed_batch.observe(texts)
         self.embed_seconds.observe(seconds)
+
+    def stored(self, operation: str, seconds: float) -> None:
+        """`operation`: "read", or "write" of a batch. Called in any thread."""
+        self.of(self.storage_seconds, operation).observe(seconds)
+
+    def dropped(self, rows: int) -> None:
+        """As many rows have been lost since the start."""
+        self.writer_dropped.inc(rows - self._dropped)
+        self._dropped = rows
+
+    def beat(self, late: float) -> None:
+        """The event loop was as late, in seconds, when it was last looked at."""
+        self._late.append(late)
+        self.loop_late.observe(late)
+        self.loop_latest.set(max(self._late))
+
+    def holding(self, facts: Mapping[str, int]) -> None:
+        """As many facts of each status."""
+        for status in FACT:
+            self.of(self.facts, status).set(facts.get(status, 0))
+
+    # --- a request's row ----------------------------------------------------------------------------------------------
 
     def model(self, name: str, *, served: bool) -> str:
         """`name` as a label: itself while there are few, then `other`. So are a name that is too long, and one that no
@@ -202,7 +97,6 @@ class Metrics:
         measured = "true" if row.measured else "false"
         of(self.requests, row.upstream, model, row.source, row.outcome).inc()
         for kind, count in (
-            ("original", row.tokens_original),
             ("sent", row.tokens_sent),
             ("cached", row.tokens_cached),
             ("billed", row.tokens_billed),
@@ -210,6 +104,10 @@ class Metrics:
         ):
             if count:
                 of(self.tokens, kind, model, measured).inc(count)
+        if row.tokens_original:
+            # Nobody has measured a prompt that was not sent.
+            as_sent = "false" if row.mechanisms else measured
+            of(self.tokens, "original", model, as_sent).inc(row.tokens_original)
         of(self.reuse, "exact", row.reuse_reason).inc()
         if row.intent_reason:
             of(self.reuse, "intent", row.intent_reason).inc()
@@ -217,7 +115,7 @@ class Metrics:
             of(self.cost, row.upstream, model).inc(row.cost)
         self._planned(row, model)
         if row.source != "upstream":
-            of(self.saved_tokens, row.source, model).inc(row.tokens_original + row.tokens_completion)
+            of(self.saved_tokens, row.source, model, measured).inc(row.tokens_original + row.tokens_completion)
             of(self.saved_cost, row.source, model).inc(row.cost_saved)
         for stage, seconds in row.stage_seconds.items():
             of(self.stage_seconds, stage).observe(seconds)
@@ -231,11 +129,23 @@ class Metrics:
         for mechanism, tokens in row.mechanisms.items():
             of(self.context_tokens, mechanism, model).inc(tokens)
         if row.mechanisms:
-            of(self.saved_tokens, "context", model).inc(max(0, row.tokens_original - row.tokens_sent))
+            of(self.saved_tokens, "context", model, "false").inc(max(0, row.tokens_original - row.tokens_sent))
             of(self.saved_cost, "context", model).inc(max(0.0, row.cost_saved))
             of(self.added_cost, "context", model).inc(max(0.0, -row.cost_saved))
         if row.tokens_busted:
             of(self.busted_tokens, model).inc(row.tokens_busted)
+        if row.trail is not None:
+            self._looked_into(row.trail)
 
-    def exposition(self) -> bytes:
-        return generate_latest(self.registry)
+    def _looked_into(self, trail: Trail) -> None:
+        of = self.of
+        self.window_turns.observe(trail.kept)
+        self.recall_tokens.observe(sum(line.tokens for line in trail.recalled))
+        if trail.kept < trail.turns - 1:
+            self.summaries.observe(trail.summaries)
+        if trail.shift is not None:
+            of(self.shifts, trail.shift).inc()
+        decided = trail.break_even
+        if decided is not None and decided.leave:
+            of(self.folds, decided.reason).inc()
+            self.folded_turns.inc(decided.leave)

@@ -13,6 +13,7 @@ import msgspec
 from proxy.attempt import Attempts
 from proxy.config import Config, price_for
 from proxy.embed.base import EmbeddingUnavailable
+from proxy.errors import BadRequest
 from proxy.memory import economics
 from proxy.memory.block import without_ours
 from proxy.offload import Offload
@@ -112,14 +113,19 @@ class Course:
             chains=self._chains,
             offload=offload,
         )
-        return await resume.resume(
-            way.request,
-            identity,
-            archive=self._archive,
-            settled=self._learner.settled,
-            chains=self._chains,
-            offload=offload,
-        )
+        try:
+            return await resume.resume(
+                way.incoming,
+                way.request,
+                identity,
+                archive=self._archive,
+                open_turn=self._learner.open_turns.get,
+                settled=self._learner.settled,
+                chains=self._chains,
+                offload=offload,
+            )
+        except BadRequest:  # results of calls that the log does not have
+            return way.request, identity
 
     async def _planned(
         self, way: Way, request: ChatRequest, identity: Identity, fallback: Plan

@@ -1,16 +1,19 @@
-"""What became of every message of a request, and why: read from the plan and from the state that it leaves."""
+"""What became of every message of a request, and why: read from the plan and from the state that it leaves; where that
+is gone, from what was sent."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import accumulate
+from typing import Literal, TypeAlias
 
-from proxy.memory.block import without_ours
+from proxy.memory.block import ours, without_ours
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.types import Fold, Message, PathState, Plan
 from proxy.wire.content import text
 
 Fate = Literal["kept", "shortened", "marker", "folded", "recalled", "left out"]
+Verdict: TypeAlias = tuple[Fate, str]  # and why
 
 BEGINNING = 60  # characters of a message that are shown
 _LINE = re.compile(r"^(\d+) (user|assistant): (.*)$", re.MULTILINE)  # of an excerpt, as block.volatile writes it
@@ -39,53 +42,57 @@ class Inside:
 
 def inside(messages: Sequence[Message], plan: Plan, tokens: Callable[[Message], int]) -> Inside:
     """`plan` is what was sent: of one that changed nothing every message is kept."""
-    state = plan.state if plan.messages is not None else None
-    judge = _Judge(messages, state)
-    elided = _elided(messages, plan)
-    seen = []
-    for index, said in enumerate(messages):
-        fate, why = judge.fate(index)
-        if index in elided:
-            fate, why = "shortened", "what need not be repeated is left out"
-        begins = " ".join(text(said.data).split())[:BEGINNING]
-        seen.append(Seen(index, said.role, tokens(said), fate, why, begins))
+    state, sent = plan.state, plan.messages
+    if sent is None:
+        return _seen(messages, tokens, [("kept", "sent as it was")] * len(messages))
     if state is None:
-        return Inside(tuple(seen))
-    return Inside(tuple(seen), state.fold.head if state.fold else "", state.volatile)
+        head, volatile = _blocks(messages, sent)
+        return _seen(messages, tokens, _compared(messages, sent, volatile), head, volatile)
+    judge = _Judge(messages, state)
+    elided = _elided(messages, sent) if plan.mechanisms.elided else frozenset()
+    verdicts = [_ELIDED if index in elided else judge.fate(index) for index in range(len(messages))]
+    return _seen(messages, tokens, verdicts, state.fold.head if state.fold else "", state.volatile)
 
 
-def _elided(messages: Sequence[Message], plan: Plan) -> frozenset[int]:
+_ELIDED: Verdict = ("shortened", "what need not be repeated is left out")
+
+
+def _seen(
+    messages: Sequence[Message],
+    tokens: Callable[[Message], int],
+    verdicts: Sequence[Verdict],
+    head: str = "",
+    volatile: str = "",
+) -> Inside:
+    seen = (
+        Seen(index, said.role, tokens(said), *verdict, " ".join(text(said.data).split())[:BEGINNING])
+        for index, (said, verdict) in enumerate(zip(messages, verdicts, strict=True))
+    )
+    return Inside(tuple(seen), head, volatile)
+
+
+def _elided(messages: Sequence[Message], sent: Sequence[Message]) -> frozenset[int]:
     """Indices of instructions that are sent without a part of them."""
-    if plan.messages is None or not plan.mechanisms.elided:
-        return frozenset()
-    sent = {without_ours(text(said.data)).strip() for said in plan.messages if said.role in INSTRUCTIONS}
+    whole = {without_ours(text(said.data)).strip() for said in sent if said.role in INSTRUCTIONS}
     return frozenset(
         index
         for index, said in enumerate(messages)
-        if said.role in INSTRUCTIONS and text(said.data).strip() not in sent
+        if said.role in INSTRUCTIONS and text(said.data).strip() not in whole
     )
 
 
 class _Judge:
-    def __init__(self, messages: Sequence[Message], state: PathState | None) -> None:
+    def __init__(self, messages: Sequence[Message], state: PathState) -> None:
         self._messages = messages
         self._state = state
         users = [index for index, said in enumerate(messages) if said.role == "user"]
         self._preamble = users[0] if users else len(messages)
         self._newest = users[-1] if users else len(messages)
-        self._turns = []
-        turn = 0
-        for said in messages:
-            turn += said.role == "user"
-            self._turns.append(turn)
-        self._excerpts = [
-            (int(turn), role, said) for turn, role, said in _LINE.findall(state.volatile if state else "")
-        ]
+        self._turns = _turns(messages)
+        self._excerpts = _excerpts(state.volatile)
 
-    def fate(self, index: int) -> tuple[Fate, str]:
+    def fate(self, index: int) -> Verdict:
         state, said = self._state, self._messages[index]
-        if state is None:
-            return "kept", "sent as it was"
         fold = state.fold or Fold(self._preamble)
         if index < self._preamble or index in fold.instructions:
             return "kept", "instructions"
@@ -93,8 +100,8 @@ class _Judge:
             return self._kept(index, fold, state, "newest turn")
         if index >= self._start(fold, state):
             return self._kept(index, fold, state, "window")
-        if any(self._is_from(excerpt, index) for excerpt in self._excerpts):
-            return "recalled", "the newest question needs it"
+        if any(_is_from(excerpt, said, self._turns[index]) for excerpt in self._excerpts):
+            return _RECALLED
         if index >= fold.start:
             return "left out", "makes room for what is recalled, this time"
         return self._folded(said, self._turns[index], fold)
@@ -104,21 +111,86 @@ class _Judge:
             return fold.start
         return state.open[state.lent].start if state.lent < len(state.open) else self._newest
 
-    def _kept(self, index: int, fold: Fold, state: PathState, why: str) -> tuple[Fate, str]:
+    def _kept(self, index: int, fold: Fold, state: PathState, why: str) -> Verdict:
         if index in state.folded_results:
             return "marker", "old tool result"
         if index in fold.capped:
             return "shortened", "long older answer"
         return "kept", why
 
-    def _folded(self, said: Message, turn: int, fold: Fold) -> tuple[Fate, str]:
+    def _folded(self, said: Message, turn: int, fold: Fold) -> Verdict:
         if all(not summary.first_turn <= turn <= summary.last_turn for summary in fold.summaries):
             return "left out", f"turn {turn} left the window, and no summary tells of it any more"
         if said.role not in ("user", "assistant"):
             return "left out", f"turn {turn} left the window"
         return "folded", f"turn {turn} left the window for a summary"
 
-    def _is_from(self, excerpt: tuple[int, str, str], index: int) -> bool:
-        turn, role, line = excerpt
-        said = self._messages[index]
-        return turn == self._turns[index] and role == said.role and line in without_ours(text(said.data))
+
+# --- by what was sent alone -----------------------------------------------------------------------------------------
+
+
+def _compared(messages: Sequence[Message], sent: Sequence[Message], volatile: str) -> list[Verdict]:
+    """From the newest message back: what is kept stands in the order it was said. Instructions may have moved."""
+    turns, excerpts = _turns(messages), _excerpts(volatile)
+    instructions = {without_ours(text(said.data)).strip() for said in sent if said.role in INSTRUCTIONS}
+    left = [said for said in sent if said.role not in INSTRUCTIONS]
+    verdicts: list[Verdict] = []
+    for index in range(len(messages) - 1, -1, -1):
+        said = messages[index]
+        if said.role in INSTRUCTIONS:
+            whole = without_ours(text(said.data)).strip() in instructions
+            verdicts.append(("kept", "instructions") if whole else _ELIDED)
+        elif left and (verdict := _as_sent(said, left[-1])) is not None:
+            left.pop()
+            verdicts.append(verdict)
+        elif any(_is_from(excerpt, said, turns[index]) for excerpt in excerpts):
+            verdicts.append(_RECALLED)
+        else:
+            verdicts.append(("left out", f"turn {turns[index]} is not in the prompt"))
+    return verdicts[::-1]
+
+
+def _as_sent(said: Message, sent: Message) -> Verdict | None:
+    """None: another message was sent there."""
+    if said.role != sent.role or said.data.get("tool_call_id") != sent.data.get("tool_call_id"):
+        return None
+    own, theirs = (without_ours(text(each.data)).strip() for each in (said, sent))
+    if said.raw == sent.raw or own == theirs:
+        return "kept", "in the prompt"
+    if said.role == "tool":
+        return "marker", "old tool result"
+    is_cut = len(theirs) < len(own) and own[:_SAME] == theirs[:_SAME] and own[-_SAME:] == theirs[-_SAME:]
+    return ("shortened", "long older answer") if is_cut and said.role == "assistant" else None
+
+
+def _blocks(messages: Sequence[Message], sent: Sequence[Message]) -> tuple[str, str]:
+    """The memory head and the volatile block, as they stand in what was sent."""
+    known = {said.raw for said in messages}
+    newest = max((index for index, said in enumerate(sent) if said.role == "user"), default=-1)
+    changed = [(index, text(said.data)) for index, said in enumerate(sent) if said.raw not in known]
+    found = [(index, block) for index, said in changed for block in ours(said)]
+    head = next((block for index, block in found if index != newest), "")
+    last = [block for index, block in found if index == newest]
+    if not head and sum(said.role == "user" for said in sent) == 1 and last:
+        head = last.pop(0)  # the only user message carries both
+    return head, "\n".join(last)
+
+
+# --- what both need --------------------------------------------------------------------------------------------------
+
+_RECALLED: Verdict = ("recalled", "the newest question needs it")
+_SAME = 20  # characters at both ends of a message that lost its middle
+
+
+def _turns(messages: Sequence[Message]) -> list[int]:
+    """The turn that each belongs to, from 1; 0 before the first user message."""
+    return list(accumulate(said.role == "user" for said in messages))
+
+
+def _excerpts(volatile: str) -> list[tuple[int, str, str]]:
+    return [(int(turn), role, said) for turn, role, said in _LINE.findall(volatile)]
+
+
+def _is_from(excerpt: tuple[int, str, str], said: Message, of: int) -> bool:
+    turn, role, line = excerpt
+    return turn == of and role == said.role and line in without_ours(text(said.data))

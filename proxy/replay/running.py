@@ -67,7 +67,9 @@ def aside(config: Config) -> Config:
     context = config.context.model_copy(update={"mode": "on"})
     # Requests of long ago are recent to each other, and the archive goes by the clock on the wall.
     memory = config.memory.model_copy(update={"archive_ttl": inf if config.memory.archive_ttl else 0})
-    return config.model_copy(update={"storage": Storage(kind="memory"), "context": context, "memory": memory})
+    admin = config.admin.model_copy(update={"show_content": False})
+    changes = {"storage": Storage(kind="memory"), "context": context, "memory": memory, "admin": admin}
+    return config.model_copy(update=changes)
 
 
 def at_ratio(config: Config, ratio: float) -> Config:

@@ -11,7 +11,9 @@ elision.py      for it: instructions that need not be repeated
 assemble.py     the plan as bytes
 forward.py      to the upstream and back: retries, fallback, streaming
 relay.py        the upstream's body on its way to the client, read along the way
-record.py       after the answer: ledger, metrics, session, answer cache
+record.py       after the answer: ledger, metrics, session, answer cache, what was said
+ledger_row.py   for it: what the request cost and saved
+keep.py         what was said, for whoever runs the proxy to look at
 learn.py        after the answer: its turns, the facts in them, the state for the next request
 reports.py      a reused answer was wrong: somebody says so, or the next question does
 """

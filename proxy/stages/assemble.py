@@ -18,13 +18,7 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         tools = request.fields.get("tools")
         if found := violations(messages, dialect, len(tools) if isinstance(tools, list) else 0):
             messages = None
-            plan = Plan(
-                "fail-open",
-                tokens_original=plan.tokens_original,
-                tokens_sent=plan.tokens_original,
-                rough=plan.rough,
-                reason=f"stage=assemble;rule={found[0].rule}",
-            )
+            plan = original(plan, f"stage=assemble;rule={found[0].rule}")
     # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body
     # that passes byte for byte.
     ask = (
@@ -45,3 +39,11 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         options = request.fields.get("stream_options")
         fields["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
     return Prompt(with_changes(request.raw, messages=messages, fields=fields), plan, strip_usage=ask)
+
+
+def original(plan: Plan, why: str) -> Plan:
+    """In place of `plan`, where the client's own messages have to be sent: nothing is kept of it, neither the state nor
+    its counts, which are of another prompt."""
+    if plan.messages is None:
+        return plan
+    return Plan("fail-open", tokens_original=plan.tokens_original, tokens_sent=plan.tokens_original, reason=why)

@@ -18,7 +18,8 @@ from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import facts
 from proxy.memory.extract import extract, wants_forgetting
-from proxy.memory.turns import archived, complete
+from proxy.memory.turns import archived, complete, going_on
+from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library, Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Statement, Vector
@@ -42,6 +43,7 @@ class Read:
 class Learner:
     def __init__(self, library: Library, embedder: Embedder, executor: Executor, tasks: Tasks) -> None:
         self.pending = 0  # requests that are being learnt from
+        self.open_turns = OpenTurns()  # of conversations that are sent bit by bit
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._library = library
         self._embedder = embedder
@@ -59,9 +61,11 @@ class Learner:
             return
         if state is not None:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
+        messages = (*passage.request.messages, *map(message, answers[:1]))[: len(chain)]
+        if identity.session_source == "header" and answers:
+            self.open_turns.put(identity, going_on(messages, chain))
         self.pending += 1
         kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
-        messages = (*passage.request.messages, *map(message, answers[:1]))[: len(chain)]
         self._tasks.spawn(self._attempted(passage, messages, chain, attempts, kept), name="learn")
 
     async def settled(self, identity: Identity) -> None:
@@ -97,7 +101,10 @@ class Learner:
             await self._library.index(scope, shelf)
         # What can't be embedded now is read once all the same.
         known = (shelf.embedded if self._embedder.state == "ready" else shelf.index).__contains__
-        read = await self._in_thread(lambda: _read(passage, messages, chain, shelf, known if is_managed else None))
+        is_known, keeps = known if is_managed else None, self._library.facts.keeps
+        read = await self._in_thread(
+            lambda: _read(passage, messages, chain, shelf, is_known, keeps_facts=keeps),
+        )
         self._library.learn(scope, shelf, read.facts)
         for turn in read.turns:
             self._library.keep_turn(scope, turn, None)
@@ -143,6 +150,8 @@ def _read(
     chain: Sequence[bytes],
     shelf: Shelf,
     is_known: Callable[[bytes], bool] | None,
+    *,
+    keeps_facts: bool,
 ) -> Read:
     """`is_known`: is this the link of a turn that was read before? None: those of earlier requests, and none is
     indexed yet."""
@@ -161,7 +170,8 @@ def _read(
     if is_known is not None:
         for turn in new:
             shelf.put(turn, None)
-    return Read(tuple(new), _stated(passage, messages, chain, shelf))
+    stated = _stated(passage, messages, chain, shelf) if keeps_facts else ()
+    return Read(tuple(new), stated)
 
 
 def _is_command(turn: ArchivedTurn) -> bool:

@@ -17,6 +17,7 @@ from proxy.config.profiles import Profile
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import economics, facts, planning, window
 from proxy.memory.block import without_ours
+from proxy.memory.counted import Counted
 from proxy.memory.draft import Circumstances
 from proxy.memory.extract import extract
 from proxy.memory.planning import Managed
@@ -27,17 +28,7 @@ from proxy.stages.elision import without as elision_of
 from proxy.stages.recollect import Asking, recollect
 from proxy.storage.library import Library, Shelf
 from proxy.tokens import Calibrations, RoughCounter, TokenCounter
-from proxy.types import (
-    ChatRequest,
-    Directives,
-    Forgetting,
-    Identity,
-    Incoming,
-    Message,
-    PathState,
-    Plan,
-    Vector,
-)
+from proxy.types import ChatRequest, Directives, Forgetting, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream
 from proxy.wire.content import text
 from proxy.wire.dialects import DIALECTS
@@ -51,6 +42,7 @@ MOST_COUNTED = 2 * 2**20
 # A command to forget has one of these words; whether it is one, `extract` says.
 _FORGETTING = re.compile(r"olvid|olv[ií]d|borr|elimin|forget|erase|delete|remove|remember", re.IGNORECASE)
 MOST_SHORTENED = 2_000  # answers
+SURELY_WITHIN = 0.5  # of a limit: the rough count, calibrated by prose, takes tables and code for less than they are
 EMBEDDING_DEADLINE = 0.25  # seconds: what an embedding improves is not worth more of the client's time
 
 
@@ -89,6 +81,7 @@ class Planner:
         self._decay = facts.Decay(
             config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after
         )
+        self._counted = Counted(counter.text)
         self._shortened: OrderedDict[tuple[bytes, int], Message] = OrderedDict()
 
     async def plan(
@@ -96,23 +89,32 @@ class Planner:
     ) -> Plan:
         counted = await self.count(request, identity, upstream)
         mode = self.mode(directives)
-        if mode == "off" or len(request.raw) > MOST_COUNTED:
+        if mode == "off":
             return counted
         profile = self.profile(request)
+        factor = self._factor(request, upstream)
+        limit = _limit(profile, upstream, factor)
+        is_metered = mode == "meter"
+        if len(request.raw) > MOST_COUNTED:
+            return counted if is_metered else _judged(counted, counted.tokens_sent / max(1.0, factor), limit)
         shelf = await self._library.shelf(identity.memory)
         await self._obey(request, identity, directives, shelf)
         if not directives.remember:
             shelf = shelf.apart()
-        if self._is_left_alone(counted, profile, shelf):
+        if self._is_left_alone(counted, profile, limit, shelf):
             return counted
         await self._library.index(identity.memory, shelf)
         found = await self._library.state(identity.memory, identity.chain)
         looked = Looked(shelf, found[0] if found else None, await self._vector(request))
-        work = partial(self._decided, incoming, request, identity, upstream, profile, looked)
+        work = partial(self._decided, incoming, request, identity, upstream, profile, limit, looked)
         managed = await asyncio.get_running_loop().run_in_executor(self._executor, work)
         if managed is None:
-            return counted
-        return _planned(request, counted, managed, self._factor(request, upstream), metered=mode == "meter")
+            tokens = await self._counter.request(request, identity.chain, self._executor)
+            exact = replace(
+                counted, tokens_original=round(tokens * factor), tokens_sent=round(tokens * factor), counted=tokens
+            )
+            return exact if is_metered else _judged(exact, tokens, limit)
+        return _planned(request, counted, managed, factor, metered=is_metered)
 
     def _factor(self, request: ChatRequest, upstream: Upstream) -> float:
         """The upstream's tokens in one of ours, by the ranks."""
@@ -134,13 +136,17 @@ class Planner:
         return max(directives.mode, self._config.context.mode, key=("on", "meter", "off").index)
 
     def profile(self, request: ChatRequest) -> Profile:
+        return self._config.profiles[self.profile_name(request)]
+
+    def profile_name(self, request: ChatRequest) -> str:
         context = self._config.context
         has_tools = bool(request.fields.get("tools") or request.fields.get("functions"))
-        return self._config.profiles[context.profile_with_tools if has_tools else context.profile]
+        return context.profile_with_tools if has_tools else context.profile
 
-    def _is_left_alone(self, counted: Plan, profile: Profile, shelf: Shelf) -> bool:
+    def _is_left_alone(self, counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:
         """It fits into the window, and nobody has stated anything that would go with it."""
-        return profile.fold == "economic" and counted.tokens_original <= profile.window.tokens and not shelf.facts
+        most = profile.window.tokens if limit is None else min(profile.window.tokens, SURELY_WITHIN * limit)
+        return profile.fold == "economic" and counted.tokens_original <= most and not shelf.facts
 
     async def _obey(self, request: ChatRequest, identity: Identity, directives: Directives, shelf: Shelf) -> None:
         """What the newest message wants forgotten is forgotten before this prompt is made."""
@@ -150,7 +156,7 @@ class Planner:
         found = await asyncio.get_running_loop().run_in_executor(self._executor, extract, said)
         wanted = [each for each in found if isinstance(each, Forgetting)]
         gone = {fact.id: fact for each in wanted for fact in facts.forgotten(tuple(shelf.facts.values()), each)}
-        await self._library.forget(identity.memory, tuple(gone.values()))
+        await self._library.forget(identity.memory, tuple(gone.values()), identity.chain[-1:])
 
     async def _vector(self, request: ChatRequest) -> Vector | None:
         """Of the newest user message; None if there is none, or it takes too long."""
@@ -173,6 +179,7 @@ class Planner:
         identity: Identity,
         upstream: Upstream,
         profile: Profile,
+        limit: int | None,
         looked: Looked,
     ) -> Managed | None:
         now = incoming.received_at
@@ -181,7 +188,7 @@ class Planner:
             is_private=identity.private,
             now=now,
             decay=self._decay,
-            count=self._counter.text,
+            count=self._counted,
         )
         case = Case(
             messages=request.messages,
@@ -193,10 +200,9 @@ class Planner:
             vector=looked.vector,
             was_seen=identity.known > 0,
         )
-        so_far = progress(case)
+        so_far = progress(case, looked.shelf.pasts)
         if so_far is None:
             return None
-        limit = _limit(profile, upstream, self._factor(request, upstream))
         dialect = DIALECTS[upstream.config.dialect]
         idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
         around = Circumstances(
@@ -205,12 +211,13 @@ class Planner:
             rates=economics.rates(price_for(upstream.config, request.model), dialect.cache, idle=idle),
             limit=limit,
             role=self._config.memory.role,
-            count=self._counter.text,
+            count=self._counted,
             cap=lambda index: self._capped(request, identity, profile, index),
+            profile=self.profile_name(request),
         )
         with looked.shelf.lock:
             memory = recollect(asking, case, so_far, looked.shelf, limit)
-            case, elision = elision_of(request, case, around.rates, self._counter.text)
+            case, elision = elision_of(request, case, around.rates, self._counted)
             managed = planning.make(case, shortened(so_far, elision), memory, around)
         managed = told(managed, case, elision)
         tools = request.fields.get("tools")
@@ -246,6 +253,11 @@ def _limit(profile: Profile, upstream: Upstream, factor: float) -> int | None:
     return int(min(limits) / max(1.0, factor)) if limits else None
 
 
+def _judged(as_it_came: Plan, tokens: float, limit: int | None) -> Plan:
+    """Said to be over the limit, if these tokens are, as we count them."""
+    return replace(as_it_came, kind="over-budget") if limit is not None and tokens > limit else as_it_came
+
+
 def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: float, *, metered: bool) -> Plan:
     """In tokens of the upstream, as far as it has told them."""
     original, sent = round(managed.original * factor), round(managed.sent * factor)
@@ -259,6 +271,7 @@ def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: floa
             counted=managed.original,
             reason=f"meter;would_send={sent}" if managed.messages is not None else "",
             state=managed.state,
+            trail=managed.trail,
             repeated=repeated,
         )
     return Plan(
@@ -274,4 +287,5 @@ def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: floa
         repeated=repeated,
         busted=round(managed.busted * factor),
         state=managed.state,
+        trail=managed.trail,
     )

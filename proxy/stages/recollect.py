@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from proxy.memory import facts, need, recall
 from proxy.memory.block import without_ours
 from proxy.memory.cues import cues
-from proxy.memory.draft import Memory
+from proxy.memory.draft import FRAMING, Memory
 from proxy.memory.extract import wants_forgetting
 from proxy.memory.facts import Decay
 from proxy.memory.progress import Case, Progress
@@ -58,9 +58,14 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     numbers = case.profile.recall
     most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
 
+    def counted(at: int, said: str) -> int | None:
+        """A message that is a role and a text has been counted, and so has its text."""
+        data = case.messages[at].data
+        return case.tokens(at) - FRAMING if len(data) == 2 and data.get("content") == said else None
+
     def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
         rest = replace(query, exclude=frozenset(case.chain[start:]))
-        return recall.select(shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count)
+        return recall.select(shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count, known=counted)
 
     return replace(
         memory,
@@ -72,15 +77,22 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
 
 
 def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
-    """A history that is new here is found by its words at once, and by its meaning once it is embedded."""
-    for number, (start, stop) in enumerate(complete(case.messages), 1):
-        if case.chain[stop - 1] not in shelf.embedded:
-            turn = archived(
-                case.messages, case.chain, start, stop, number=number, session=asking.session, at=asking.now
-            )
-            texts = [said.text for said in turn.utterances if said.role == "user"]
-            if shelf.may_keep(turn) and not any(map(wants_forgetting, texts)):
-                shelf.add(turn, None)
+    """A history that is new here is found by its words at once, and by its meaning once it is embedded. From the newest
+    turn on, as far back as all is here."""
+    turns, new = complete(case.messages), []
+    for number in range(len(turns), 0, -1):
+        start, stop = turns[number - 1]
+        if (link := case.chain[stop - 1]) in shelf.walked:
+            break
+        if link not in shelf.embedded:
+            new.append((number, start, stop))
+    for number, start, stop in reversed(new):
+        turn = archived(case.messages, case.chain, start, stop, number=number, session=asking.session, at=asking.now)
+        texts = [said.text for said in turn.utterances if said.role == "user"]
+        if shelf.may_keep(turn) and not any(map(wants_forgetting, texts)):
+            shelf.add(turn, None)
+    if turns:
+        shelf.walked.add(case.chain[turns[-1][1] - 1])
 
 
 def _relevant(

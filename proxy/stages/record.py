@@ -16,12 +16,13 @@ from proxy.attempt import Attempts
 from proxy.config import price_for
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
-from proxy.stages import exact
+from proxy.stages import exact, ledger_row
+from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.storage.base import AnswerCache, Ledger, SessionStore
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, TokenCounter
-from proxy.types import Asked, Delivery, LedgerRow, Passage, Plan, Price, ReuseHit, StoredAnswer, Usage
+from proxy.types import Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.request import message
@@ -58,6 +59,7 @@ class Recorder:
         tasks: Tasks,
         executor: Executor,
         ttl: float,
+        keeper: Keeper | None = None,
     ) -> None:
         self._ledger = ledger
         self._sessions = sessions
@@ -72,6 +74,7 @@ class Recorder:
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
+        self._keeper = keeper  # None: nothing of what is said is kept to be looked at
 
     def delivered(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> None:
         """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
@@ -115,6 +118,7 @@ class Recorder:
         attempts.call(
             "ledger", lambda: self._write(self._row(passage, delivery, generated, attempts, total)), fallback=None
         )
+        attempts.call("contents", lambda: self._keep(passage, delivery.completion or delivery.partial), fallback=None)
 
     def reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts) -> None:
         """The answer came from memory; the upstream never saw the request."""
@@ -131,32 +135,17 @@ class Recorder:
             attempts.call("record", lambda: self._note(passage, chain), fallback=None)
             answers = _answer_messages(_object.decode(completion))
             attempts.call("record", lambda: self._learner.delivered(passage, chain, answers, attempts), fallback=None)
-        usage = hit.answer.usage
-        price = self._price(hit.answer.upstream, passage.request.model)
-        row = LedgerRow(
-            **_common(passage, attempts, total),
-            upstream=hit.answer.upstream,
-            source=hit.source,
-            status=200,
-            outcome="complete",
-            reuse_reason=passage.miss.reason,
-            intent_reason=passage.miss.intent,
-            tokens_original=usage.prompt_tokens if usage else 0,
-            tokens_sent=0,
-            tokens_cached=0,
-            tokens_billed=0,
-            tokens_completion=usage.completion_tokens if usage else 0,
-            measured=usage is not None,
-            cost=0.0,
-            # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
-            cost_saved=_cost(replace(usage, cached_tokens=usage.prompt_tokens), price) if usage else 0.0,
-            upstream_seconds=0.0,
-        )
+        row = ledger_row.reused(passage, hit, self._price(hit.answer.upstream, passage.request.model), attempts, total)
         attempts.call("ledger", lambda: self._write(row), fallback=None)
+        attempts.call("contents", lambda: self._keep(passage, _object.decode(hit.answer.completion)), fallback=None)
 
     def _write(self, row: LedgerRow) -> None:
         self._ledger.append(row)
         self._metrics.recorded(row)
+
+    def _keep(self, passage: Passage, completion: Mapping[str, Any] | None) -> None:
+        if self._keeper is not None:
+            self._keeper.keep(passage, _answer_messages(completion))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
@@ -183,33 +172,8 @@ class Recorder:
             whose, measured = (delivery.upstream, passage.request.model), usage.prompt_tokens
             self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
             self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
-        # What was answered with an error, or not answered, was not billed as far as anyone can tell.
-        unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
-        counted = usage or Usage(0 if unbilled else plan.tokens_sent, 0 if unbilled else generated)
         price = self._price(delivery.upstream, passage.request.model)
-        cost = _cost(counted, price)
-        is_changed = plan.messages is not None and not unbilled
-        return LedgerRow(
-            **_common(passage, attempts, total),
-            upstream=delivery.upstream,
-            source="upstream",
-            status=delivery.status,
-            outcome=delivery.outcome,
-            reuse_reason=passage.miss.reason,
-            intent_reason=passage.miss.intent,
-            tokens_original=counted.prompt_tokens if plan.kind == "untouched" else plan.tokens_original,
-            tokens_sent=counted.prompt_tokens,
-            tokens_cached=counted.cached_tokens,
-            tokens_billed=counted.prompt_tokens,
-            tokens_completion=counted.completion_tokens,
-            measured=usage is not None,
-            cost=cost,
-            cost_saved=_passed_through(plan, counted, price) - cost if is_changed else 0.0,
-            mechanisms=dict(plan.mechanisms.items()) if is_changed else {},
-            tokens_busted=plan.busted if is_changed else 0,
-            upstream_seconds=delivery.upstream_seconds,
-            retries=delivery.retries,
-        )
+        return ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self._router.named(upstream).config, model)
@@ -246,35 +210,6 @@ def _chain(passage: Passage, completion: Mapping[str, Any] | None) -> tuple[byte
     if len(answers) != 1:  # with n > 1 the client's choice is not known yet
         return chain
     return (*chain, *turns.extend(chain[-1], [message(answers[0])]))
-
-
-def _common(passage: Passage, attempts: Attempts, total: float) -> dict[str, Any]:
-    return {
-        "request_id": passage.incoming.request_id,
-        "at": passage.incoming.received_at,
-        "scope": passage.identity.scope.id,
-        "session": passage.identity.session,
-        "model": passage.request.model,
-        "stream": passage.request.stream,
-        "plan": passage.plan.kind,
-        "plan_reason": passage.plan.reason,
-        "total_seconds": total,
-        "stage_seconds": attempts.timings(),
-    }
-
-
-def _cost(usage: Usage, price: Price) -> float:
-    """US dollars. Tokens that the prefix cache held are billed at its price; what is new is written to it."""
-    new = usage.prompt_tokens - usage.cached_tokens
-    prompt = usage.cached_tokens * price.cached + new * max(price.input, price.write)
-    return (prompt + usage.completion_tokens * price.output) / 1_000_000
-
-
-def _passed_through(plan: Plan, counted: Usage, price: Price) -> float:
-    """What the request would have cost as the client sent it. That the provider's cache had held all that was sent
-    before is taken for granted: what it saves is not our doing."""
-    cached = min(plan.repeated, plan.tokens_original)
-    return _cost(Usage(plan.tokens_original, counted.completion_tokens, cached), price)
 
 
 def _answer_messages(completion: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:

@@ -7,9 +7,14 @@
 | library.py | what each scope remembers, in memory, in front of those three: facts, the index of old turns, states |
 | opening.py | opens what the configuration asks for, and does without what can't be opened |
 | memory.py | in this process, bounded; and what the backends on disk keep in front of the disk |
-| sqlite.py, statements.py | sessions and ledger in one SQLite file: WAL, one writer |
+| sqlite.py, statements.py | one SQLite file for everything: WAL, one writer; sessions and ledger in it |
 | writer.py | the writer task: what is put is durable within `interval` seconds, in short BEGIN IMMEDIATE batches |
-| migrations.py | the schema as named, append-only steps |
+| migrations.py, accounts_schema.py | the schema as named, append-only steps |
+| ledger_rows.py, rollups.py | ledger rows in SQLite, and the sums that are written with them |
+| accounts.py | what the page reads: Accounts, ContentStore, and their "off" implementations |
+| sqlite_accounts.py, memory_accounts.py | sums, lists of requests and conversations: from SQLite; from this process |
+| contents.py | what requests said, for a while: in this process; in SQLite |
+| retention.py | in the background: lets go of what was kept long enough, gives the disk back what is free |
 | reuse.py, sqlite_reuse.py | entries for reuse by intent, their vectors, the reuse log: in this process; in SQLite |
 | partitions.py | those entries in memory, searched: loaded at first use, what other processes do within a second |
 | facts.py, states.py | facts, and the states of conversations: in this process; in SQLite |

@@ -113,6 +113,11 @@ class MemoryArchive:
         newest = max(rows, key=lambda row: (row.turn.at, row.turn.number, row.change), default=None)
         return None if newest is None else newest.turn
 
+    def of_session(self, scope: str, session: str) -> list[ArchivedTurn]:
+        """Its turns, all branches, oldest first."""
+        rows = (row for (owner, _), row in self._rows.items() if owner == scope and row.turn.session == session)
+        return [row.turn for row in sorted(rows, key=lambda row: (row.turn.at, row.turn.number))]
+
     async def flush(self) -> None: ...
     async def close(self) -> None: ...
 

@@ -44,6 +44,8 @@ SCOPES = """
 class MemoryFacts:
     """Keeps `max_facts` at most; the oldest of the scope that changed least recently leave."""
 
+    keeps = True
+
     def __init__(self, max_facts: int = 100_000) -> None:
         self._max_facts = max_facts
         self._facts: OrderedDict[str, dict[str, Fact]] = OrderedDict()
@@ -94,6 +96,8 @@ class _Change:
 
 
 class SqliteFacts:
+    keeps = True
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._writes = ScopedWrites(database.writer, _apply)
@@ -102,7 +106,7 @@ class SqliteFacts:
         self._queue(PUT, scope, [_row(scope, fact) for fact in facts])
 
     def forget(self, scope: str, ids: Sequence[str]) -> None:
-        self._queue(FORGET, scope, [{"scope": scope, "id": fact_id} for fact_id in ids])
+        self._queue(FORGET, scope, [{"scope": scope, "id": fact_id} for fact_id in ids], erases=True)
 
     async def all(self, scope: str) -> list[Fact]:
         await self._writes.settled(scope)
@@ -124,9 +128,9 @@ class SqliteFacts:
     async def close(self) -> None:
         await self.flush()
 
-    def _queue(self, statement: str, scope: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _queue(self, statement: str, scope: str, rows: Sequence[Mapping[str, Any]], *, erases: bool = False) -> None:
         if rows:
-            self._writes.put(scope, _Change(statement, scope, rows), len(rows))
+            self._writes.put(scope, _Change(statement, scope, rows), len(rows), erases=erases)
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:

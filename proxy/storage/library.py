@@ -8,18 +8,22 @@ its lock.
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from time import monotonic, time
 
+from proxy.attempt import Attempts
+from proxy.memory.progress import Pasts
 from proxy.memory.state import pack, unpack
 from proxy.memory.turn_index import TurnIndex
-from proxy.storage.recollection import Archive, ArchiveChanges, FactsOff, FactStore, StateStore
+from proxy.storage.accounts import ContentsOff, ContentStore
+from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector
 
 PATIENCE = 0.3  # seconds that a request waits for the index of a scope that was not asked for lately
+READING_DEADLINE = 60.0  # seconds; the next request goes on where it ends
 TIDY_SECONDS = 60.0  # between two looks for turns whose time in the archive has passed
 FRESH_SECONDS = 1.0  # what another process has written is seen after as long
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
@@ -36,12 +40,19 @@ class Shelf:
     fact_vectors: dict[str, Vector] = field(default_factory=dict)  # by id
     forgotten: frozenset[bytes] = frozenset()  # links of what must never come back
     embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
+    walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index has all it may have
+    pasts: Pasts = field(default_factory=Pasts)
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0  # of the facts, by this process
     stated_at: float = float("-inf")  # when the facts were read
     upto: int = 0
     read_at: float = float("-inf")  # when the archive was
     reading: asyncio.Task[None] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, about."""
+        return self.index.size + self.pasts.size
 
     def apart(self) -> "Shelf":
         """With the same facts, for a request that must leave nothing: what it adds to the index goes with it."""
@@ -76,8 +87,17 @@ class Shelf:
             self.embedded.add(turn.link)
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is in memory now."""
+
+    scopes: int
+    bytes: int  # of the indexes
+    facts: tuple[Fact, ...]
+
+
 class Library:
-    def __init__(
+    def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
         facts: FactStore,
         archive: Archive,
@@ -85,6 +105,8 @@ class Library:
         executor: Executor,
         tasks: Tasks,
         *,
+        contents: ContentStore | None = None,
+        on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         refresh_seconds: float = FRESH_SECONDS,
         most_bytes: int = MOST_BYTES,
         most_states: int = MOST_STATES,
@@ -94,6 +116,8 @@ class Library:
         self._states = states
         self._executor = executor
         self._tasks = tasks
+        self._contents = contents or ContentsOff()
+        self._on_fail_open = on_fail_open
         self._refresh_seconds = refresh_seconds
         self._most_bytes = most_bytes
         self._most_states = most_states
@@ -121,7 +145,9 @@ class Library:
         if monotonic() - shelf.read_at <= self._refresh_seconds:
             return
         if shelf.reading is None or shelf.reading.done():
-            shelf.reading = self._tasks.spawn(self._read(scope, shelf), name="read archive")
+            attempts, reading = Attempts(self._on_fail_open), self._read(scope, shelf)
+            attempt = attempts.run("archive", reading, fallback=None, deadline=READING_DEADLINE)
+            shelf.reading = self._tasks.spawn(attempt, name="read archive")
         await asyncio.wait({shelf.reading}, timeout=patience)
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
@@ -136,17 +162,22 @@ class Library:
         self._shrink()
 
     def _shrink(self) -> None:
-        held = sum(shelf.index.size for shelf in self._shelves.values())
+        held = sum(shelf.size for shelf in self._shelves.values())
         while held > self._most_bytes and len(self._shelves) > 1:
             _, shelf = self._shelves.popitem(last=False)
-            held -= shelf.index.size
+            held -= shelf.size
 
     def learn(self, scope: str, shelf: Shelf, facts: Sequence[Fact]) -> None:
         """New facts, and known ones that have changed; where facts are not kept, nothing."""
-        if facts and type(self.facts) is not FactsOff:
+        if facts and self.facts.keeps:
             shelf.changes += 1
             shelf.facts.update((fact.id, fact) for fact in facts)
             self.facts.put(scope, facts)
+
+    def held(self) -> Held:
+        shelves = self._shelves.values()
+        facts = tuple(fact for shelf in shelves for fact in shelf.facts.values())
+        return Held(len(shelves), sum(shelf.size for shelf in shelves), facts)
 
     def keep_turn(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
         self.archive.add(scope, turn, vectors)
@@ -154,14 +185,21 @@ class Library:
             self._tidied_at = monotonic()
             self.archive.prune(time())
 
-    async def forget(self, scope: str, facts: Sequence[Fact]) -> None:
-        """The facts, the messages that said them, and what has been made of those."""
+    def has_forgotten(self, scope: str, links: Sequence[bytes]) -> bool:
+        """Is one of these a message to be forgotten, as far as has been read?"""
+        shelf = self._shelves.get(scope)
+        return shelf is not None and not shelf.forgotten.isdisjoint(links)
+
+    async def forget(self, scope: str, facts: Sequence[Fact], command: Sequence[bytes] = ()) -> None:
+        """The facts, the messages that said them, and what has been made of those; with them all that is kept of what
+        this person's requests said, any of which may repeat them. `command`: the link of the request that demands it,
+        which says what it is about."""
         if not facts:
             return
         shelf = await self.shelf(scope)
         await self.index(scope, shelf)
         shelf.changes += 1
-        said = {link for fact in facts for link in fact.links}
+        said = {*command, *(link for fact in facts for link in fact.links)}
         links = tuple(said | await asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said))
         for fact in facts:
             shelf.facts.pop(fact.id, None)
@@ -169,6 +207,7 @@ class Library:
         shelf.forgotten |= frozenset(links)
         self.facts.forget(scope, [fact.id for fact in facts])
         self.archive.forget(scope, links)
+        self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
         self.forget_states(scope)
         gone = ArchiveChanges(gone=links)
         await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, gone)
@@ -186,7 +225,7 @@ class Library:
         if found is None or (state := unpack(found[1])) is None:
             return None
         self._remember(scope, found[0], state)
-        return state, chain.index(found[0]) + 1
+        return state, next(length for length in lengths if chain[length - 1] == found[0])
 
     def keep_state(self, scope: str, session: str, link: bytes, state: PathState) -> None:
         self._remember(scope, link, state)

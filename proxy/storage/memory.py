@@ -2,7 +2,7 @@
 what is known of a link (`Link`), what they keep in front of the disk (`Pending`, `Recent`, `Shelf`), and an answer with
 its wall and its end (`Entry`)."""
 
-import heapq
+import itertools
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -170,16 +170,22 @@ class MemoryLedger:
 
     def __init__(self, max_rows: int = 10_000) -> None:
         self._max_rows = max_rows
-        self._rows: OrderedDict[tuple[str, str], LedgerRow] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self._rows: OrderedDict[tuple[str, str], tuple[int, LedgerRow]] = OrderedDict()
 
     def append(self, row: LedgerRow) -> None:
-        self._rows.setdefault((row.scope, row.request_id), replace(row, stage_seconds=dict(row.stage_seconds)))
+        if (key := (row.scope, row.request_id)) not in self._rows:
+            self._rows[key] = (next(self._numbers), replace(row, stage_seconds=dict(row.stage_seconds)))
         if len(self._rows) > self._max_rows:
             self._rows.popitem(last=False)
 
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
-        latest_first = (row for row in reversed(self._rows.values()) if row.scope == scope)
-        return heapq.nlargest(limit, latest_first, key=lambda row: row.at)
+        latest_first = (row for _, row in reversed(self._rows.values()) if row.scope == scope)
+        return list(itertools.islice(latest_first, max(0, limit)))
+
+    def numbered(self) -> list[tuple[int, LedgerRow]]:
+        """Every row with its number, oldest first."""
+        return list(self._rows.values())
 
     async def flush(self) -> None: ...
     async def close(self) -> None: ...

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from proxy.storage.accounts_schema import ACCOUNTS
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
 
 
@@ -204,6 +205,7 @@ MIGRATIONS = (
             "ALTER TABLE ledger ADD COLUMN tokens_busted INTEGER NOT NULL DEFAULT 0",
         ),
     ),
+    Migration("0007_accounts", ACCOUNTS),
 )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from proxy.config import Config
+from proxy.config import Config, shows_content
+from proxy.storage.accounts import Accounts, AccountsOff, ContentsOff, ContentStore
 from proxy.storage.answers import DiskAnswers
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import (
@@ -22,12 +23,16 @@ from proxy.storage.base import (
     SessionStore,
     StorageError,
 )
+from proxy.storage.contents import ContentLimits, MemoryContents, SqliteContents
 from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.memory_accounts import MemoryAccounts
 from proxy.storage.recollection import Archive, ArchiveOff, FactsOff, FactStore, StatesOff, StateStore
+from proxy.storage.retention import OnFailure, Retention
 from proxy.storage.reuse import MemoryReuse
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
-from proxy.storage.sqlite import Database
+from proxy.storage.sqlite import Database, Observed
+from proxy.storage.sqlite_accounts import SqliteAccounts
 from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.storage.sqlite_reuse import SqliteReuse
 from proxy.storage.states import MemoryStates, SqliteStates
@@ -50,8 +55,11 @@ class Storage:
     facts: FactStore
     archive: Archive
     states: StateStore
+    accounts: Accounts
+    contents: ContentStore
     secret: bytes = field(repr=False)
     database: Database | None = None
+    retention: Retention | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
 
     @property
@@ -69,8 +77,14 @@ class Storage:
         """Seconds since the oldest queued row was queued."""
         return self.database.writer.lag if self.database else 0.0
 
+    def stop(self) -> None:
+        """What is done in the background ends soon."""
+        if self.retention is not None:
+            self.retention.stop()
+
     async def close(self) -> None:
         """Write what is queued, then close."""
+        self.stop()
         await self.answers.close()
         await self.sessions.close()
         await self.ledger.close()
@@ -82,11 +96,19 @@ class Storage:
             await self.database.close()
 
 
-async def open_storage(config: Config, tasks: Tasks) -> Storage:
-    """Raises SecretUnsafe if the folder can't hold a secret."""
+async def open_storage(
+    config: Config,
+    tasks: Tasks,
+    observed: Observed = lambda _operation, _seconds: None,
+    on_failure: OnFailure = lambda _part, _reason: None,
+) -> Storage:
+    """`on_failure` is told when work in the background fails. Raises SecretUnsafe if the folder can't hold a secret."""
     exact, log_rows = config.reuse.exact, config.reuse.intent.log_rows
     max_bytes, max_entry_bytes = exact.max_mb * 2**20, exact.max_entry_kb * 1024
     keeps_facts, archive_ttl = config.memory.facts, config.memory.archive_ttl
+    keep = config.storage.keep
+    limits = ContentLimits(keep.contents, keep.contents_mb * 2**20, keep.contents_entry_kb * 1024)
+    keeps_contents = shows_content(config)
     if config.storage.kind == "off":
         return Storage(
             sessions=SessionsOff(),
@@ -96,17 +118,23 @@ async def open_storage(config: Config, tasks: Tasks) -> Storage:
             facts=FactsOff(),
             archive=ArchiveOff(),
             states=StatesOff(),
+            accounts=AccountsOff(),
+            contents=ContentsOff(),
             secret=secrets.token_bytes(SECRET_BYTES),
         )
     if config.storage.kind == "memory":
+        ledger = MemoryLedger()
+        archive = MemoryArchive(archive_ttl) if archive_ttl else None
         return Storage(
             sessions=MemorySessions(),
-            ledger=MemoryLedger(),
+            ledger=ledger,
             answers=MemoryAnswers(max_bytes, max_entry_bytes),
             reuse=MemoryReuse(log_rows=log_rows),
             facts=MemoryFacts() if keeps_facts else FactsOff(),
-            archive=MemoryArchive(archive_ttl) if archive_ttl else ArchiveOff(),
+            archive=archive or ArchiveOff(),
             states=MemoryStates(),
+            accounts=MemoryAccounts(ledger, archive),
+            contents=MemoryContents(limits) if keeps_contents else ContentsOff(),
             secret=secrets.token_bytes(SECRET_BYTES),
         )
 
@@ -114,10 +142,14 @@ async def open_storage(config: Config, tasks: Tasks) -> Storage:
     secret = await asyncio.to_thread(tenant_secret, folder)
     failures: dict[str, str] = {}
     # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
-    database = _opened(lambda: Database(folder / DATABASE, tasks), "database", failures)
+    database = _opened(lambda: Database(folder / DATABASE, tasks, observed=observed), "database", failures)
     cache = _opened(
         lambda: DiskAnswers(folder / ANSWERS, max_bytes=max_bytes, max_entry_bytes=max_entry_bytes), "answers", failures
     )
+    retention: Retention | None = None
+    if database is not None:
+        retention = Retention(database.writer, keep, tasks, keeps_contents=keeps_contents, on_failure=on_failure)
+        retention.start()
     return Storage(
         sessions=database.sessions if database else SessionsOff(),
         ledger=database.ledger if database else LedgerOff(),
@@ -126,8 +158,11 @@ async def open_storage(config: Config, tasks: Tasks) -> Storage:
         facts=SqliteFacts(database) if database and keeps_facts else FactsOff(),
         archive=SqliteArchive(database, archive_ttl) if database and archive_ttl else ArchiveOff(),
         states=SqliteStates(database) if database else StatesOff(),
+        accounts=SqliteAccounts(database) if database else AccountsOff(),
+        contents=SqliteContents(database, limits) if database and keeps_contents else ContentsOff(),
         secret=secret,
         database=database,
+        retention=retention,
         failures=failures,
     )
 

@@ -2,8 +2,8 @@
 the scope and nothing is read across it; reads are awaited and see what this process has queued, unless they say
 otherwise; writes return at once, and are durable after one batch interval or `flush()`.
 
-What is forgotten is overwritten in the file, not only unlinked: after `flush()` no row has it, and none of its bytes
-stay once SQLite has emptied its log (at the latest when the last process closes the file).
+What is forgotten is overwritten in the file, not only unlinked, and SQLite's log is emptied of it: after `flush()` no
+row has it, and none of its bytes stay, or a moment later if somebody was reading just then.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,8 @@ STATE_SECONDS = 30 * 86_400.0
 
 class FactStore(Protocol):
     """What users want remembered, superseded facts included."""
+
+    keeps: bool  # is anything remembered here? Where not, nobody need look for it
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
         """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written, so a
@@ -117,6 +119,8 @@ class StateStore(Protocol):
 
 class FactsOff:
     """Nobody has said anything about themselves."""
+
+    keeps = False
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None: ...
     def forget(self, scope: str, ids: Sequence[str]) -> None: ...

@@ -19,8 +19,9 @@ class ScopedWrites:
         self._apply = apply
         self._unsettled: Counter[str] = Counter()
 
-    def put(self, scope: str, what: object, rows: int = 1) -> None:
-        write = Write(rows=rows, apply=self._apply, what=what, settled=functools.partial(self._settle, scope))
+    def put(self, scope: str, what: object, rows: int = 1, *, erases: bool = False) -> None:
+        settled = functools.partial(self._settle, scope)
+        write = Write(rows=rows, apply=self._apply, what=what, settled=settled, erases=erases)
         if self._writer.put(write):
             self._unsettled[scope] += 1
 

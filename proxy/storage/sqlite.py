@@ -8,7 +8,6 @@ what is queued and not yet committed (`Pending`), which the next request must al
 import asyncio
 import functools
 import logging
-import operator
 import sqlite3
 import threading
 import time
@@ -17,24 +16,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from proxy.storage.base import KnownPrefix, StorageError
+from proxy.storage.ledger_rows import add_rows, recent_rows
 from proxy.storage.memory import Key, Link, Pending, Recent, passage
 from proxy.storage.migrations import migrate, storage_errors
 from proxy.storage.secret import private_file, private_folder
 from proxy.storage.statements import (
-    ADD_ROW,
-    ADD_SCOPE,
     ADD_SCOPES,
     ADD_SESSIONS,
     GO_ON,
-    LEDGER_COLUMNS,
     LONGEST_PREFIX,
     MERGE_LINKS,
-    RECENT_ROWS,
 )
 from proxy.storage.writer import Write, Writer, WriterLimits
 from proxy.tasks import Tasks
@@ -44,6 +40,7 @@ from proxy.wire.turns import LINK_BYTES
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Observed = Callable[[str, float], object]  # "read" or "write", and how many seconds it took; called in any thread
 
 READERS = 2
 MAX_LOOKED_UP = 1_000  # requests between their look-up and their end
@@ -60,8 +57,10 @@ class Database:
         limits: WriterLimits | None = None,
         *,
         lock_seconds: float = LOCK_SECONDS,
+        observed: Observed = lambda _operation, _seconds: None,
     ) -> None:
         self.path = path
+        self._observed = observed
         self._lock_seconds = lock_seconds
         with storage_errors(path):
             connection = _open(path, lock_seconds)
@@ -70,7 +69,13 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
         self.sessions = SqliteSessions(self)
-        self.writer = Writer(connection, tasks, limits, on_foreign_write=self.sessions.distrust)
+        self.writer = Writer(
+            connection,
+            tasks,
+            limits,
+            on_foreign_write=self.sessions.distrust,
+            observed=functools.partial(observed, "write"),
+        )
         self.ledger = SqliteLedger(self)
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
@@ -96,7 +101,11 @@ class Database:
             connection = self._local.connection = _connect(self.path, self._lock_seconds)
             connection.execute("PRAGMA query_only = ON")
             self._readers.append(connection)
-        return query(connection)
+        started = time.perf_counter()
+        try:
+            return query(connection)
+        finally:
+            self._observed("read", time.perf_counter() - started)
 
 
 class SqliteSessions:
@@ -175,10 +184,10 @@ class SqliteLedger:
         self._database = database
 
     def append(self, row: LedgerRow) -> None:
-        self._database.writer.put(Write(rows=1, apply=_add_rows, what=row))
+        self._database.writer.put(Write(rows=1, apply=add_rows, what=row))
 
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
-        return await self._database.read(functools.partial(_recent_rows, scope, limit))
+        return await self._database.read(functools.partial(recent_rows, scope, limit))
 
     async def flush(self) -> None:
         await self._database.writer.flush()
@@ -192,6 +201,8 @@ def _open(path: Path, lock_seconds: float) -> sqlite3.Connection:
     private_file(path)
     connection = _connect(path, lock_seconds)
     try:
+        # Only a file with nothing in it takes this: from now on freed pages can be given back in small steps.
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         _use_wal(connection, lock_seconds)
         migrate(connection)
     except BaseException:
@@ -265,30 +276,3 @@ def _merge_links(connection: sqlite3.Connection, passages: Sequence[_Passage]) -
     if went_on:
         rows = {"rows": msgspec.json.encode(went_on), "digests": bytes(gone), "width": LINK_BYTES}
         connection.execute(GO_ON, rows)
-
-
-def _add_rows(connection: sqlite3.Connection, rows: Sequence[LedgerRow]) -> None:
-    connection.executemany(ADD_SCOPE, {(row.scope,) for row in rows})
-    connection.executemany(ADD_ROW, [(*_plain(row), *_encoded(row)) for row in rows])
-
-
-# The last columns are those that are encoded.
-ENCODED = ("mechanisms", "stage_seconds")
-_plain = operator.attrgetter("scope", *LEDGER_COLUMNS[: -len(ENCODED)])
-
-
-def _encoded(row: LedgerRow) -> tuple[str, ...]:
-    return tuple(msgspec.json.encode(getattr(row, column)).decode() for column in ENCODED)
-
-
-def _recent_rows(scope: str, limit: int, connection: sqlite3.Connection) -> list[LedgerRow]:
-    rows = connection.execute(RECENT_ROWS, (scope, max(0, limit))).fetchall()
-    return [_row(scope, dict(zip(LEDGER_COLUMNS, row, strict=True))) for row in rows]
-
-
-def _row(scope: str, values: dict[str, Any]) -> LedgerRow:
-    for column in ENCODED:
-        values[column] = msgspec.json.decode(values[column])
-    values["stream"] = bool(values["stream"])
-    values["measured"] = bool(values["measured"])
-    return LedgerRow(scope=scope, **values)

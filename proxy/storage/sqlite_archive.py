@@ -126,7 +126,7 @@ class SqliteArchive:
 
     def forget(self, scope: str, links: Sequence[bytes]) -> None:
         if links:
-            self._writes.put(scope, _Forgotten(scope, tuple(links)), len(links))
+            self._writes.put(scope, _Forgotten(scope, tuple(links)), len(links), erases=True)
 
     def prune(self, now: float) -> None:
         self._writes.put("", _Pruned(now - self._ttl))
@@ -173,8 +173,10 @@ def _add(connection: sqlite3.Connection, added: Sequence[_Added]) -> None:
     connection.executemany(REFUSE, [_link(added[place]) for place in refused])
     taken = [each for place, each in enumerate(added) if place not in refused]
     rows = [_row(each) for each in taken]
-    connection.executemany(ADD, rows)
-    connection.executemany(ADD_VECTORS, [row for row in rows if row["vectors"] is not None])
+    for row in rows:  # one by one: readers are told of changes in the order in which they were made
+        connection.execute(ADD, row)
+        if row["vectors"] is not None:
+            connection.execute(ADD_VECTORS, row)
     links = [{**_link(each), "message": link} for each in taken for link in links_of(each.turn)[1:]]
     connection.executemany(ADD_LINK, links)
 

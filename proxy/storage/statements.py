@@ -1,9 +1,5 @@
 """The SQL of sqlite.py: what is read, and what is written a batch at a time."""
 
-from dataclasses import fields
-
-from proxy.types import LedgerRow
-
 # Links come as one JSON array with one blob beside it: a statement a batch, see `Write`. (Ledger rows have too many
 # columns for that: taking them out of JSON costs 43 µs a row, binding them 7.)
 ADD_SCOPES = """
@@ -66,15 +62,13 @@ LONGEST_PREFIX = """
     JOIN sessions AS lead ON lead.id = links.session_id
     LEFT JOIN sessions AS other ON other.id = links.other_session_id
 """
-# A field that is added to LedgerRow without a migration fails on the first row that is written or read.
-LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerRow) if field.name != "scope")
 ADD_SCOPE = "INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING"
-ADD_ROW = f"""
-    INSERT INTO ledger (scope_id, {", ".join(LEDGER_COLUMNS)})
-    VALUES ((SELECT id FROM scopes WHERE name = ?), {", ".join("?" * len(LEDGER_COLUMNS))})
-    ON CONFLICT (scope_id, request_id) DO NOTHING
-"""  # noqa: S608 (our own column names)
-RECENT_ROWS = f"""
-    SELECT {", ".join(LEDGER_COLUMNS)} FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = ?)
-    ORDER BY at DESC, id DESC LIMIT ?
-"""  # noqa: S608 (our own column names)
+# From one scope to the next, however many conversations each has.
+OWNERS = """
+    owners (id) AS (
+        SELECT min(scope_id) FROM session_sums
+        UNION ALL
+        SELECT (SELECT min(scope_id) FROM session_sums WHERE scope_id > owners.id) FROM owners
+        WHERE owners.id IS NOT NULL
+    )
+"""

@@ -125,7 +125,7 @@ class SqliteStates:
     def forget(self, scope: str) -> None:
         for key in [key for key in self._queued if key[0] == scope]:
             del self._queued[key]
-        self._forgets.put(scope, scope)
+        self._forgets.put(scope, scope, erases=True)
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         await self._forgets.settled(scope)

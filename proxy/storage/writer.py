@@ -35,6 +35,7 @@ class Write:
     what: Any = None
     settled: Callable[[], object] | None = None  # called in the event loop once it is durable, or dropped
     queued_at: float = field(default_factory=time.monotonic)
+    erases: bool = False  # what it deletes shall not stay in the log either
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class WriterLimits:
     interval: float = 0.25  # seconds that a write may wait for others
     batch_rows: int = 2_000  # as many don't wait any longer
     queue_rows: int = 100_000  # more are dropped: memory must not grow while a disk is stuck
-    pauses: tuple[float, ...] = (0.05, 0.25, 1.0)  # seconds between the attempts for one batch
+    pauses: tuple[float, ...] = (0.05, 0.25, 1.0)  # seconds between the attempts for one batch, or to empty the log
 
 
 class Writer:
@@ -55,12 +56,14 @@ class Writer:
         tasks: Tasks,
         limits: WriterLimits | None = None,
         on_foreign_write: Callable[[], object] | None = None,
+        observed: Callable[[float], object] = lambda _seconds: None,
     ) -> None:
         self.dropped = 0  # rows that were lost: the queue was full, or the database refused them
         self._connection = connection
         self._tasks = tasks
         self._limits = limits or WriterLimits()
         self._on_foreign_write = on_foreign_write  # another process has written since our last batch
+        self._observed = observed  # in the thread: how long a batch took
         self._version = self._data_version()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="storage-writer")
         self._queue: deque[Write] = deque()
@@ -70,6 +73,7 @@ class Writer:
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self._unerased = False  # the log still holds what a write was to erase
         self._full = False  # the last write was dropped for it: a burst is logged once
         self._stuck = False  # the last batch was given up
 
@@ -133,9 +137,17 @@ class Writer:
         return self._task
 
     async def _write_out(self) -> None:
-        while self._queue:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), self._limits.interval)
+        pauses = iter(self._limits.pauses)
+        while self._queue or (self._unerased and not self._closed):
+            if not self._queue:
+                if (pause := next(pauses, None)) is None:
+                    log.warning("storage could not empty its log: what was forgotten stays there until the next batch")
+                    break
+                await self._wait(pause)
+                if not self._closed:
+                    await asyncio.get_running_loop().run_in_executor(self._thread, self._erase)
+                continue
+            await self._wait(self._limits.interval)
             self._take()
             try:
                 await self._commit(tuple(self._batch))
@@ -144,6 +156,11 @@ class Writer:
                 self._batch.clear()
                 raise
         self._task = None
+
+    async def _wait(self, seconds: float) -> None:
+        """Or until what is queued is in a hurry."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._hurry.wait(), seconds)
 
     def _take(self) -> None:
         rows = 0
@@ -199,6 +216,7 @@ class Writer:
         """In the thread. True if another process has written since the last time."""
         if not any(write.rows for write in writes):
             return False
+        started = time.perf_counter()
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             together: dict[Callable[[sqlite3.Connection, Sequence[Any]], object], list[Any]] = {}
@@ -212,8 +230,21 @@ class Writer:
             if self._connection.in_transaction:  # SQLite has rolled back by itself if the disk was full
                 self._connection.execute("ROLLBACK")
             raise
+        finally:
+            self._observed(time.perf_counter() - started)
+        if self._unerased or any(write.erases for write in writes):
+            self._erase()
         foreign, self._version = version != self._version, version
         return foreign
+
+    def _erase(self) -> None:
+        """In the thread. SQLite's log keeps what a page said before, until it is empty; whoever reads, in any process,
+        may need it for a moment."""
+        try:
+            is_busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            is_busy = 1
+        self._unerased = bool(is_busy)
 
     def _data_version(self) -> int:
         # Our own commits on this connection don't change it.

@@ -7,11 +7,22 @@ memory.py   facts, turns, summaries, the state of a conversation
 plan.py     what the upstream will get, and why
 answer.py   what comes back
 ledger.py   what it cost
+account.py  what requests came to, added up; what one said
 
 Token counts are in the upstream's own tokens where it told us (`Usage`), else estimates by the o200k ranks,
 calibrated per model. Durations are seconds, sizes bytes, prices US dollars per million tokens.
 """
 
+from proxy.types.account import (
+    BreakEven,
+    Bucket,
+    Contents,
+    RecalledLine,
+    SessionCard,
+    Sums,
+    Trail,
+    TurnCard,
+)
 from proxy.types.answer import Answer, Delivery, StoredAnswer, StreamedBody, Usage
 from proxy.types.base import Continuity, Headers, Json, Mode, Outcome, PlanKind, SessionSource, Source, Vector
 from proxy.types.ledger import LedgerRow, Price
@@ -42,9 +53,12 @@ __all__ = [
     "Answer",
     "ArchivedTurn",
     "Asked",
+    "BreakEven",
+    "Bucket",
     "Candidate",
     "ChatRequest",
     "Confidence",
+    "Contents",
     "Continuity",
     "Delivery",
     "Directives",
@@ -70,11 +84,13 @@ __all__ = [
     "PlanKind",
     "Price",
     "Prompt",
+    "RecalledLine",
     "ReuseDecision",
     "ReuseEntry",
     "ReuseHit",
     "ReuseMiss",
     "Scope",
+    "SessionCard",
     "SessionSource",
     "ShiftCause",
     "Source",
@@ -82,7 +98,10 @@ __all__ = [
     "StoredAnswer",
     "StreamedBody",
     "Summary",
+    "Sums",
+    "Trail",
     "Turn",
+    "TurnCard",
     "TurnDigest",
     "Usage",
     "Utterance",

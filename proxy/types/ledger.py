@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from proxy.types.account import Trail
 from proxy.types.base import Outcome, PlanKind, Source
 
 
@@ -47,4 +48,5 @@ class LedgerRow:
     intent_reason: str = ""  # of reuse by intent: hit, why not, or "" if none was looked for
     tokens_busted: int = 0  # that the prefix cache held of our prompt, and that a fold had billed anew
     mechanisms: Mapping[str, int] = field(default_factory=dict)  # tokens left out or added, by what did it
+    trail: Trail | None = None  # how the prompt came to be; None if it was not looked into
     stage_seconds: Mapping[str, float] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from proxy.types.account import Trail
 from proxy.types.base import Json, PlanKind
 from proxy.types.memory import PathState
 from proxy.types.request import ChatRequest, Directives, Identity, Incoming, Message
@@ -49,6 +50,7 @@ class Plan:
     repeated: int = 0  # tokens that a prefix cache would have held of the original prompt
     busted: int = 0  # tokens that it held of ours, and that are billed anew since we changed what is before them
     state: PathState | None = None  # of the conversation, once this has been sent
+    trail: Trail | None = None  # how it came to be; None: it was not looked into
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.admin.access import Door
-from proxy.errors import Forbidden, OlvidoError, Unauthorized
+from proxy.admin.access import COOKIE, COOKIE_SECONDS, MOST_ADDRESSES, MOST_WRONG, WRONG_SECONDS, Door, Wrong
+from proxy.errors import BadRequest, Forbidden, OlvidoError, TooMany, Unauthorized
 from proxy.types import Headers
-from tests.builders import config
+from tests.builders import NOW, config
 
 TOKEN = "an-admin-token-0123456789"
 LOCAL: Headers = (("host", "127.0.0.1:8484"),)
@@ -195,9 +195,158 @@ def test_a_token_that_nobody_asked_for_does_no_harm() -> None:
     assert refusal(door(), (*LOCAL, *RIGHT)) is None
 
 
+# --- the cookie of a browser ------------------------------------------------------------------------------------------
+
+
+class Clock:
+    now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def guarded(clock: Clock, token: str = TOKEN) -> Door:
+    return Door(config(admin={"token": token}), clock)
+
+
+def with_cookie(value: str, *more: tuple[str, str]) -> Headers:
+    return (*LOCAL, ("cookie", f"theme=dark; {COOKIE}={value}; other=1"), *more)
+
+
+OWN = (("sec-fetch-site", "same-origin"), ("content-type", "application/json"))
+
+
+def verdict(door: Door, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
+    try:
+        door.admit(headers, method)
+    except OlvidoError as error:
+        return type(error)
+    return None
+
+
+def test_who_has_the_token_gets_a_cookie_that_says_so_for_twelve_hours() -> None:
+    clock = Clock()
+    door = guarded(clock)
+    headers = with_cookie(door.enter(TOKEN, "10.0.0.1"))
+    assert verdict(door, headers) is None
+    clock.now = NOW + COOKIE_SECONDS - 1
+    assert verdict(door, headers) is None
+    clock.now = NOW + COOKIE_SECONDS
+    assert verdict(door, headers) is Unauthorized
+
+
+def test_the_cookie_is_known_to_every_process_with_this_token_and_to_none_with_another() -> None:
+    clock = Clock()
+    cookie = guarded(clock).enter(TOKEN, "")
+    assert verdict(guarded(clock), with_cookie(cookie)) is None
+    assert verdict(guarded(clock, f"{TOKEN}-changed"), with_cookie(cookie)) is Unauthorized
+
+
+def test_no_two_cookies_are_the_same_and_none_holds_the_token() -> None:
+    door = guarded(Clock())
+    cookies = {door.enter(TOKEN, "") for _ in range(20)}
+    assert len(cookies) == 20
+    assert not any(TOKEN in cookie for cookie in cookies)
+
+
+def test_one_of_several_cookies_of_this_name_is_enough() -> None:
+    # Another program of this machine may have set its own: cookies know no ports.
+    door = guarded(Clock())
+    right = door.enter(TOKEN, "")
+    assert verdict(door, (("cookie", f"{COOKIE}=x"), ("cookie", f"{COOKIE}={right}"))) is None
+    assert verdict(door, (("cookie", f"{COOKIE}=x;{COOKIE}={right}"),)) is None
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda _: "",
+        lambda _: "x",
+        lambda _: TOKEN,
+        lambda right: right + "0",
+        lambda right: right[:-1],
+        lambda right: right.upper(),
+        lambda right: f"{'0' * 32}.{right.split('.', 1)[1]}",  # another id
+        lambda right: ".".join((right.split(".")[0], str(int(NOW) + 10 * COOKIE_SECONDS), right.split(".")[2])),
+        lambda right: ".".join((*right.split(".")[:2], "0" * 64)),
+        lambda right: right.replace(".", ".+", 1),
+        lambda right: right.replace(".", ". ", 1),
+        lambda right: right.replace(".", ".\u0663", 1),  # a digit elsewhere
+    ],
+)
+def test_a_cookie_that_was_changed_is_none(forge: Any) -> None:
+    door = guarded(Clock())
+    assert verdict(door, with_cookie(forge(door.enter(TOKEN, "")))) is Unauthorized
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE", "PUT"])
+@pytest.mark.parametrize(
+    ("headers", "admitted"),
+    [
+        (OWN, True),
+        ((("origin", "http://127.0.0.1:8484"), ("content-type", "application/json; charset=utf-8")), True),
+        # Behind a proxy that gives us another name than the browser knows; a page cannot say this of itself.
+        ((("origin", "https://olvido.example.org"), *OWN), True),
+        ((), False),
+        ((("content-type", "application/json"),), False),
+        ((("sec-fetch-site", "same-origin"),), False),
+        ((("sec-fetch-site", "same-origin"), ("content-type", "text/plain")), False),
+        ((("sec-fetch-site", "same-origin"), ("content-type", "text/plain; application/json")), False),
+        ((("sec-fetch-site", "same-site"), ("content-type", "application/json")), False),
+        ((("sec-fetch-site", "none"), ("content-type", "application/json")), False),
+        ((("sec-fetch-site", "cross-site"), ("content-type", "application/json")), False),
+        ((("origin", "https://evil.com"), ("content-type", "application/json")), False),
+        ((("origin", "http://127.0.0.1:3000"), ("content-type", "application/json")), False),
+        ((("origin", "null"), ("content-type", "application/json")), False),
+    ],
+)
+def test_by_cookie_only_our_own_page_changes_anything(headers: Headers, method: str, *, admitted: bool) -> None:
+    door = guarded(Clock())
+    assert verdict(door, with_cookie(door.enter(TOKEN, ""), *headers), method) is (None if admitted else Forbidden)
+
+
+def test_the_token_itself_needs_no_such_proof() -> None:
+    assert verdict(guarded(Clock()), (*LOCAL, *RIGHT), "DELETE") is None
+
+
+@pytest.mark.parametrize("given", ["", "wrong-wrong-wrong-wrong", TOKEN.upper(), f"{TOKEN} ", "ñandú", "\ud800"])
+def test_a_wrong_token_gets_no_cookie(given: str) -> None:
+    with pytest.raises(Unauthorized) as refused:
+        guarded(Clock()).enter(given, "10.0.0.1")
+    assert TOKEN not in refused.value.message
+
+
+def test_without_a_token_there_is_nothing_to_log_in_with() -> None:
+    with pytest.raises(BadRequest, match=r"admin\.token"):
+        door().enter("anything", "10.0.0.1")
+
+
+def test_who_guesses_has_to_wait_even_with_the_right_one_and_nobody_else_does() -> None:
+    clock = Clock()
+    door = guarded(clock)
+    for _ in range(MOST_WRONG):
+        with pytest.raises(Unauthorized):
+            door.enter("wrong", "10.0.0.1")
+    with pytest.raises(TooMany) as refused:
+        door.enter(TOKEN, "10.0.0.1")
+    assert dict(refused.value.headers) == {"retry-after": str(round(WRONG_SECONDS) + 1)}
+    assert door.enter(TOKEN, "10.0.0.2")
+    clock.now += WRONG_SECONDS
+    assert door.enter(TOKEN, "10.0.0.1")
+
+
+def test_addresses_that_guess_are_remembered_up_to_a_bound_the_latest_ones() -> None:
+    wrong = Wrong()
+    for address in range(MOST_ADDRESSES + 1):
+        for _ in range(MOST_WRONG):
+            wrong.note(str(address), NOW)
+    assert wrong.wait("0", NOW) == 0.0
+    assert wrong.wait("1", NOW) == wrong.wait(str(MOST_ADDRESSES), NOW) == WRONG_SECONDS
+
+
 # --- whatever comes ---------------------------------------------------------------------------------------------------
 
-NAMES = st.sampled_from(["host", "origin", "sec-fetch-site", "authorization"])
+NAMES = st.sampled_from(["host", "origin", "sec-fetch-site", "authorization", "cookie"])
 ODD = st.text(alphabet="127.0localhost[]:@/?#\\%é \x00", max_size=20)
 
 

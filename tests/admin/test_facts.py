@@ -23,7 +23,7 @@ TOKEN = "an-admin-token-0123456789"
 DAY = 86_400.0
 CARD = [
     *("scope", "id", "session", "turn", "domain", "key", "value", "confidence", "source", "status"),
-    *("created_at", "last_confirmed_at", "superseded_by", "pinned"),
+    *("created_at", "last_confirmed_at", "superseded_by", "pinned", "becomes"),
 ]
 
 _numbers = count(1)
@@ -130,6 +130,7 @@ def test_the_facts_of_a_scope_are_told_newest_first_with_all_that_is_known(proxy
         "last_confirmed_at": old.last_confirmed_at,
         "superseded_by": None,
         "pinned": True,
+        "becomes": {"status": "retrieval-only", "at": old.last_confirmed_at + 90 * 86_400 + 1},
     }
     assert first["id"] == new.id
 
@@ -354,7 +355,9 @@ def test_a_fact_is_changed_and_stays_the_same_fact(
     (before,) = proxy.of(scope)
     answer = proxy.http.patch(f"{FACTS}/{fact.id}", json=wanted)
     assert answer.status_code == 200
-    assert answer.json() == {"fact": {**before, **differing}, "history": {"before": [], "after": []}}
+    changed = answer.json()["fact"]
+    assert answer.json() == {"fact": changed, "history": {"before": [], "after": []}}
+    assert changed == {**before, **differing, "becomes": changed["becomes"]}
     assert proxy.of(scope) == [answer.json()["fact"]]
 
 

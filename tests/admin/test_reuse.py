@@ -114,7 +114,7 @@ def test_contents_are_not_kept_by_anything_on_the_way(proxy: Proxy) -> None:
 
 def test_a_scope_that_nobody_has_used_has_an_empty_log(proxy: Proxy) -> None:
     answer = proxy.http.get(LOG, params={"scope": "nobody/"})
-    assert answer.json() == {"scope": "nobody/", "log": []}
+    assert answer.json() == {"scope": "nobody/", "log": [], "reported": {}}
 
 
 @pytest.mark.parametrize("scope", ["a b/+ñ", 'x" OR 1=1 --', "%2e%2e/", "\x00"])
@@ -181,6 +181,8 @@ async def test_a_reported_answer_is_gone_and_needs_more_to_come_back(proxy: Prox
     assert await proxy.services.intent.partitions.nearest(scope, "p", VECTOR, 5, -1.0, NOW) == []
     shown = proxy.http.get(f"{LOG}/{entry.id}").json()["entry"]
     assert (shown["evicted"], shown["strikes"], shown["min_cosine"]) == (True, 1, pytest.approx(0.96))
+    reported = proxy.http.get(LOG, params={"scope": scope}).json()["reported"]
+    assert reported == {entry.id: {name: shown[name] for name in ("min_cosine", "strikes", "evicted_at")}}
     assert total(proxy.services, "olvido_reuse_reports_total", kind="wrong") == reports + 1
 
 

@@ -1,28 +1,39 @@
-"""How large an archive of old turns is, and how fast one scope of it is read.
+"""How large an archive of old turns is, how fast one scope of it is read, and how fast a question is answered from it.
 
     python -m tests.bench.archive [--turns 1000000]
 
 A scope has 10,000 turns (the last one what is left), in conversations of 50; turns of all scopes come in at the same
 time. A question has about 30 words and an answer about 120, with three passages embedded. Text and vectors are random:
 neither SQLite nor a search gains from what they say.
+
+A recall asks for all conversations of the scope, as a person's question about what was said before does: the search
+alone, and with the look at what other processes have written that comes before it. The latter has a limit; where it is
+missed, the exit status is 1.
 """
 
 import argparse
 import asyncio
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from proxy.memory.recall import Query, search
 from proxy.storage.base import PAGE
+from proxy.storage.library import Library, Shelf
+from proxy.storage.recollection import FactsOff, StatesOff
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.tasks import Tasks
+from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 SCOPE_TURNS = 10_000
@@ -33,7 +44,10 @@ WORDS = 5_000
 ASKED, ANSWERED = 30, 120  # words
 BATCH = 500
 LOOK_UPS = 200
-NOW = 1_700_000_000.0
+NOW = time.time()  # of the last turn; they came a second after one another
+RECALL_TOKENS = 4_000  # the most that a profile of ours allows
+RECALLED_WORDS = 12  # of a question that calls for it
+RECALL_LIMIT = 50.0  # ms, the p99 of a recall in a scope of SCOPE_TURNS
 
 
 def link(scope: int, number: int, kind: int = 0) -> bytes:
@@ -41,9 +55,13 @@ def link(scope: int, number: int, kind: int = 0) -> bytes:
     return np.random.default_rng((scope, number, kind)).bytes(16)
 
 
+def vocabulary(random: np.random.Generator) -> list[str]:
+    return ["".join(map(chr, random.integers(97, 123, size=random.integers(2, 10)))) for _ in range(WORDS)]
+
+
 def written(turns: int, random: np.random.Generator) -> Iterator[tuple[int, ArchivedTurn]]:
     """With the number of its scope."""
-    words = ["".join(map(chr, random.integers(97, 123, size=random.integers(2, 10)))) for _ in range(WORDS)]
+    words = vocabulary(random)
     scopes = -(-turns // SCOPE_TURNS)
     for index in range(turns):
         scope, number = index % scopes, index // scopes
@@ -59,7 +77,7 @@ def written(turns: int, random: np.random.Generator) -> Iterator[tuple[int, Arch
                 parent=link(scope, number - 1) if number % SESSION_TURNS else b"",
                 session=f"{scope}-{number // SESSION_TURNS:032x}",
                 number=number % SESSION_TURNS + 1,
-                at=NOW + index,
+                at=NOW - turns + index,
                 messages=msgspec.json.encode([{"role": each.role, "content": each.text} for each in said]),
                 utterances=said,
             ),
@@ -101,17 +119,68 @@ async def read_through(archive: SqliteArchive, scope: str) -> tuple[int, float, 
     return count, time.perf_counter() - began, longest
 
 
-async def times(look_up: Callable[[int], Awaitable[object]], numbers: list[int]) -> str:
-    taken = []
+@dataclass(frozen=True, slots=True)
+class Times:
+    milliseconds: list[float]
+    cpu: list[float]  # milliseconds, of all threads
+
+    @property
+    def p99(self) -> float:
+        return statistics.quantiles(self.milliseconds, n=100)[98]
+
+    def __str__(self) -> str:
+        cpu = f"CPU p50 {statistics.median(self.cpu):.2f}, p99 {statistics.quantiles(self.cpu, n=100)[98]:.2f} ms"
+        return f"p50 {statistics.median(self.milliseconds):.2f} ms, p99 {self.p99:.2f} ms ({cpu})"
+
+
+async def times(look_up: Callable[[int], Awaitable[object]], numbers: list[int]) -> Times:
+    taken, cpu = [], []
     for number in numbers:
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         await look_up(number)
         taken.append((time.perf_counter() - started) * 1e3)
-    p50, p99 = statistics.median(taken), statistics.quantiles(taken, n=100)[98]
-    return f"p50 {p50:.2f} ms, p99 {p99:.2f} ms"
+        cpu.append((time.process_time() - before) * 1e3)
+    return Times(taken, cpu)
 
 
-async def measure(turns: int, folder: Path) -> None:
+async def recalls(archive: SqliteArchive, scope: str, numbers: list[int]) -> Times:
+    """What a recall takes with the scope's shelf read; prints what came before that."""
+    random = np.random.default_rng(3)
+    words, count = vocabulary(np.random.default_rng(1)), TokenCounter(load_tokenizer()).text
+
+    def query(number: int) -> Query:
+        said = " ".join(words[i] for i in random.integers(WORDS, size=RECALLED_WORDS))
+        path = [link(0, each, kind) for each in range(number - number % SESSION_TURNS, number) for kind in (1, 0)]
+        return Query(said, embedded(random)[0], path, others_than=f"0-{number // SESSION_TURNS:032x}")
+
+    asked = {number: query(number) for number in numbers}
+    with ThreadPoolExecutor(1) as executor:
+        library = Library(FactsOff(), archive, StatesOff(), executor, Tasks(), refresh_seconds=-1.0)
+        started, before = time.perf_counter(), time.process_time()
+        shelf = await library.shelf(scope)
+        await library.index(scope, shelf, patience=600)
+        seconds, cpu = time.perf_counter() - started, time.process_time() - before
+        print(f"  cold shelf         {seconds:.2f} s, {cpu:.2f} s of CPU, {shelf.size / 2**20:.0f} MiB in memory")
+
+        def recall(shelf: Shelf, number: int) -> None:
+            with shelf.lock:
+                found = search(shelf.index, asked[number], budget_tokens=RECALL_TOKENS, count=count)
+            assert found, "nothing was recalled"
+
+        async def searched(number: int) -> None:
+            await asyncio.get_running_loop().run_in_executor(executor, recall, shelf, number)
+
+        async def through(number: int) -> None:
+            shelf = await library.shelf(scope)
+            await library.index(scope, shelf)
+            await asyncio.get_running_loop().run_in_executor(executor, recall, shelf, number)
+
+        print(f"  search             {await times(searched, numbers)}")
+        return await times(through, numbers)
+
+
+async def measure(turns: int, folder: Path) -> bool:
+    """Was the limit kept?"""
     path = folder / "archive.db"
     database = Database(path, Tasks())
     archive = SqliteArchive(database, 90 * 86_400.0)
@@ -138,17 +207,21 @@ async def measure(turns: int, folder: Path) -> None:
     print(f"  50 links known?    {await times(lambda each: archive.known(scope, asked[each]), numbers)}")
     latest = await times(lambda each: archive.latest(scope, f"0-{each // SESSION_TURNS:032x}"), numbers)
     print(f"  latest of session  {latest}")
+    recall = await recalls(archive, scope, numbers)
+    kept = recall.p99 <= RECALL_LIMIT
+    print(f"  recall             {recall}; {'kept' if kept else 'MISSED'}: a p99 of {RECALL_LIMIT:.0f} ms at most")
     print(f"  peak memory        {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
     await database.close()
+    return kept
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=50_000)
     turns = parser.parse_args().turns
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(measure(turns, Path(folder)))
+        return 0 if asyncio.run(measure(turns, Path(folder))) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -156,11 +156,12 @@ def _gate(courses: Sequence[Course]) -> Row:
 
 def speed_rows(*, quick: bool) -> Section:
     _tell("speed")
-    short, long, asked, early, late = context_speed.measured(40 if quick else context_speed.SAMPLES)
+    short, long, asked, briefly, early, late = context_speed.measured(40 if quick else context_speed.SAMPLES)
     return Section(
         "Planning, milliseconds",
         [
             Row("20 turns, median", short.median, len(short.milliseconds), 8),
+            Row("— another question after the same turns, median", briefly.median, len(briefly.milliseconds), 8),
             Row("600 messages, median", long.median, len(long.milliseconds)),
             Row("600 messages, p99", long.p99, len(long.milliseconds), 25),
             Row("— another question after the same messages, p99", asked.p99, len(asked.milliseconds), 25),

@@ -60,9 +60,10 @@ def measured(samples: int = SAMPLES) -> list[Timed]:
         short = _going_on(running, "20 turns", Talk(20), samples // 4)
         long = _going_on(running, "600 messages", Talk(300), samples // 2)
         asked = _questions(running, "another question after the same 600 messages", Talk(300, seed=4), samples)
+        briefly = _questions(running, "another question after the same 20 turns", Talk(20, seed=5), samples)
         early = _going_on(running, "from turn 100 on", Talk(99, seed=2), samples // 4)
         late = _going_on(running, "from turn 2,000 on", Talk(1_999, seed=3), samples // 4)
-    return [short, long, asked, early, late]
+    return [short, long, asked, briefly, early, late]
 
 
 def _questions(running: Bench, name: str, talk: Talk, samples: int) -> Timed:

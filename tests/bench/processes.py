@@ -102,12 +102,14 @@ def serving(*arguments: str) -> Iterator[Server]:
 
 @contextmanager
 def proxy(folder: Path, upstream: str) -> Iterator[Server]:
-    """The proxy as users run it, default settings, everything it keeps in `folder`."""
+    """The proxy as users run it, everything it keeps in `folder`, but without context management: hundreds of new
+    histories a second would all be embedded, and what that takes `tests.bench.context` tells."""
     config, log = folder / "olvido.yaml", folder / "proxy.log"
     config.write_text(
         f"server: {{port: 0}}\n"
         f"upstreams: [{{name: bench, base_url: '{upstream}', dialect: openai}}]\n"
         f"storage: {{path: '{folder / 'storage'}'}}\n"
+        f"context: {{mode: 'off'}}\n"
     )
     with (
         log.open("wb") as output,

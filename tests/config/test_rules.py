@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from proxy.config.model import Config
-from proxy.config.rules import broken, is_loopback
+from proxy.config.rules import broken, is_loopback, shows_content
 from proxy.config.source import path_text
 
 KEY = "sk-0123456789abcdef"
@@ -28,6 +28,19 @@ def test_loopback_is_what_only_this_machine_reaches(host: str, expected: bool) -
 
 
 @pytest.mark.parametrize(
+    ("host", "given", "shown"),
+    [
+        ("127.0.0.1", None, True), ("0.0.0.0", None, False), ("127.0.0.1", False, False), ("0.0.0.0", True, True),
+    ],
+)  # fmt: skip
+def test_what_requests_said_is_shown_where_only_this_machine_sees_it_unless_told(
+    host: str, given: bool | None, shown: bool
+) -> None:
+    settings = {"server": {"host": host}, "admin": {"show_content": given}}
+    assert shows_content(Config.model_validate(settings)) is shown
+
+
+@pytest.mark.parametrize(
     "settings",
     [
         {},
@@ -45,6 +58,9 @@ def test_loopback_is_what_only_this_machine_reaches(host: str, expected: bool) -
         {"upstreams": [upstream("a", api_key=KEY)], "auth": {"mode": "keys", "keys": [OWN]}},
         {"context": {"profile": "mine"}, "profiles": {"mine": {}}},
         {"embedding": {"model": "nomic", "base_url": "http://127.0.0.1:9"}},
+        {"storage": {"keep": {"minutes": "7d", "hours": "7d"}}},
+        {"storage": {"keep": {"minutes": 0, "hours": 0}}},
+        {"storage": {"keep": {"hours": 0}}},
     ],
 )
 def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
@@ -107,6 +123,8 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
         ({"context": {"profile": "leen"}}, {"context.profile": "'leen'; there are: lean, balanced, agent"}),
         ({"context": {"profile_with_tools": "x"}}, {"context.profile_with_tools": "no profile is named 'x'"}),
         ({"memory": {"stale_after": "1d"}}, {"memory.stale_after": "not be shorter"}),
+        ({"storage": {"keep": {"hours": "1d"}}}, {"storage.keep.hours": "not be shorter than `storage.keep.minutes`"}),
+        ({"storage": {"keep": {"minutes": 0}}}, {"storage.keep.hours": "not be shorter"}),
         ({"embedding": {"base_url": "http://127.0.0.1:9"}}, {"embedding.model": "must name a model"}),
     ],
 )  # fmt: skip

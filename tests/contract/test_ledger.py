@@ -15,7 +15,7 @@ from proxy.storage.base import Ledger, LedgerOff
 from proxy.storage.memory import MemoryLedger
 from proxy.storage.sqlite import Database
 from proxy.tasks import Tasks
-from proxy.types import LedgerRow
+from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Ledger]]
 
@@ -48,6 +48,17 @@ ROW = LedgerRow(
     intent_reason="guard",
     tokens_busted=16,
     mechanisms={"window": 700, "recall": 40},
+    trail=Trail(
+        limit=4_000,
+        turns=9,
+        kept=4,
+        start=11,
+        newest=17,
+        recalled=(RecalledLine("s0", 2, "user", 30, 0.75),),
+        capped=(12,),
+        break_even=BreakEven(2, "economic", 0.1, 1.0, 6, 900, 400, 1.5, 2.5, 0.25, 3.5, 4.5),
+        profile="lean",
+    ),
     stage_seconds={"parse": 0.001, "exact": 0.002},
 )
 
@@ -83,10 +94,17 @@ async def ledger(backend: Backend, tmp_path: Path) -> AsyncIterator[Ledger]:
 class TestLedger:
     async def test_a_row_comes_back_as_it_was(self, ledger: Ledger) -> None:
         other = replace(
-            ROW, request_id="r2", at=ROW.at - 1, stream=False, measured=True, stage_seconds={}, mechanisms={}
+            ROW,
+            request_id="r2",
+            at=ROW.at - 1,
+            stream=False,
+            measured=True,
+            trail=None,
+            stage_seconds={},
+            mechanisms={},
         )
-        ledger.append(ROW)
         ledger.append(other)
+        ledger.append(ROW)
         await ledger.flush()
         rows = await ledger.recent("a/")
         assert rows == [ROW, other]
@@ -97,10 +115,10 @@ class TestLedger:
         assert await ledger.recent("a/") == []
 
     async def test_recent_is_newest_first_and_limited(self, ledger: Ledger) -> None:
-        for number, at in enumerate((3.0, 1.0, 5.0, 2.0, 4.0)):
+        for number, at in enumerate((3.0, 1.0, 5.0, 2.0, 4.0)):  # a short request is written before a long one
             ledger.append(replace(ROW, request_id=str(number), at=at))
         await ledger.flush()
-        assert [row.at for row in await ledger.recent("a/", limit=3)] == [5.0, 4.0, 3.0]
+        assert [row.at for row in await ledger.recent("a/", limit=3)] == [4.0, 2.0, 5.0]
         assert await ledger.recent("a/", limit=0) == []
         assert await ledger.recent("a/", limit=-1) == []
 

@@ -18,7 +18,9 @@ from typing import Any
 import httpx
 import yaml
 
-from tests.servers import eventually, run_command
+from proxy.demo.app import create_app
+from proxy.demo.config import DemoConfig
+from tests.servers import eventually, run_app, run_command
 
 Json = Any
 CHAT = "/v1/chat/completions"
@@ -88,6 +90,13 @@ def run_demo(*options: str) -> Iterator[Demo]:
         run_command("-m", "proxy.demo", "--port", "0", "--record", *options) as (url, _process),
         httpx.Client(base_url=url, timeout=10) as control,
     ):
+        yield Demo(url, control)
+
+
+@contextmanager
+def run_demo_here(config: DemoConfig) -> Iterator[Demo]:
+    """In a thread, which starts at once; for a test that does not measure or kill it."""
+    with run_app(create_app(config)) as url, httpx.Client(base_url=url, timeout=10) as control:
         yield Demo(url, control)
 
 

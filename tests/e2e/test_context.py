@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 import openai
 import pytest
@@ -200,6 +201,29 @@ def test_instructions_that_come_with_what_is_new_are_not_sent_twice(managing: Pr
         prompts.append(msgspec.json.decode(arrived.body)["messages"])
     assert [said["role"] for said in prompts[-1]] == ["system", *["user", "assistant"] * 2, "user"]
     assert prompts[-1][0] == instructed
+
+
+def test_of_a_tool_loop_only_the_results_are_sent_and_may_be_sent_again(managing: Proxy, demo: Demo) -> None:
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+
+    def ask(*new: Any) -> tuple[list[Any], httpx.Response]:
+        """What the upstream got, and what it answered."""
+        demo.clear()
+        body = chat("", messages=new, tools=tools)
+        answered = managing.http.post(CHAT, json=body, headers={"x-olvido-session": "loop"})
+        return [said for each in demo.arrived() for said in msgspec.json.decode(each.body)["messages"]], answered
+
+    ask({"role": "user", "content": "Hello! Say: hi."})
+    _, answered = ask({"role": "user", "content": "Have a look."})
+    (call,) = answered.json()["choices"][0]["message"]["tool_calls"]
+    new = {"role": "tool", "tool_call_id": call["id"], "content": "It rains."}
+    for _ in range(2):
+        sent, answered = ask(new)
+        assert [said["role"] for said in sent] == ["user", "assistant", "user", "assistant", "tool"]
+        assert "It rains." in answered.json()["choices"][0]["message"]["content"]
+    sent, answered = ask({**new, "tool_call_id": "another"})
+    assert (sent, answered.status_code) == ([], 400)
+    assert "the whole conversation" in answered.json()["error"]["message"]
 
 
 def test_a_long_conversation_of_which_only_what_is_new_is_sent_stays_within_its_budget(

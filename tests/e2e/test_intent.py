@@ -33,11 +33,18 @@ def config(running_demo: Demo, embedding_folder: Path) -> dict[str, Any]:  # mad
 
 
 @pytest.fixture(scope="module")
-def warm(config: dict[str, Any], folder: Path) -> Iterator[Proxy]:
+def started(config: dict[str, Any], folder: Path) -> Iterator[tuple[Proxy, httpx.Response]]:
+    """A proxy, and what it answered before its model had loaded."""
     with run_proxy(config, folder) as proxy:
-        wait_until_warm(proxy)
-        yield proxy
+        yield proxy, ask(proxy, ASKED, key="sk-early")
         assert proxy.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def warm(started: tuple[Proxy, httpx.Response]) -> Proxy:
+    proxy, _ = started
+    wait_until_warm(proxy)
+    return proxy
 
 
 def wait_until_warm(proxy: Proxy) -> None:
@@ -58,12 +65,9 @@ def asked(proxy: Proxy, content: str, *, key: str, **fields: Any) -> httpx.Respo
     return answer
 
 
-def test_the_server_answers_before_the_model_has_loaded(
-    config: dict[str, Any], start_proxy: Callable[..., Proxy]
-) -> None:
-    proxy = start_proxy(config)
-    first = ask(proxy, ASKED, key="sk-early")
-    assert first.headers["x-olvido-source"] == "upstream"
+def test_the_server_answers_before_the_model_has_loaded(started: tuple[Proxy, httpx.Response]) -> None:
+    proxy, early = started
+    assert early.headers["x-olvido-source"] == "upstream"
     wait_until_warm(proxy)
 
 

@@ -1,4 +1,7 @@
+import os
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -58,3 +61,10 @@ def test_a_text_has_the_same_vector_in_any_company(session: Session) -> None:
 
 def test_its_probes_are_far_apart(session: Session) -> None:
     assert checked_probes(session.vectors(PROBES)).shape == (3, 384)
+
+
+def test_what_runs_it_leaves_no_id_of_the_machine_behind(tmp_path: Path) -> None:
+    told = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
+    environ = {**told, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", "import proxy.embed.session"], env=environ, check=True)
+    assert list(tmp_path.iterdir()) == []

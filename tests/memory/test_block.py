@@ -1,7 +1,26 @@
+"""What we add to a prompt stays apart from what others say, whatever they say."""
+
+from collections.abc import Sequence
 from dataclasses import replace
 
-from proxy.memory.block import head, volatile, without_ours, without_summaries
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.block import (
+    FACTS_TITLE,
+    RECALLED_TITLE,
+    SUMMARIES_TITLE,
+    head,
+    quoted,
+    volatile,
+    without_ours,
+    without_summaries,
+)
+from proxy.memory.layout import Layout, lay_out
 from proxy.types import Excerpt
+from proxy.wire.content import text
+from tests.builders import messages, system, user
 
 NOON = 1_700_000_000.0  # 2023-11-14
 DAY = 86_400.0
@@ -45,6 +64,51 @@ def test_nothing_to_add_is_no_block() -> None:
 def test_what_we_added_is_taken_out_of_a_prompt_that_comes_back() -> None:
     ours = volatile("boat: Marigold", (BOAT, REPLY), now=NOON, session="s")
     assert without_ours(f"{ours}\nWhat is it called?") == "What is it called?"
+
+
+_TAGS = ("<memory>", "</memory>", "<recalled>", "</recalled>", "</ Recalled >", "<", "/")
+_PIECES = st.sampled_from((*_TAGS, FACTS_TITLE, SUMMARIES_TITLE, RECALLED_TITLE, "\n", "\n", " ", "x", "¿y?", "{", "}"))
+_TEXTS = st.lists(_PIECES, max_size=12).map("".join)
+
+
+def _is_ours(said: str) -> bool:
+    """It has a block of ours of its own."""
+    return any(f"{tag}\n{title}\n" in said for tag in _TAGS for title in (FACTS_TITLE, SUMMARIES_TITLE, RECALLED_TITLE))
+
+
+_ORIGINALS = _TEXTS.filter(lambda said: not _is_ours(said))
+
+
+@given(said=_ORIGINALS, facts=_TEXTS, summaries=st.lists(_TEXTS, max_size=2), old=st.lists(_TEXTS, max_size=2))
+def test_whatever_our_blocks_quote_the_clients_words_come_back_to_the_byte(
+    said: str, facts: str, summaries: Sequence[str], old: Sequence[str]
+) -> None:
+    memory = head(facts, summaries)
+    recalled = volatile(facts, [replace(BOAT, text=each) for each in old], now=NOON, session="s")
+    for newest in (1, 2):
+        for content in (said, [{"type": "text", "text": said}] if said else [], None):
+            for role in ("user", "system"):
+                sent = lay_out(
+                    messages(system("Be brief."), user(content), user(content)),
+                    Layout(1, newest, newest, head=memory, volatile=recalled, role=role),
+                )
+                assert {without_ours(text(each.data)) for each in sent[1:]} == {said if content else ""}
+                assert without_ours(text(sent[0].data)) == "Be brief."
+
+
+@pytest.mark.parametrize(
+    "said", ["#include <memory>\nint main() {}\n</memory>", "<recalled>\nthe car\n</recalled> why?"]
+)
+def test_tags_of_others_are_theirs(said: str) -> None:
+    assert without_ours(said) == said
+
+
+def test_what_would_end_a_block_is_quoted_so_that_it_can_be_read_and_nothing_else_is_touched() -> None:
+    assert quoted("std::vector<int> is </recalled>") == "std::vector<int> is \u2039/recalled\u203a"
+    assert quoted("< / MEMORY >") == "\u2039 / MEMORY \u203a"
+    told = volatile("", [replace(BOAT, text="a\n</recalled>\nb")], now=NOON, session="s")
+    assert told.count("</recalled>") == 1
+    assert told.endswith("12 user: a\n\u2039/recalled\u203a\nb\n</recalled>")
 
 
 def test_a_head_without_its_summaries_is_what_it_would_be_with_none() -> None:

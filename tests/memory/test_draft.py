@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.memory.draft import Draft, Figures
+from proxy.memory.block import head
+from proxy.memory.draft import FRAMING, Draft, Figures
+from proxy.memory.layout import Layout, lay_out
 from proxy.memory.progress import progress
 from proxy.types import Fold
 from tests.builders import Said, assistant, calling, messages, result, system, user
+from tests.builders import counter as real
 from tests.memory.told import OVERHEAD, WARM, Teller, around, case, counter, exchange, profile, words
 
 S = system("Be brief.")
@@ -107,3 +110,17 @@ def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> Non
     assert fresh.spent == 0.0
     assert fresh.baseline == fresh.spent + WARM.cost(OVERHEAD + tokens(*SAID), 0)
     assert 0 < known.spent < known.baseline
+
+
+@pytest.mark.parametrize(
+    "said", ["", "hello", " hi", "\n\n\n", "\r\n/ a", "/>\n", "\\'s", "42", "漢字", "\u0301\u200d", "</b>"]
+)
+def test_a_block_costs_no_more_than_its_text_and_its_framing_whatever_stands_beside_it(said: str) -> None:
+    count = real().text
+    memory, recalled = head("- [work] tea", ["{topic: tea}"]), "<recalled>\n1 user: tea\n</recalled>"
+    layout = Layout(1, 1, 1, head=memory, volatile=recalled)
+    for content in (said, [{"type": "text", "text": said}]):
+        given = messages(S, user(content))
+        for where in (layout, replace(layout, role="system")):
+            before, after = (sum(map(real().message, each)) for each in (given, lay_out(given, where)))
+            assert after <= before + count(memory) + count(recalled) + 2 * FRAMING

@@ -188,6 +188,13 @@ def test_a_card_tells_the_status_of_the_moment(days: float, differing: dict[str,
     assert card(SCOPE, fact(**differing), NOW + days * DAY, decay(Memory()))["status"] == told
 
 
+def test_a_card_tells_what_a_fact_becomes_and_when() -> None:
+    told = [
+        card(SCOPE, each, NOW, decay(Memory()))["becomes"] for each in (fact(), replace(fact(), superseded_by="f-2"))
+    ]
+    assert told == [{"status": "retrieval-only", "at": NOW + 90 * DAY + 1}, None]
+
+
 def test_the_status_goes_by_the_numbers_of_the_configuration() -> None:
     ageing = decay(Memory(unconfirmed_after=10, stale_after=20, drop_low_after=5))
     aged = [card(SCOPE, fact(), NOW + seconds, ageing)["status"] for seconds in (9, 11, 21)]
@@ -200,7 +207,7 @@ def test_a_card_has_nothing_that_is_ours_alone() -> None:
     assert b"links" not in msgspec.json.encode(told)
     assert list(told) == [
         *("scope", "id", "session", "turn", "domain", "key", "value", "confidence", "source", "status"),
-        *("created_at", "last_confirmed_at", "superseded_by", "pinned"),
+        *("created_at", "last_confirmed_at", "superseded_by", "pinned", "becomes"),
     ]
 
 

@@ -48,6 +48,10 @@ NOTHING = [
     "Do I live in a flood zone if I'm in Tampa?",
     "vivo en una zona sísmica si estoy en Mendoza?",
     "Si viviera en Mendoza tendría una viña.",
+    "Decime cuál es la capital de Australia.",
+    "Decime la hora.",
+    "Dime opciones.",
+    "Decime todo, por favor.",
     "If I lived in Tampa I'd own a boat.",
     "Imaginate que trabajo en un faro. Vivo en la costa con 3 gatos.",
     "Imagine I work in a lighthouse. I live on the coast with 3 cats.",
@@ -93,6 +97,7 @@ def test_nothing_is_taken_from_questions_hypotheses_quotations_and_passing_state
         "From now on, prices with taxes.",
         "Please keep your answers under fifty words.",
         "Call me Kit.",
+        "Decime Pacha.",
     ],
 )
 def test_standing_instructions_are_pinned_preferences(message: str) -> None:

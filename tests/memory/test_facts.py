@@ -13,6 +13,7 @@ from proxy.memory.facts import (
     Need,
     forgotten,
     learn,
+    next_status,
     relevant,
     render,
     standing,
@@ -179,6 +180,31 @@ def test_a_fact_grows_old_after_its_limit_and_not_at_it(
     days: float, confidence: Confidence, expected: FactStatus
 ) -> None:
     assert status(a_fact(confidence=confidence), days * DAY, DECAY) == expected
+
+
+@pytest.mark.parametrize(
+    ("days", "confidence", "expected", "at"),
+    [
+        (0, "medium", "retrieval-only", 90),
+        (90.001, "medium", "stale", 180),
+        (0, "high", "stale", 180),
+        (0, "low", "stale", 30),
+        (100, "high", "stale", 180),
+    ],
+)
+def test_what_a_fact_becomes_unconfirmed_it_is_by_the_second_that_is_told(
+    days: float, confidence: Confidence, expected: FactStatus, at: float
+) -> None:
+    fact = a_fact(confidence=confidence)
+    told = next_status(fact, days * DAY, DECAY)
+    assert told == (expected, at * DAY + 1)
+    assert status(fact, told[1], DECAY) == expected
+    assert status(fact, told[1] - 1, DECAY) != expected
+
+
+@pytest.mark.parametrize("fact", [a_fact(superseded_by="f-2"), a_fact(last_confirmed_at=-200 * DAY)])
+def test_what_is_stale_or_history_becomes_nothing_else(fact: Fact) -> None:
+    assert next_status(fact, 0.0, DECAY) is None
 
 
 def test_a_superseded_fact_is_nothing_else() -> None:

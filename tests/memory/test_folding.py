@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
+from proxy.memory import block
 from proxy.memory.draft import Draft, Figures, Memory
 from proxy.memory.folding import Folder
 from proxy.memory.progress import progress
@@ -73,7 +74,7 @@ def test_what_is_to_be_forgotten_is_in_no_summary() -> None:
 
 
 def test_what_we_had_added_is_in_no_summary() -> None:
-    said = [S, user("<memory>\nMy word is Marigold.\n</memory>\n\nHello"), assistant("Hi."), *history(4)[1:]]
+    said = [S, user(block.head("My word is Marigold.", ()) + "\n\nHello"), assistant("Hi."), *history(4)[1:]]
     assert "Marigold" not in folded(folder(said)).head
 
 

@@ -169,6 +169,31 @@ def test_old_tool_results_leave_before_any_turn_does() -> None:
     assert told.sent[-1].raw == told.case.messages[-1].raw
 
 
+def test_results_that_leave_bust_what_stood_behind_the_first_of_them_and_no_more() -> None:
+    agent = profile(tool_results={"fold_first": True, "keep": 1})
+    said: list[Said] = [S, *exchange(1, 400), user("Look around.")]
+    for number in range(4):
+        said += [calling(f"c{number}"), result(f"c{number}", words(300, f"file{number}"))]
+    done = Teller(limit=1_600).tell(*said, profile=agent)
+    at = next(at for at, each in enumerate(done) if each.managed.state.folded_results)
+    before, told = done[at - 1], done[at]
+    first = min(told.managed.state.folded_results)
+    assert told.managed.busted == sum(map(counter.message, before.case.messages[first:])) > 0
+
+
+def test_a_result_whose_call_takes_more_tokens_to_name_than_it_has_stays() -> None:
+    agent = profile(tool_results={"fold_first": True, "keep": 1})
+    said: list[Said] = [S, user("Look around.")]
+    for number in range(3):
+        function = {"name": "look" * 300, "arguments": "{}"}
+        call = assistant(None, tool_calls=[{"id": f"c{number}", "type": "function", "function": function}])
+        said += [call, result(f"c{number}", words(150, f"file{number}"))]
+    told = Teller(limit=300).ask(*said, profile=agent)
+    assert told.managed.state.folded_results == ()
+    assert told.managed.sent == told.tokens
+    assert told.managed.kind == "over-budget"
+
+
 def test_a_fold_tells_how_much_of_the_cache_it_busts_and_the_next_request_nothing() -> None:
     told = Teller().tell(*history(6), user("6?"), profile=STRICT)
     folds = [each.managed.busted > 0 for each in told]

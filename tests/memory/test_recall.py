@@ -1,12 +1,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.passages import estimate
-from proxy.memory.recall import FRAMING, MOST_REFUSED, Query, search
+from proxy.memory.recall import AT_ONCE, FRAMING, MOST_REFUSED, Query, rank, search, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
 from tests.memory.indexed import index_of, link, path, turn, vector
@@ -121,6 +122,41 @@ def test_the_search_ends_when_nothing_more_fits() -> None:
 
     assert recalled("boat", *many, budget=2 * FRAMING + 50 + 20, count=count)
     assert len(texts) <= MOST_REFUSED + 2
+
+
+def test_of_many_passages_the_best_come_first_and_of_equals_the_first_said() -> None:
+    talk = [turn(number, "the boat is blue" if number % 2 else "a blue boat, a boat") for number in range(3 * AT_ONCE)]
+    index, query = index_of(talk), Query("boat", None, path(*talk))
+    ranking = rank(index, query)
+    order = np.argsort(-ranking.scores, kind="stable")
+    for most in (1, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE + 5):
+        found = select(index, ranking, query, budget_tokens=most * (10 + FRAMING), count=lambda _: 10)
+        assert [each.turn for each in found] == sorted(order[:most].tolist())
+
+
+def test_what_is_known_to_be_the_tokens_of_a_message_is_not_counted_again() -> None:
+    index, query = index_of(TALK), Query("boat Marigold printer toner", None, path(*TALK))
+    ranking, counted = rank(index, query), search(index, query, budget_tokens=40, count=words)
+    asked: list[int] = []
+
+    def known(at: int, text: str) -> int:
+        asked.append(at)
+        assert text == [said.text for each in TALK for said in each.utterances][at]
+        return words(text)
+
+    def count(text: str) -> int:
+        raise AssertionError(text)
+
+    assert select(index, ranking, query, budget_tokens=40, count=count, known=known) == counted
+    assert asked
+
+
+def test_of_other_sessions_nothing_is_known_without_counting() -> None:
+    other = turn(1, "My boat lies in Cape Merrow", session="o", prefix="o")
+    index = index_of([*TALK, other])
+    query = Query("boat", None, path(*TALK), frozenset(path(*TALK)), others_than="s")
+    found = select(index, rank(index, query), query, budget_tokens=BUDGET, count=words, known=lambda _at, _text: 1)
+    assert [each.tokens for each in found] == [6 + FRAMING]
 
 
 @pytest.mark.parametrize("text", ["", "?", "zzz unheard of", "the of and"])

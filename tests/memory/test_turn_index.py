@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from proxy.memory.terms import terms
 from proxy.memory.turn_index import EMBEDDED, TurnIndex
+from proxy.memory.view import View
 from tests.memory.indexed import index_of, link, path, turn, vector
 
 LONG = "\n\n".join(
@@ -121,6 +122,66 @@ def test_removed_messages_can_be_said_again() -> None:
     index.remove(path(FIRST))
     index.add(FIRST)
     assert found(index, "Marigold", *path(FIRST, SECOND)) == [link("1.0")]
+
+
+def seen(index: TurnIndex, *turns_on_path: bytes, others_than: str | None = None) -> dict[str, list[int]]:
+    view = index.view(turns_on_path, others_than=others_than)
+    return {name: getattr(view, name).tolist() for name in View.__slots__}
+
+
+def test_what_comes_into_the_middle_of_a_path_later_is_seen_there() -> None:
+    index, links = index_of([FIRST]), path(FIRST, SECOND, turn(3, "And now?", "Now it is open"))
+    index.add(turn(3, "And now?", "Now it is open"))
+    assert len(index.view(links).messages) == 4
+    index.add(SECOND)
+    view = index.view(links)
+    assert [index.message(int(number)).link for number in view.messages] == list(links)
+    assert view.at.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_what_is_removed_is_in_no_view_of_a_path_that_was_looked_up_before() -> None:
+    index = index_of([FIRST, SECOND])
+    index.view(path(FIRST, SECOND))
+    index.remove(path(FIRST))
+    assert seen(index, *path(FIRST, SECOND))["at"] == [2, 3]
+    assert seen(index, *path(FIRST, SECOND))["begins"] == [True, False]
+
+
+TALK = [turn(number, f"Question {number}", f"Answer {number} " * (number % 3 * 60 + 1)) for number in range(12)]
+OTHER = [turn(number, f"Elsewhere {number}", session="o", prefix="o") for number in range(4)]
+
+
+def changed(index: TurnIndex, done: list[tuple[str, int]]) -> TurnIndex:
+    for what, number in done:
+        if what == "add":
+            index.add((*TALK, *OTHER)[number])
+        elif what == "remove":
+            index.remove([path(*TALK)[number]])
+    return index
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("add"), st.integers(0, 15)),
+            st.tuples(st.just("look"), st.integers(0, 24)),
+            st.tuples(st.just("remove"), st.integers(0, 23)),
+        ),
+        max_size=40,
+    ),
+    st.booleans(),
+)
+def test_whatever_was_looked_up_before_a_view_is_that_of_the_whole_path(
+    done: list[tuple[str, int]], with_others: bool
+) -> None:
+    links, others = path(*TALK), "s" if with_others else None
+    index = TurnIndex()
+    for at, (what, number) in enumerate(done):
+        if what == "look":
+            afresh = changed(TurnIndex(), done[:at])
+            assert seen(index, *links[:number], others_than=others) == seen(afresh, *links[:number], others_than=others)
+        else:
+            changed(index, [(what, number)])
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60)), min_size=1, max_size=80))

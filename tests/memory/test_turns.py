@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.turns import archived, complete, messages_of
+from proxy.memory.turns import OpenTurn, archived, complete, going_on, messages_of, up_to_calls
 from proxy.types import Message
 from proxy.wire import turns
 from tests.builders import Said, assistant, calling, messages, result, system, user
@@ -89,3 +89,38 @@ def test_what_we_had_added_is_not_kept_as_said() -> None:
 def test_a_message_without_words_is_no_utterance() -> None:
     said = messages(user(""), assistant("   "), user(None))
     assert archived(said, turns.chain("s", said), 0, 3, number=1, session="s", at=0).utterances == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "start"),
+    [
+        ([], None),
+        ([U, A], None),
+        ([U, C, R], None),
+        ([U, C], 0),
+        ([S, U, C], 0),
+        ([S, U, A, U, C], 3),
+        ([U, A, U, C, R, calling("c2")], 2),
+    ],
+)
+def test_a_turn_goes_on_when_it_ends_with_calls(said: list[Said], start: int | None) -> None:
+    given, chain = messages(*said), [bytes([index]) for index in range(len(said))]
+    expected = None if start is None else OpenTurn(given[start:], chain[start - 1] if start else b"")
+    assert going_on(given, chain) == expected
+
+
+@pytest.mark.parametrize(
+    ("ids", "stop"),
+    [
+        (["c1"], 2),
+        (["c2", "c3"], 4),
+        (["c3", "c2"], 4),
+        (["c2"], 0),
+        (["c1", "c2"], 0),
+        (["c2", "c3", "c3"], 0),
+        ([], 0),
+    ],
+)
+def test_a_turn_up_to_the_calls_that_are_answered(ids: list[str], stop: int) -> None:
+    turn = messages(U, C, R, calling("c2", "c3"), result("c2"), result("c3"), A)
+    assert up_to_calls(turn, ids) == turn[:stop]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from proxy.observe.metrics import LONGEST_MODEL, MOST_MODELS, Metrics
-from proxy.types import LedgerRow
+from proxy.observe.labels import MOST_MODELS
+from proxy.observe.metrics import BEAT, LONGEST_MODEL, Metrics
+from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
 from tests.builders import ledger_row
 
 
@@ -87,7 +88,13 @@ BY_INTENT = replace(REUSED, source="intent", reuse_reason="absent", intent_reaso
         (REUSED, "olvido_tokens_total", {"kind": "original", "model": "m", "measured": "true"}, 100),
         (REUSED, "olvido_tokens_total", {"kind": "sent", "model": "m", "measured": "true"}, None),
         (REUSED, "olvido_tokens_total", {"kind": "completion", "model": "m", "measured": "true"}, None),
-        (REUSED, "olvido_saved_tokens_total", {"mechanism": "exact", "model": "m"}, 120),
+        (REUSED, "olvido_saved_tokens_total", {"mechanism": "exact", "model": "m", "measured": "true"}, 120),
+        (
+            replace(REUSED, measured=False),
+            "olvido_saved_tokens_total",
+            {"mechanism": "exact", "model": "m", "measured": "false"},
+            120,
+        ),
         (REUSED, "olvido_saved_cost_dollars_total", {"mechanism": "exact", "model": "m"}, 0.002),
         (REUSED, "olvido_cost_dollars_total", {"upstream": "up", "model": "m"}, None),
         (REUSED, "olvido_reuse_total", {"kind": "exact", "result": "hit"}, 1),
@@ -97,10 +104,10 @@ BY_INTENT = replace(REUSED, source="intent", reuse_reason="absent", intent_reaso
         (ledger_row(intent_reason="far"), "olvido_reuse_total", {"kind": "exact", "result": "absent"}, 1),
         (BY_INTENT, "olvido_reuse_total", {"kind": "intent", "result": "hit"}, 1),
         (BY_INTENT, "olvido_reuse_total", {"kind": "exact", "result": "absent"}, 1),
-        (BY_INTENT, "olvido_saved_tokens_total", {"mechanism": "intent", "model": "m"}, 120),
-        (BY_INTENT, "olvido_saved_tokens_total", {"mechanism": "exact", "model": "m"}, None),
+        (BY_INTENT, "olvido_saved_tokens_total", {"mechanism": "intent", "model": "m", "measured": "true"}, 120),
+        (BY_INTENT, "olvido_saved_tokens_total", {"mechanism": "exact", "model": "m", "measured": "true"}, None),
         (BY_INTENT, "olvido_saved_cost_dollars_total", {"mechanism": "intent", "model": "m"}, 0.002),
-        (ledger_row(), "olvido_saved_tokens_total", {"mechanism": "upstream", "model": "m"}, None),
+        (ledger_row(), "olvido_saved_tokens_total", {"mechanism": "upstream", "model": "m", "measured": "true"}, None),
         (ledger_row(), "olvido_cost_dollars_total", {"upstream": "up", "model": "m"}, 0.002),
         (ledger_row(), "olvido_stage_seconds_sum", {"stage": "plan"}, 0.0002),
         (ledger_row(), "olvido_stage_seconds_bucket", {"stage": "plan", "le": "0.00025"}, 1),
@@ -111,6 +118,88 @@ BY_INTENT = replace(REUSED, source="intent", reuse_reason="absent", intent_reaso
     ],
 )
 def test_a_row_is_counted(row: LedgerRow, name: str, labels: Mapping[str, str], expected: float | None) -> None:
+    assert value(after(row), name, **labels) == expected
+
+
+MANAGED = ledger_row(
+    plan="managed",
+    tokens_original=1_000,
+    tokens_sent=300,
+    mechanisms={"window": 760, "summaries": 60},
+    cost_saved=0.5,
+    tokens_busted=40,
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "labels", "expected"),
+    [
+        # Nobody has measured a prompt that was never sent.
+        (MANAGED, "olvido_tokens_total", {"kind": "original", "model": "m", "measured": "false"}, 1_000),
+        (MANAGED, "olvido_tokens_total", {"kind": "original", "model": "m", "measured": "true"}, None),
+        (MANAGED, "olvido_tokens_total", {"kind": "sent", "model": "m", "measured": "true"}, 300),
+        (MANAGED, "olvido_saved_tokens_total", {"mechanism": "context", "model": "m", "measured": "false"}, 700),
+        (MANAGED, "olvido_saved_cost_dollars_total", {"mechanism": "context", "model": "m"}, 0.5),
+        (MANAGED, "olvido_added_cost_dollars_total", {"mechanism": "context", "model": "m"}, 0),
+        (
+            replace(MANAGED, cost_saved=-0.25),
+            "olvido_saved_cost_dollars_total",
+            {"mechanism": "context", "model": "m"},
+            0,
+        ),
+        (
+            replace(MANAGED, cost_saved=-0.25),
+            "olvido_added_cost_dollars_total",
+            {"mechanism": "context", "model": "m"},
+            0.25,
+        ),
+        (MANAGED, "olvido_context_tokens_total", {"mechanism": "window", "model": "m"}, 760),
+        (MANAGED, "olvido_context_tokens_total", {"mechanism": "summaries", "model": "m"}, 60),
+        (MANAGED, "olvido_prefix_busted_tokens_total", {"model": "m"}, 40),
+        (MANAGED, "olvido_plans_total", {"kind": "managed"}, 1),
+        (REUSED, "olvido_plans_total", {"kind": "untouched"}, 0),
+    ],
+)
+def test_what_context_management_did_is_counted(
+    row: LedgerRow, name: str, labels: Mapping[str, str], expected: float | None
+) -> None:
+    assert value(after(row), name, **labels) == expected
+
+
+def looked_into(**differing: Any) -> LedgerRow:
+    trail: dict[str, Any] = {"profile": "lean", "limit": 900, "turns": 9, "kept": 3, "start": 10, "newest": 16}
+    return ledger_row(trail=Trail(**{**trail, **differing}))
+
+
+def decided(leave: int, reason: str) -> BreakEven:
+    return BreakEven(leave, reason, 0.25, 1.0, 8, 900, 400, 100.0, 80.0, 0.0, 2_000.0, 1_500.0)
+
+
+RECALLED = tuple(RecalledLine("s", turn, "user", tokens, 0.9) for turn, tokens in ((1, 30), (2, 45)))
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "labels", "expected"),
+    [
+        (looked_into(break_even=decided(5, "economic")), "olvido_folds_total", {"reason": "economic"}, 1),
+        (looked_into(break_even=decided(5, "economic")), "olvido_folds_total", {"reason": "limit"}, 0),
+        (looked_into(break_even=decided(5, "economic")), "olvido_folded_turns_total", {}, 5),
+        (looked_into(break_even=decided(0, "")), "olvido_folded_turns_total", {}, 0),
+        (looked_into(break_even=decided(0, "")), "olvido_folds_total", {"reason": ""}, None),
+        (looked_into(), "olvido_window_turns_sum", {}, 3),
+        (looked_into(recalled=RECALLED), "olvido_recall_tokens_sum", {}, 75),
+        (looked_into(), "olvido_recall_tokens_bucket", {"le": "0.0"}, 1),
+        (looked_into(recalled=RECALLED), "olvido_recall_tokens_bucket", {"le": "0.0"}, 0),
+        (looked_into(summaries=2), "olvido_summaries_sum", {}, 2),
+        (looked_into(turns=4, kept=3), "olvido_summaries_count", {}, 0),
+        (looked_into(shift="phrase"), "olvido_topic_shifts_total", {"cause": "phrase"}, 1),
+        (looked_into(), "olvido_topic_shifts_total", {"cause": "phrase"}, 0),
+        (ledger_row(), "olvido_window_turns_count", {}, 0),
+    ],
+)
+def test_how_a_prompt_came_to_be_is_counted(
+    row: LedgerRow, name: str, labels: Mapping[str, str], expected: float | None
+) -> None:
     assert value(after(row), name, **labels) == expected
 
 
@@ -190,7 +279,7 @@ def test_a_series_is_found_by_all_of_its_labels() -> None:
     one, other = metrics.of(metrics.fail_open, "plan", "deadline"), metrics.of(metrics.fail_open, "deadline", "plan")
     assert metrics.of(metrics.fail_open, "plan", "deadline") is one
     assert one is not other
-    assert metrics.of(metrics.saved_tokens, "plan", "deadline") is not one
+    assert metrics.of(metrics.added_cost, "plan", "deadline") is not one
 
 
 def test_a_flood_of_models_does_not_grow_the_exposition() -> None:
@@ -226,6 +315,46 @@ def test_a_run_of_the_embedding_model_is_counted_with_its_size_and_time() -> Non
     assert value(metrics, "olvido_embed_batch_texts_bucket", le="2.0") == 1
     assert value(metrics, "olvido_embed_seconds_sum") == pytest.approx(0.502)
     assert value(metrics, "olvido_embed_seconds_bucket", le="0.0025") == 1
+
+
+def test_rows_that_were_lost_are_counted_once() -> None:
+    metrics = Metrics()
+    for lost in (0, 3, 3, 7):
+        metrics.dropped(lost)
+    assert value(metrics, "olvido_writer_dropped_rows_total") == 7
+
+
+def test_facts_that_are_gone_are_not_told_of_any_more() -> None:
+    metrics = Metrics()
+    metrics.holding({"active": 2, "stale": 1})
+    metrics.holding({"active": 1})
+    assert value(metrics, "olvido_facts", status="active") == 1
+    assert value(metrics, "olvido_facts", status="stale") == 0
+
+
+def test_the_worst_that_the_loop_was_is_that_of_the_last_minute() -> None:
+    metrics = Metrics()
+    metrics.beat(0.4)
+    metrics.beat(0.001)
+    assert value(metrics, "olvido_loop_lag_max_seconds") == 0.4
+    for _ in range(round(60 / BEAT)):
+        metrics.beat(0.002)
+    assert value(metrics, "olvido_loop_lag_max_seconds") == 0.002
+    assert value(metrics, "olvido_loop_lag_seconds_bucket", le="0.25") == round(60 / BEAT) + 1
+
+
+def test_time_in_the_database_is_told_by_what_it_did() -> None:
+    metrics = Metrics()
+    metrics.stored("read", 0.002)
+    metrics.stored("write", 0.25)
+    assert value(metrics, "olvido_storage_seconds_sum", operation="read") == 0.002
+    assert value(metrics, "olvido_storage_seconds_sum", operation="write") == 0.25
+
+
+def test_the_process_and_its_version_are_told() -> None:
+    told = scraped(Metrics())
+    assert {name for name, _ in told} >= {"process_resident_memory_bytes", "process_cpu_seconds_total"}
+    assert [count for (name, _), count in told.items() if name == "olvido_build_info"] == [1]
 
 
 @pytest.mark.parametrize(

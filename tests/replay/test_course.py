@@ -73,6 +73,13 @@ async def test_a_named_session_may_send_only_what_is_new() -> None:
     assert after.tokens_full > before.tokens_full + 50
 
 
+async def test_a_log_that_begins_amid_a_tool_loop_is_replayed_all_the_same() -> None:
+    result: Any = {"role": "tool", "tool_call_id": "nobody", "content": "done"}
+    async with course() as through:
+        row = await through.take(logged([result], at=AT, headers=(("x-olvido-session", "s"),)), 0, details=False)
+    assert row.tokens_sent == row.tokens_full > 0
+
+
 async def test_customers_share_nothing() -> None:
     said = logged([user("the same")], at=AT, key="one")
     async with course() as through:
@@ -91,12 +98,12 @@ async def test_who_only_measured_sees_what_would_have_been_and_who_wanted_nothin
     assert rows[-1].kind == kind
 
 
-async def test_what_the_upstream_would_refuse_anyway_is_sent_as_it_was() -> None:
+async def test_what_the_upstream_would_refuse_anyway_is_sent_as_it_was_above_the_budget_or_not() -> None:
     odd: Any = {"role": "tool", "tool_call_id": "nobody", "content": "done"}
     told = conversation("en", 60)
     async with course() as through:
         row = await through.take(logged([*told, odd], at=AT), 0, details=True)
-    assert (row.kind, row.reason) == ("untouched", "")
+    assert (row.kind, row.reason) == ("over-budget", "")
     assert row.tokens_sent == row.tokens_full
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from proxy.memory.block import volatile
+from proxy.memory.block import head, volatile
+from proxy.memory.layout import Layout, lay_out
 from proxy.replay.fates import Inside, inside
-from proxy.types import Excerpt, Fold, Mechanisms, PathState, Plan, Summary, TurnDigest
-from tests.builders import Said, assistant, messages, result, system, user
+from proxy.types import Excerpt, Fold, Mechanisms, Message, PathState, Plan, Summary, TurnDigest
+from tests.builders import Said, assistant, calling, messages, result, system, user
 
 # 0 system | 1 2 turn 1 | 3 4 5 turn 2 | 6 7 turn 3 | 8 9 10 turn 4 | 11 turn 5
 TOLD = (
@@ -87,3 +88,74 @@ def test_instructions_without_a_part_of_them_are_shortened() -> None:
 def test_messages_are_shown_on_one_line_and_not_whole() -> None:
     (seen,) = looked_into(None, told=[user("a\n b " + "c" * 99)]).messages
     assert seen.begins == "a b " + "c" * 56
+
+
+# --- where the state is gone ------------------------------------------------------------------------------------------
+
+HEAD = head("- vive en Rosario", ())
+EXCERPT = Excerpt(b"", "assistant", "first\nanswer", turn=1, session="s", at=0.0, score=1.0, tokens=2)
+RECALLED = volatile("- es alérgica", (EXCERPT,), now=0.0, session="s")
+
+
+def by_what_was_sent(sent: Sequence[Message], told: Sequence[Said] = TOLD) -> Inside:
+    return inside(messages(*told), Plan("managed", 1, 1, messages=tuple(sent)), lambda each: len(each.raw))
+
+
+def laid_out(
+    start: int, *, head: str = HEAD, volatile: str = RECALLED, told: Sequence[Said] = TOLD
+) -> Sequence[Message]:
+    newest = max(index for index, said in enumerate(told) if said["role"] == "user")
+    return lay_out(messages(*told), Layout(1, start, newest, head=head, volatile=volatile))
+
+
+def test_what_was_sent_is_kept_what_it_quotes_is_recalled_and_the_rest_is_left_out() -> None:
+    found = by_what_was_sent(laid_out(6))
+    fates = [seen.fate for seen in found.messages]
+    assert fates == ["kept", "left out", "recalled", *["left out"] * 3, *["kept"] * 6]
+    assert (found.head, found.volatile) == (HEAD, RECALLED)
+    assert all(seen.why for seen in found.messages)
+
+
+@pytest.mark.parametrize(
+    ("start", "head", "volatile"),
+    [(6, HEAD, RECALLED), (6, HEAD, ""), (6, "", RECALLED), (11, HEAD, RECALLED), (11, HEAD, ""), (6, "", "")],
+)
+def test_the_blocks_are_read_back_from_where_they_stand(start: int, head: str, volatile: str) -> None:
+    found = by_what_was_sent(laid_out(start, head=head, volatile=volatile))
+    assert (found.head, found.volatile) == (head, volatile)
+
+
+def test_the_head_behind_the_instructions_is_found_too_and_leaves_them_whole() -> None:
+    sent = lay_out(messages(*TOLD), Layout(1, 6, 11, head=HEAD, volatile=RECALLED, role="system"))
+    found = by_what_was_sent(sent)
+    assert (found.head, found.volatile, found.messages[0].fate) == (HEAD, RECALLED, "kept")
+
+
+def test_shortened_answers_markers_and_instructions_are_known_by_what_is_left_of_them() -> None:
+    long = "The beginning of it, " + "and the middle, " * 50 + "and at last the end of it."
+    told = [
+        system("a <format>b</format>"),
+        user("q"),
+        assistant(long),
+        user("look"),
+        calling("c"),
+        result("c", "x" * 99),
+    ]
+    told += [user("so?")]
+    short = assistant("The beginning of it, and […] and at last the end of it.")
+    sent = [system("a"), user("q"), short, user("look"), calling("c"), result("c", "[old result]"), user("so?")]
+    found = by_what_was_sent(messages(*sent), told)
+    fates = [seen.fate for seen in found.messages]
+    assert fates == ["shortened", "kept", "shortened", "kept", "kept", "marker", "kept"]
+
+
+def test_instructions_that_moved_to_the_others_are_kept() -> None:
+    told = [system("s"), user("one"), system("t"), assistant("a"), user("two")]
+    sent = messages(system("s"), system("t"), user("two"))
+    assert [seen.fate for seen in by_what_was_sent(sent, told).messages] == [
+        "kept",
+        "left out",
+        "kept",
+        "left out",
+        "kept",
+    ]

@@ -126,7 +126,7 @@ def test_what_the_upstream_would_refuse_is_not_sent(dialect: str, planned: Plan,
     prompt = assemble(LONG, planned, upstream_config(dialect=dialect))
     assert prompt.body is LONG.raw
     assert prompt.plan == replace(
-        planned, kind="fail-open", tokens_sent=100, reason=f"stage=assemble;rule={rule}", messages=None
+        planned, kind="fail-open", tokens_sent=100, rough=0, reason=f"stage=assemble;rule={rule}", messages=None
     )
 
 

@@ -115,6 +115,19 @@ async def test_a_turn_is_archived_once_it_is_over_and_once_only(house: House) ->
     assert all(link in shelf.index for link in (chain[0], chain[1], chain[2], chain[5]))
 
 
+async def test_a_turn_that_calls_is_held_until_it_is_over_where_a_conversation_is_sent_bit_by_bit(house: House) -> None:
+    said = [user("one"), assistant("1"), user("two"), calling("c"), result("c")]
+    who = identity(chat(user("one")))
+    await house.learn(*said[:3], answer=said[3])
+    held = house.learner.open_turns.get(who)
+    assert held is not None
+    assert [each.data for each in held.messages] == said[2:4]
+    await house.learn(*said)  # no answer came
+    assert house.learner.open_turns.get(who) == held
+    await house.learn(*said, answer=assistant("2"))
+    assert house.learner.open_turns.get(who) is None
+
+
 async def test_a_history_that_is_new_is_archived_whole(house: House) -> None:
     await house.learn(user("one"), assistant("1"), user("two"), assistant("2"), user("three"))
     assert house.turns() == [1, 2]

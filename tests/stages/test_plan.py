@@ -160,6 +160,40 @@ async def test_a_message_that_alone_is_above_the_budget_is_sent_and_told() -> No
     assert (made.kind, made.messages) == ("over-budget", None)
 
 
+SILENT = chat(*(said.data for said in LONG.messages), assistant(""), user("Well?"))  # which Kimi refuses
+NOBODY = chat(system("word " * 5_000))
+HUGE = chat(user("word " * (MOST_COUNTED // 5)))
+
+
+@pytest.mark.parametrize("request_", [SILENT, NOBODY, HUGE])
+@pytest.mark.parametrize(("budget", "kind"), [(500, "over-budget"), (1_000_000, "untouched")])
+async def test_so_is_every_other_that_is_sent_as_it_came(request_: ChatRequest, budget: int, kind: str) -> None:
+    async with desk(profiles={"lean": {"budget": budget}}) as stage:
+        made = await stage.plan(request_)
+    assert (made.kind, made.messages) == (kind, None)
+    assert made.tokens_sent == made.tokens_original > 500
+
+
+async def test_it_is_counted_to_the_token_then() -> None:
+    learnt = Calibrations()
+    learnt.rough.observe("kimi", SILENT.model, counted=1_000, measured=500)
+    async with desk(learnt) as stage:
+        made = await stage.plan(SILENT)
+        expected = await counter().request(SILENT, identity(SILENT).chain, stage.executor)
+    assert (made.kind, made.tokens_sent) == ("over-budget", expected)
+
+
+async def test_what_fits_into_the_window_and_not_into_the_budget_is_not_left_alone() -> None:
+    learnt = Calibrations()
+    learnt.rough.observe("kimi", SMALL.model, counted=1_000, measured=400)
+    said = chat(*(part for at in range(4) for part in (user(f"{at}: 4^7 {{}} " * 70), assistant("Ok."))), user("So?"))
+    async with desk(learnt, profiles={"lean": {"budget": 500}}) as stage:
+        made = await stage.plan(said)
+        assert (await stage.count(said)).tokens_sent < 500 < made.tokens_original
+    assert made.kind == "managed"
+    assert made.tokens_sent <= 500
+
+
 async def test_a_request_with_tools_has_a_profile_of_its_own() -> None:
     with_tools = chat(*(said.data for said in LONG.messages), tools=TOOLS)
     async with desk() as stage:

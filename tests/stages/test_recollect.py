@@ -5,16 +5,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from proxy.memory import planning
 from proxy.memory.draft import Memory
 from proxy.memory.facts import Decay
+from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, progress
 from proxy.memory.turns import archived, complete
 from proxy.stages.recollect import Asking, recollect
 from proxy.storage.library import Shelf
 from proxy.types import Fact, PathState
 from tests.builders import NOW, Said, assistant, calling, messages, result, user
-from tests.memory.told import LEAN, Teller, case, counter, exchange, fact, profile
+from tests.memory.conversations import conversations
+from tests.memory.told import LEAN, Teller, around, case, counter, exchange, fact, profile
 
 ASKING = Asking("s", is_private=True, now=NOW, decay=Decay(), count=counter.text)
 BOAT = [user("My boat is called Marigold."), assistant("A fine name for a boat.")]
@@ -113,6 +118,46 @@ def test_while_a_turn_goes_on_nothing_more_is_looked_up() -> None:
     assert memory == Memory(
         standing=(standing,), facts=frozenset({"f-1", "f-2"}), forgotten=frozenset(), recall=memory.recall
     )
+
+
+def planned(said: Sequence[Said], shelf: Shelf, limit: int | None, state: PathState | None = None) -> Managed:
+    of = case(messages(*said), state=state)
+    so_far = progress(of, shelf.pasts)
+    assert so_far is not None
+    return planning.make(of, so_far, recollect(ASKING, of, so_far, shelf, limit), around(of, limit=limit))
+
+
+QUESTIONS = (
+    QUESTION,
+    user("Thanks!"),
+    user("Cambiemos de tema: ¿qué cocino?"),
+    user("What did I decide about Lisboa?"),
+)
+
+
+@settings(max_examples=25)
+@given(
+    conversations(),
+    st.lists(st.tuples(st.integers(0, 40), st.sampled_from(QUESTIONS)), min_size=2, max_size=5),
+    st.sampled_from((None, 300, 1_500)),
+)
+def test_what_was_asked_before_after_the_same_history_changes_no_plan(
+    said: list[Said], asked: list[tuple[int, Said]], limit: int | None
+) -> None:
+    """Of histories that no state is known of: read before in part or as a whole, or never."""
+    shelf, told = Shelf(), [*said, *SAID[:30]]
+    for stop, question in asked:
+        request = (*told[:stop], question)
+        assert planned(request, shelf, limit) == planned(request, Shelf(), limit)
+
+
+def test_of_a_history_that_goes_on_and_branches_everything_is_indexed() -> None:
+    shelf = Shelf()
+    branch = [*SAID[:10], user("Or let us talk of trains."), assistant("Of trains, then.")]
+    for said in (SAID[:20], SAID, branch, [*branch, *SAID[10:14]], SAID[:12]):
+        _, of = recollected([*said, QUESTION], shelf)
+        assert all(link in shelf.index for link in of.chain[:-1])
+    assert len(shelf.index) == len(SAID) + 2 + 4
 
 
 def test_what_is_forgotten_is_not_indexed_again_with_the_history_that_has_it() -> None:

@@ -1,17 +1,21 @@
 """A client that names its conversation may send only what is new."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
+from proxy.errors import BadRequest
 from proxy.memory.turns import archived, complete
-from proxy.stages.resume import resume
+from proxy.memory.turns import going_on as open_turn
+from proxy.stages.resume import AGAIN_SECONDS, OpenTurns, resume
 from proxy.storage.archive import MemoryArchive
-from proxy.types import ChatRequest, Identity
+from proxy.types import ChatRequest, Headers, Identity
 from proxy.wire import turns
+from proxy.wire.dialects import DIALECTS
+from proxy.wire.order import violations
 from tests.builders import (
     NOW,
     Executor,
@@ -20,6 +24,7 @@ from tests.builders import (
     calling,
     chat,
     identity,
+    incoming,
     inline,
     links,
     messages,
@@ -50,15 +55,32 @@ def archive_of(*said: Said, session: str = "s", scope: str | None = None) -> Mem
 
 
 async def resumed(
-    request: ChatRequest, archive: MemoryArchive, executor: Executor, who: Identity | None = None
+    request: ChatRequest,
+    archive: MemoryArchive,
+    executor: Executor,
+    who: Identity | None = None,
+    *,
+    going_on: Sequence[Said] = (),
+    after: float = 60.0,
+    headers: Headers = (),
 ) -> tuple[ChatRequest, Identity]:
+    """`going_on`: all that was said when an answer made calls; `after`: seconds."""
     given = who or identity(request)
+    held = OpenTurns()
+    held.put(given, open_turn(messages(*going_on), links(given.scope.id, going_on)))
 
     async def settled(_: Identity) -> None:
         pass
 
     return await resume(
-        request, given, archive=archive, settled=settled, chains=turns.Chains(), offload=inline(executor)
+        incoming(headers=headers, at=NOW + after),
+        request,
+        given,
+        archive=archive,
+        open_turn=held.get,
+        settled=settled,
+        chains=turns.Chains(),
+        offload=inline(executor),
     )
 
 
@@ -128,11 +150,119 @@ async def test_what_was_just_answered_is_waited_for(executor: Executor) -> None:
             archive.add(who.memory, turn, vectors)
 
     found, _ = await resume(
+        incoming(),
         request,
         identity(request),
         archive=archive,
+        open_turn=OpenTurns().get,
         settled=settled,
         chains=turns.Chains(),
         offload=inline(executor),
     )
     assert [each.data for each in found.messages] == [*SAID, user("three")]
+
+
+# --- the same again ---------------------------------------------------------------------------------------------------
+
+RETRIED: Headers = (("x-stainless-retry-count", "1"),)
+LONGER = user("what did we say about the boat?")
+
+
+@pytest.mark.parametrize(
+    ("last", "new", "after", "headers", "is_again"),
+    [
+        ([LONGER], [LONGER], 5.0, (), True),
+        ([LONGER], [user([{"type": "text", "text": "what did we say about the boat? "}])], 5.0, (), True),
+        ([LONGER], [LONGER], AGAIN_SECONDS + 1, (), False),
+        ([LONGER], [LONGER], AGAIN_SECONDS + 1, RETRIED, True),
+        ([LONGER], [user("what did we say about the car?")], 5.0, RETRIED, False),
+        ([user("go on")], [user("go on")], 5.0, (), False),  # and on
+        ([user("go on")], [user("go on")], 5.0, (("x-stainless-retry-count", "0"),), False),
+        ([user("go on")], [user("go on")], 5.0, RETRIED, True),
+        ([user("and"), LONGER], [user("and"), LONGER], 5.0, (), True),
+        ([user("and"), LONGER], [LONGER], 5.0, (), True),
+        ([LONGER], [user("and"), LONGER], 5.0, (), False),
+    ],
+)
+async def test_a_question_that_is_sent_again_is_not_asked_twice(
+    last: list[Said], new: list[Said], after: float, headers: Headers, is_again: bool, executor: Executor
+) -> None:
+    before = [*SAID, *last, assistant("3")]
+    request, who = await resumed(chat(*new), archive_of(*before), executor, after=after, headers=headers)
+    expected = [*before[: -1 - len(new)], *new] if is_again else [*before, *new]
+    assert [each.data for each in request.messages] == expected
+    assert who.continuity == ("regenerated" if is_again else "continued")
+    assert who.known == len(expected) - (0 if is_again else len(new))
+    assert who.chain == links(who.scope.id, expected)
+
+
+# --- results of calls -------------------------------------------------------------------------------------------------
+
+BEGUN = [*SAID, user("three"), calling("d", "e")]
+D, E = result("d"), result("e")
+
+
+@pytest.mark.parametrize(
+    ("going_on", "new", "expected"),
+    [
+        (BEGUN, [D, E], [*BEGUN, D, E]),
+        (BEGUN, [E, D], [*BEGUN, E, D]),
+        (BEGUN, [D, E, user("so?")], [*BEGUN, D, E, user("so?")]),
+        (BEGUN, [S, D, E], [S, *BEGUN, D, E]),
+        ([*BEGUN, D, E, calling("f")], [result("f")], [*BEGUN, D, E, calling("f"), result("f")]),
+        ([*BEGUN, D, E, calling("f")], [D, E], [*BEGUN, D, E]),  # sent again
+        ([S, user("one"), calling("d", "e")], [D, E], [S, user("one"), calling("d", "e"), D, E]),
+    ],
+)
+async def test_results_are_sent_behind_the_calls_that_they_answer(
+    going_on: list[Said], new: list[Said], expected: list[Said], executor: Executor
+) -> None:
+    archive = archive_of(*SAID) if going_on[: len(SAID)] == SAID else MemoryArchive(1e12)
+    request, who = await resumed(chat(*new), archive, executor, going_on=going_on)
+    assert [each.data for each in request.messages] == expected
+    assert not violations(request.messages, DIALECTS["openai"])
+    assert who.chain == links(who.scope.id, expected)
+    assert who.continuity == "continued"
+
+
+async def test_results_that_are_sent_again_once_the_turn_is_over_take_the_place_of_the_first_ones(
+    executor: Executor,
+) -> None:
+    over = [*BEGUN, D, E, assistant("3")]
+    request, who = await resumed(chat(D, E), archive_of(*over), executor)
+    assert [each.data for each in request.messages] == [*BEGUN, D, E]
+    assert (who.continuity, who.known) == ("regenerated", len(BEGUN) + 2)
+
+
+@pytest.mark.parametrize("new", [[D], [D, E, E], [result("x")], [D, E, result("x")], [E, user("so?")]])
+@pytest.mark.parametrize("going_on", [BEGUN, []])
+async def test_results_that_answer_no_calls_or_not_all_of_them_are_refused_with_what_to_do(
+    new: list[Said], going_on: list[Said], executor: Executor
+) -> None:
+    with pytest.raises(BadRequest, match="or the whole conversation"):
+        await resumed(chat(*new), archive_of(*SAID), executor, going_on=going_on)
+
+
+@pytest.mark.parametrize("differing", [{"session_source": "client"}, {"session_source": "chain"}, {"known": 1}])
+async def test_results_in_no_named_conversation_are_the_upstreams_to_refuse(
+    differing: dict[str, Any], executor: Executor
+) -> None:
+    request = chat(D, E)
+    who = replace(identity(request), **differing)
+    assert await resumed(request, archive_of(*SAID), executor, who, going_on=BEGUN) == (request, who)
+
+
+def test_of_open_turns_the_newest_are_kept_as_far_as_there_is_room() -> None:
+    one, two, three = (replace(identity(chat(user("q"))), session=name) for name in "123")
+    turn = open_turn(messages(user("q"), calling("c")), [b"q", b"c"])
+    assert turn is not None
+    few, small = OpenTurns(most=2), OpenTurns(most_bytes=2 * turn.size)
+    for held in (few, small):
+        for who in (one, two, two, three):
+            held.put(who, turn)
+        assert [held.get(who) for who in (one, two, three)] == [None, turn, turn]
+        held.put(two, None)
+        held.put(one, turn)
+        assert [held.get(who) for who in (one, two, three)] == [turn, None, turn]
+    other = replace(one, scope=replace(one.scope, user="eva"))
+    assert few.get(other) is None

@@ -83,14 +83,13 @@ async def test_it_is_all_there_when_it_is_opened_again(path: Path) -> None:
     await again.close()
 
 
-async def test_nothing_is_left_in_the_file_of_what_was_forgotten(path: Path, database: Database) -> None:
+async def test_nothing_is_left_in_any_file_of_what_was_forgotten(path: Path, database: Database) -> None:
     facts = SqliteFacts(database)
     for number in range(60):
         facts.put("a/", [replace(FACT, id=f"f-{number}", value="the red team " * number, created_at=float(-number))])
         await facts.flush()
     facts.forget("a/", [f"f-{number}" for number in range(60)])
     await facts.flush()
+    assert [file for file in path.parent.iterdir() if b"the red team" in file.read_bytes()] == []
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT * FROM facts").fetchall() == []
-    await database.close()
-    assert [file for file in path.parent.iterdir() if b"the red team" in file.read_bytes()] == []

@@ -11,12 +11,13 @@ import pytest
 
 from proxy.memory.state import pack
 from proxy.storage.archive import MemoryArchive
+from proxy.storage.contents import ContentLimits, MemoryContents
 from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import STEPS_BACK, Library
-from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.recollection import ArchiveChanges, FactsOff
 from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
-from proxy.types import Fact, Fold, PathState
+from proxy.types import Contents, Fact, Fold, PathState
 from tests.memory.indexed import link, turn
 from tests.memory.told import fact
 
@@ -106,6 +107,28 @@ async def test_what_was_read_just_now_is_not_read_again(house: House) -> None:
     assert (house.facts.asked, house.archive.asked) == (1, [0])
 
 
+class BrokenArchive(SlowArchive):
+    """Fails the first time."""
+
+    async def turns(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
+        found = await super().turns(scope, after, now, limit)
+        if len(self.asked) == 1:
+            raise OSError("disk I/O error")
+        return found
+
+
+async def test_an_archive_that_cannot_be_read_is_counted_done_without_and_read_again() -> None:
+    house, failed = House(archive=BrokenArchive()), []
+    house.archive.add("a", turn(1, "q", "a"), None)
+    library = house.library(on_fail_open=lambda *what: failed.append(what))
+    assert len((await read(library)).index) == 0
+    assert failed == [("archive", "OSError")]
+    assert len((await read(library)).index) == 2
+    assert len(failed) == 1
+    await house.tasks.drain(5.0)
+    house.executor.shutdown()
+
+
 async def test_later_what_is_new_is_read_and_no_more(house: House) -> None:
     library = house.library(refresh_seconds=-1.0)
     assert len((await read(library)).index) == 0
@@ -133,6 +156,16 @@ async def test_what_is_learnt_is_known_at_once_and_kept(house: House) -> None:
     library.learn("a", shelf, [TEA])
     assert shelf.facts == {TEA.id: TEA}
     assert (await house.library().shelf("a")).facts == {TEA.id: TEA}
+
+
+async def test_where_facts_are_not_kept_nothing_is_learnt(house: House) -> None:
+    class Off(FactsOff):
+        """What becomes of it is nobody's business."""
+
+    library = Library(Off(), house.archive, house.states, house.executor, house.tasks)
+    shelf = await library.shelf("a")
+    library.learn("a", shelf, [TEA])
+    assert shelf.facts == {}
 
 
 async def test_a_reading_that_was_under_way_does_not_undo_what_was_learnt(house: House) -> None:
@@ -206,6 +239,26 @@ async def test_nor_once_it_is_embedded_that_was_being_so(house: House) -> None:
     await library.forget("a", [TEA])
     shelf.put(said, np.ones((2, 4), np.float32))
     assert (len(shelf.index), shelf.embedded) == (0, set())
+
+
+async def test_what_repeats_it_is_known_by_its_messages_the_command_included(house: House) -> None:
+    house.facts.put("a", [TEA])
+    library, command = house.library(), link("9.0")
+    assert not library.has_forgotten("a", TEA.links)
+    await library.forget("a", [TEA], [command])
+    assert [library.has_forgotten("a", [each]) for each in (*TEA.links, command, link("2.0"))] == [True, True, False]
+    assert not library.has_forgotten("b", [command])
+
+
+@pytest.mark.parametrize("memory", ["tenant/", "tenant/~s"])
+async def test_nor_is_anything_kept_of_what_that_persons_requests_said(memory: str, house: House) -> None:
+    contents = MemoryContents(ContentLimits(seconds=0))
+    for scope in ("tenant/", "tenant/ana"):
+        contents.put(Contents(scope, "req_1", "s", 1.0, b"I like tea"))
+    house.facts.put(memory, [TEA])
+    await house.library(contents=contents).forget(memory, [TEA])
+    assert await contents.get("tenant/", "req_1") is None
+    assert await contents.get("tenant/ana", "req_1") is not None
 
 
 async def test_forgetting_nothing_costs_nothing(house: House) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from proxy.storage.reuse import MemoryReuse
 from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.storage.states import MemoryStates, SqliteStates
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Fact, ReuseDecision
+from proxy.types import ArchivedTurn, Contents, Fact, ReuseDecision
 from tests.builders import NOW, config, ledger_row, stored
 
 DECISION = ReuseDecision("req_1", NOW, "hit", "r-1", 1.0, "how?", "how?")
@@ -117,6 +118,38 @@ async def test_turns_are_kept_as_long_as_configured(tmp_path: Path, kind: str) -
     assert len((await storage.archive.turns("a", 0, NOW + 3599)).entries) == 1
     assert len((await storage.archive.turns("a", 0, NOW + 3600)).entries) == 0
     await storage.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_what_requests_said_is_kept_where_it_is_shown(tmp_path: Path, kind: str) -> None:
+    where = {"kind": kind, "path": str(tmp_path), "keep": {"contents_entry_kb": 1, "contents_mb": 1, "contents": 0}}
+    said = Contents("a", "req_1", "s", NOW, b"x" * 1_024)
+    for shown in (True, False):
+        storage = await open_storage(config(storage=where, admin={"show_content": shown}), Tasks())
+        storage.contents.put(said)
+        storage.contents.put(replace(said, request_id="req_2", body=b"x" * 1_025))
+        assert list(await storage.contents.recent(9)) == ([said] if shown else [])
+        await storage.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_what_is_in_the_ledger_is_told_by_the_accounts(tmp_path: Path, kind: str) -> None:
+    storage = await open_storage(config(storage={"kind": kind, "path": str(tmp_path)}), Tasks())
+    storage.ledger.append(ledger_row(scope="a"))
+    storage.archive.add("a", TURN, None)
+    await storage.ledger.flush()
+    assert await storage.accounts.rows() == [(1, ledger_row(scope="a"))]
+    assert [turn.link for turn in await storage.accounts.turns("a", "s")] == [TURN.link]
+    await storage.close()
+
+
+async def test_what_runs_in_the_background_is_over_when_it_is_closed(tmp_path: Path) -> None:
+    tasks = Tasks()
+    storage = await open_storage(config(storage=on_disk(tmp_path)), tasks)
+    assert storage.retention is not None
+    await storage.close()
+    assert await storage.retention.run() == {}
+    assert len(tasks) == 0
 
 
 async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ async def test_damage_met_while_reading_is_a_named_error(path: Path, row: Ledger
     for number in range(2000):
         first.ledger.append(replace(row, request_id=str(number)))
     await first.close()
-    overwrite(path, from_page=40)
+    overwrite(path, from_page=80)
     database = Database(path, Tasks())
     with pytest.raises(DatabaseCorrupt, match="damaged"):
         await database.ledger.recent(row.scope, limit=2000)
@@ -296,12 +296,23 @@ def run_until_killed(path: Path) -> set[str]:
     return {request_id for request_id, at in queued if float(at) < killed_at - 1}
 
 
+def assert_added_up(connection: sqlite3.Connection) -> None:
+    """Every row is in every sum that it belongs to, once."""
+    (rows,) = connection.execute("SELECT count(*) FROM ledger").fetchone()
+    assert rows > 0
+    for scope in ("scope_id = 0", "scope_id > 0"):
+        minutes = f"SELECT sum(requests) FROM rollups WHERE width = 60 AND {scope}"
+        assert connection.execute(minutes).fetchone() == (rows,)
+    assert connection.execute("SELECT sum(requests) FROM session_sums").fetchone() == (rows,)
+
+
 async def test_killed_under_load_it_loses_at_most_the_last_second_and_corrupts_nothing(path: Path) -> None:
     due = run_until_killed(path)
     assert len(due) > 10
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert_added_up(connection)
     database = Database(path, Tasks())
     kept = await database.ledger.recent("a/", limit=1_000_000)
     await database.close()
@@ -351,6 +362,8 @@ async def test_several_processes_start_on_one_new_file_and_share_it(path: Path) 
     assert run_together(path, names) == ["dropped 0"] * 3
 
     database = Database(path, Tasks())
+    with closing(sqlite3.connect(path)) as connection:
+        assert_added_up(connection)
     kept = {row.request_id for row in await database.ledger.recent("a/", limit=1000)}
     assert kept == {f"{name}{number}" for name in names for number in range(100)}
     shared = chain_of_program("shared", 1)

@@ -7,15 +7,42 @@ from contextlib import closing
 
 import pytest
 
-from proxy.storage import facts, sqlite_archive, states
+from proxy.storage import (
+    contents,
+    facts,
+    ledger_rows,
+    retention,
+    rollups,
+    sqlite_accounts,
+    sqlite_archive,
+    states,
+)
 from proxy.storage.migrations import migrate
 
+
+def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """A constant that is a statement, or a table of them."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from texts(below, f"{name} {key}")
+    elif isinstance(value, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", value):
+        yield name, value
+
+
+MODULES = (contents, facts, ledger_rows, retention, rollups, sqlite_accounts, sqlite_archive, states)
 STATEMENTS = {
-    f"{module.__name__}.{name}": text
-    for module in (facts, sqlite_archive, states)
-    for name, text in vars(module).items()
-    if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|DELETE|WITH)\b", text)
+    name: text
+    for module in MODULES
+    for constant, value in vars(module).items()
+    if not constant.startswith("_")
+    for name, text in texts(value, f"{module.__name__}.{constant}")
 }
+TABLES = "archive|archive_links|contents|facts|known|ledger|links|path_states|rollups|scopes|session_sums|sessions"
+# The first ones by number are all that is looked at.
+LIMITED = {
+    "proxy.storage.contents.FIRST", "proxy.storage.contents.RECENT", "proxy.storage.retention.EXPIRED_ROWS",
+    "proxy.storage.sqlite_accounts.ROWS_BEFORE everybody", "proxy.storage.sqlite_accounts.SESSIONS",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -26,16 +53,34 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 def test_the_statements_are_found() -> None:
-    assert {"proxy.storage.facts.ALL", "proxy.storage.states.GET", "proxy.storage.sqlite_archive.PATH"} <= set(
-        STATEMENTS
-    )
+    wanted = {"facts.ALL", "states.GET", "sqlite_archive.PATH", "rollups.ADD_ROLLUPS", "sqlite_accounts.BUCKETS model"}
+    assert {f"proxy.storage.{name}" for name in wanted} <= set(STATEMENTS)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_rows_are_found_by_an_index(name: str, connection: sqlite3.Connection) -> None:
     text = STATEMENTS[name]
-    places = re.findall(r":(\w+)", text)
-    values = dict.fromkeys(places, 0) if places else (0,) * text.count("?")
+    places = set(re.findall(r":(\w+)", text))
+    numbered = [int(number) for number in re.findall(r"\?(\d+)", text)]
+    values = dict.fromkeys(places, 0) if places else (0,) * max(numbered, default=text.count("?"))
     plan = [detail for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
-    tables = "facts|archive|archive_links|known|path_states|scopes|sessions"
-    assert [step for step in plan if re.match(rf"SCAN ({tables})\b", step)] == []
+    scans = [step for step in plan if re.match(rf"SCAN ({TABLES})\b", step)]
+    if name in LIMITED:
+        assert "LIMIT" in text
+        assert [step for step in plan if "TEMP B-TREE" in step] == []
+        assert len(scans) <= 1
+    else:
+        assert scans == []
+
+
+PAGES = [f"ROWS_BEFORE {whose}" for whose in ("everybody", "scope", "scope's session")]
+
+
+@pytest.mark.parametrize(
+    "name", [*PAGES, *(page.replace("BEFORE", "AFTER") for page in PAGES), "SESSIONS", "SESSIONS_OF_SCOPE"]
+)
+def test_a_page_of_a_list_is_read_in_its_order(name: str, connection: sqlite3.Connection) -> None:
+    text = STATEMENTS[f"proxy.storage.sqlite_accounts.{name}"]
+    values = dict.fromkeys(re.findall(r":(\w+)", text), 0)
+    plan = [detail for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    assert [step for step in plan if "TEMP B-TREE" in step] == []

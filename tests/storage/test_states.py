@@ -112,14 +112,13 @@ async def test_it_is_there_when_it_is_opened_again(path: Path) -> None:
     await again.close()
 
 
-async def test_nothing_is_left_in_the_file_of_what_was_forgotten(path: Path, database: Database) -> None:
+async def test_nothing_is_left_in_any_file_of_what_was_forgotten(path: Path, database: Database) -> None:
     states = SqliteStates(database)
     for number in range(60):
         states.put("a/", f"s-{number % 20}", link(number), 1000.0 + number, b"the red team " * number * 10)
         await states.flush()
     states.forget("a/")
     await states.flush()
+    assert [file for file in path.parent.iterdir() if b"the red team" in file.read_bytes()] == []
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT * FROM path_states").fetchall() == []
-    await database.close()
-    assert [file for file in path.parent.iterdir() if b"the red team" in file.read_bytes()] == []

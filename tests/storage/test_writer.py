@@ -212,6 +212,76 @@ async def test_a_bad_write_takes_no_other_with_it(
     assert logged(caplog, "refused a write") == 1
 
 
+def erase(number: int) -> Write:
+    return Write(
+        1, lambda connection, _: connection.execute("DELETE FROM numbers WHERE number = ?", (number,)), erases=True
+    )
+
+
+def log_size(path: Path) -> int:
+    return path.with_name(f"{path.name}-wal").stat().st_size
+
+
+async def test_what_a_write_erases_is_not_in_the_log_either(opened: Opened) -> None:
+    writer = opened()
+    writer.put(insert(1))
+    await writer.flush()
+    assert log_size(opened.path) > 0
+    writer.put(erase(1))
+    await writer.flush()
+    assert log_size(opened.path) == 0
+
+
+async def test_while_somebody_reads_the_log_is_emptied_as_soon_as_it_can_be(
+    opened: Opened, other: sqlite3.Connection
+) -> None:
+    writer = opened(WriterLimits(interval=0, pauses=(0.001,) * 1000))
+    writer.put(insert(1))
+    await writer.flush()
+    other.execute("BEGIN")
+    assert numbers(other) == [1]
+    writer.put(erase(1))
+    await writer.flush()
+    assert log_size(opened.path) > 0
+    writer.put(insert(2))
+    await writer.flush()
+    other.execute("ROLLBACK")
+    await until(lambda: log_size(opened.path) == 0)
+    assert await opened.tasks.drain(5) == 0
+    assert numbers(other) == [2]
+
+
+async def test_given_up_it_is_emptied_with_the_next_batch(
+    opened: Opened, other: sqlite3.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer = opened()
+    writer.put(insert(1))
+    await writer.flush()
+    other.execute("BEGIN")
+    assert numbers(other) == [1]
+    writer.put(erase(1))
+    await writer.flush()
+    assert await opened.tasks.drain(5) == 0
+    assert logged(caplog, "could not empty its log") == 1
+    other.execute("ROLLBACK")
+    writer.put(insert(2))
+    await writer.flush()
+    assert log_size(opened.path) == 0
+
+
+async def test_closing_does_not_wait_for_who_reads(opened: Opened, other: sqlite3.Connection) -> None:
+    writer = opened(WriterLimits(interval=0, pauses=(60.0,)))
+    writer.put(insert(1))
+    await writer.flush()
+    other.execute("BEGIN")
+    assert numbers(other) == [1]
+    writer.put(erase(1))
+    await writer.flush()
+    async with asyncio.timeout(5):
+        await writer.close()
+    assert await opened.tasks.drain(0) <= 1
+
+
 async def test_a_cancelled_task_loses_nothing(opened: Opened, other: sqlite3.Connection) -> None:
     writer = opened()
     writer.put(insert(1))

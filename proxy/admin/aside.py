@@ -1,0 +1,104 @@
+"""Long work beside the requests: one piece at a time, in a thread of its own with an event loop of its own, so that
+requests neither wait for it nor for the threads that they share."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any, TypeVar
+
+from proxy.embed.base import Embedder, State, Vectors
+from proxy.errors import Conflict
+
+T = TypeVar("T")
+
+# Seconds after which the thread lets go of the interpreter if the event loop wants it; Python's own 5 ms would be added
+# to every wait of every request.
+SWITCH_SECONDS = 0.0005
+
+
+class Stopped(Exception):
+    """Nobody waits for this work any more."""
+
+
+class Aside:
+    def __init__(self) -> None:
+        self._stop: Event | None = None  # of what runs
+        self._running: asyncio.Future[Any] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self._stop is not None
+
+    async def run(self, work: Callable[[Callable[[], None]], Coroutine[Any, Any, T]]) -> T:
+        """What `work` returns. It is given a function to call between its steps, which raises Stopped once whoever
+        waits here was cancelled. Raises Conflict while something else runs."""
+        if self._stop is not None:
+            raise Conflict("Another one is under way. Try again when it has ended.")
+        self._stop = stop = Event()
+
+        def go_on() -> None:
+            if stop.is_set():
+                raise Stopped
+
+        executor = ThreadPoolExecutor(1, thread_name_prefix="aside")
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        running = asyncio.get_running_loop().run_in_executor(executor, lambda: asyncio.run(work(go_on)))
+        self._running = running
+        executor.shutdown(wait=False)
+
+        def ended(future: asyncio.Future[T]) -> None:
+            sys.setswitchinterval(before)
+            self._stop = self._running = None
+            if not future.cancelled():
+                future.exception()  # heard, by whoever waits or by nobody
+
+        running.add_done_callback(ended)
+        try:
+            return await asyncio.shield(running)
+        finally:
+            stop.set()
+
+    def stop(self) -> None:
+        """Let what runs end at its next step."""
+        if self._stop is not None:
+            self._stop.set()
+
+    async def close(self, seconds: float) -> None:
+        """The same, and wait for it: an interpreter does not exit before its threads have."""
+        self.stop()
+        if self._running is not None:
+            await asyncio.wait([self._running], timeout=seconds)
+
+
+class Borrowed:
+    """An embedder that works on another event loop, `home`."""
+
+    def __init__(self, embedder: Embedder, home: asyncio.AbstractEventLoop) -> None:
+        self._embedder = embedder
+        self._home = home
+
+    @property
+    def version(self) -> str:
+        return self._embedder.version
+
+    @property
+    def state(self) -> State:
+        return self._embedder.state
+
+    @property
+    def detail(self) -> str:
+        return self._embedder.detail
+
+    @property
+    def dimensions(self) -> int | None:
+        return self._embedder.dimensions
+
+    def start(self) -> None: ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), self._home))
+
+    async def close(self) -> None: ...

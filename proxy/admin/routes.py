@@ -1,0 +1,51 @@
+"""Every route of the admin API. A route is behind the door unless it is written here that it is not."""
+
+from collections.abc import Awaitable, Callable
+
+from proxy.admin import facts, live, login, requests, reuse, sessions, summary, what_if
+from proxy.call import Call
+from proxy.services import Services
+
+Handler = Callable[[Call, Services], Awaitable[None]]
+
+API = "/admin/api"
+
+
+def admitted(handler: Handler) -> Handler:
+    """Only for whoever may administer."""
+
+    async def guarded(call: Call, services: Services) -> None:
+        services.door.admit(call.headers, call.method)
+        await handler(call, services)
+
+    return guarded
+
+
+# Who is not admitted yet asks these.
+OPEN: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", f"{API}/me", login.me),
+    ("POST", f"{API}/login", login.login),
+    ("POST", f"{API}/logout", login.logout),
+)
+GUARDED: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", f"{API}/scopes", summary.scopes),
+    ("GET", f"{API}/summary", summary.summary),
+    ("GET", f"{API}/requests", requests.listed),
+    ("GET", f"{API}/requests/{{id}}", requests.shown),
+    ("GET", f"{API}/live", live.stream),
+    ("GET", f"{API}/sessions", sessions.listed),
+    ("GET", f"{API}/sessions/{{session:path}}", sessions.shown),  # a client's name for one may have a slash
+    ("POST", f"{API}/what-if", what_if.asked),
+    ("GET", f"{API}/facts", facts.listed),
+    ("POST", f"{API}/facts", facts.added),
+    ("GET", f"{API}/facts/{{id}}", facts.shown),
+    ("PATCH", f"{API}/facts/{{id}}", facts.changed),
+    ("DELETE", f"{API}/facts/{{id}}", facts.forgotten),
+    ("GET", f"{API}/reuse", reuse.log),
+    ("GET", f"{API}/reuse/{{id}}", reuse.entry),
+    ("POST", f"{API}/reuse/{{id}}/wrong", reuse.wrong),
+)
+ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    *OPEN,
+    *((method, path, admitted(handler)) for method, path, handler in GUARDED),
+)

@@ -1,0 +1,135 @@
+"""What a request may see of an index: the messages of its own path in the order they were said, and if wanted those of
+other sessions before them.
+
+A conversation goes on from a path that was looked up before, so the last paths are kept, each by the link that it ends
+with: what is looked up is what was said since.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float32]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+MOST_PATHS = 4  # conversations of a scope that go on at the same time
+STEPS_BACK = 64  # messages between two requests of a conversation, at most: else its path is looked up anew
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Messages in the order they were said, conversation by conversation, and their passages. Arrays of one item a
+    message or one a passage."""
+
+    messages: Ints  # their numbers in the index
+    passages: Ints  # theirs
+    message_of: Ints  # position in `messages` of every passage
+    first: Ints  # position in `passages` of the first one of every message
+    begins: Flags  # the message has none before it in its conversation
+    is_user: Flags
+    tokens: Ints  # of a message, by the estimate
+    at: Ints  # position of a message in the path; -1: it is another session's
+
+    @property
+    def is_even(self) -> bool:
+        """Every message is one passage."""
+        return len(self.messages) == len(self.passages)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(getattr(self, each.name).nbytes for each in fields(self))
+
+
+def joined(one: View, other: View, *, goes_on: bool) -> View:
+    """`other` after `one`. `goes_on`: in the same conversation."""
+    if not len(one.messages):
+        return other
+    begins = np.concatenate((one.begins, other.begins))
+    if goes_on:
+        begins[len(one.begins) : len(one.begins) + 1] = False
+    return View(
+        messages=np.concatenate((one.messages, other.messages)),
+        passages=np.concatenate((one.passages, other.passages)),
+        message_of=np.concatenate((one.message_of, other.message_of + len(one.messages))),
+        first=np.concatenate((one.first, other.first + len(one.passages))),
+        begins=begins,
+        is_user=np.concatenate((one.is_user, other.is_user)),
+        tokens=np.concatenate((one.tokens, other.tokens)),
+        at=np.concatenate((one.at, other.at)),
+    )
+
+
+# --- arrays of one item a message, or a passage ----------------------------------------------------------------------
+
+
+def best(by_passage: Floats, view: View) -> Floats:
+    """Of every message."""
+    found: Floats = by_passage if view.is_even else np.maximum.reduceat(by_passage, view.first)
+    return found
+
+
+def total(by_passage: Floats, view: View) -> Floats:
+    """Of every message."""
+    found: Floats = by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
+    return found
+
+
+def spread(by_message: Floats, view: View) -> Floats:
+    """What every passage's message has."""
+    found: Floats = by_message if view.is_even else by_message[view.message_of]
+    return found
+
+
+def beside(by_message: Floats, view: View) -> Floats:
+    """What the message before has (first row) and the one after, 0 where there is none."""
+    found = np.zeros((2, len(by_message)), dtype=np.float32)
+    found[0, 1:], found[1, :-1] = by_message[:-1], by_message[1:]
+    begins = np.flatnonzero(view.begins)
+    found[0, begins] = 0
+    found[1, begins - 1] = 0  # -1 is the last one: it has none after it
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A path that was looked up, as far as its last message that was there."""
+
+    view: View
+    length: int  # links
+    missing: frozenset[bytes]  # those of them that were not there
+    upto: int  # messages that the index had had by then
+
+
+class Paths:
+    """The last ones, bounded."""
+
+    def __init__(self, most: int = MOST_PATHS) -> None:
+        self._known: OrderedDict[bytes, Walked] = OrderedDict()
+        self._most = most
+
+    @property
+    def nbytes(self) -> int:
+        return sum(walked.view.nbytes for walked in self._known.values())
+
+    def nearest(self, path: Sequence[bytes]) -> Walked | None:
+        """The longest beginning of `path` that is known. A link names all that stands before it."""
+        for length in range(len(path), max(0, len(path) - STEPS_BACK), -1):
+            walked = self._known.get(path[length - 1])
+            if walked is not None and walked.length == length:
+                return walked
+        return None
+
+    def keep(self, path: Sequence[bytes], walked: Walked) -> None:
+        link = path[walked.length - 1]
+        self._known[link] = walked
+        self._known.move_to_end(link)
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
+
+    def clear(self) -> None:
+        self._known.clear()

@@ -1,0 +1,291 @@
+"""Every metric of ours: its name, what it means, and what its labels can say. `python -m proxy.observe.table` prints
+it.
+
+A metric whose labels can say only what is known before anything happens begins with all of its series, at 0: a series
+that begins with its first event has a rate of 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+from proxy.observe import labels
+from proxy.observe.labels import Labels
+
+Kind = Literal["counter", "gauge", "histogram"]
+Several = Literal["livesum", "livemax"]  # of the values of several processes that share a folder for metrics
+
+Metric = TypeVar("Metric", Counter, Gauge, Histogram)
+
+MOST_INITIAL = 8  # series of a metric that begin at 0
+
+_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+_LATE_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_STORAGE_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5)
+_AGREEMENT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+_BATCH = (1, 2, 4, 8, 16, 32)
+_TOKENS = (0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400)
+_TURNS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+_SUMMARIES = (0, 1, 2, 3, 4, 6, 8)
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a time stamp for every series doubles their number
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str  # as Prometheus sees it
+    kind: Kind
+    meaning: str
+    labels: Labels
+    several: str  # what is told of several processes
+
+
+class Catalogue:
+    """One registry per server, so that several can live in one process (tests do)."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.entries: list[Entry] = []
+        self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
+        self._requests()
+        self._reuse()
+        self._context()
+        self._upstreams()
+        self._health()
+
+    def of(self, metric: Metric, *labels: str) -> Metric:
+        """The series of `metric` with these labels. Kept here: the library takes a lock and 2 µs to find one."""
+        child: Metric | None = self._children.get((metric, labels))
+        if child is None:
+            child = self._children[metric, labels] = metric.labels(*labels)
+        return child
+
+    def _requests(self) -> None:
+        self.requests = self._counter(
+            "olvido_requests",
+            "Requests to the managed route.",
+            upstream=labels.UPSTREAM,
+            model=labels.MODEL,
+            source=labels.SOURCE,
+            outcome=labels.OUTCOME,
+        )
+        self.tokens = self._counter(
+            "olvido_tokens",
+            "Tokens. original: prompt as the client sent it; sent: prompt as it went upstream; cached: of these, held "
+            "by the provider's prefix cache; billed: prompt tokens charged for; completion: generated upstream. "
+            "measured says whether the upstream counted them or we estimated.",
+            kind=labels.TOKENS,
+            model=labels.MODEL,
+            measured=labels.MEASURED,
+        )
+        self.saved_tokens = self._counter(
+            "olvido_saved_tokens",
+            "Prompt and completion tokens not billed, by what saved them. What the provider's prefix cache held is "
+            "none of them. What context management left out was never sent, so nobody measured it.",
+            mechanism=labels.SAVED_BY,
+            model=labels.MODEL,
+            measured=labels.MEASURED,
+        )
+        self.cost = self._counter(
+            "olvido_cost_dollars",
+            "What the upstream's prices make of the billed tokens.",
+            upstream=labels.UPSTREAM,
+            model=labels.MODEL,
+        )
+        self.saved_cost = self._counter(
+            "olvido_saved_cost_dollars",
+            "Against plain pass-through with the provider's prefix cache, by what saved it.",
+            mechanism=labels.SAVED_BY,
+            model=labels.MODEL,
+        )
+        self.added_cost = self._counter(
+            "olvido_added_cost_dollars",
+            "What requests cost beyond plain pass-through, by what made them dearer: a fold is paid in advance, "
+            "recalled turns, facts and summaries are paid for whenever they are sent.",
+            mechanism=labels.SAVED_BY,
+            model=labels.MODEL,
+        )
+        self.in_flight = self._gauge("olvido_in_flight", "Requests being answered now.", "livesum")
+        self.stage_seconds = self._histogram(
+            "olvido_stage_seconds", "Time in each stage of ours.", _SECONDS, stage=labels.STAGE
+        )
+        self.overhead_seconds = self._histogram(
+            "olvido_overhead_seconds", "Total time of a request minus the upstream's.", _SECONDS
+        )
+        self.fail_open = self._counter(
+            "olvido_fail_open",
+            "Stages of ours that failed; the request went on without them.",
+            stage=labels.STAGE,
+            reason=labels.FAIL_OPEN,
+        )
+
+    def _reuse(self) -> None:
+        self.reuse = self._counter(
+            "olvido_reuse",
+            "Look-ups of earlier answers: hit, or the reason why not.",
+            kind=labels.REUSE,
+            result=labels.RESULT,
+        )
+        self.reuse_reports = self._counter(
+            "olvido_reuse_reports",
+            "Reused answers that were not the right one: reported as wrong, asked again in other words (rephrased) or "
+            "to be generated anew.",
+            kind=labels.REPORT,
+        )
+        self.reuse_agreement = self._histogram(
+            "olvido_reuse_agreement",
+            "Cosine between a reused answer and what the upstream answers to the same question, of a sample.",
+            _AGREEMENT,
+        )
+        self.reuse_entries = self._gauge("olvido_reuse_entries", "Questions in memory, by intent.", "livesum")
+        self.reuse_bytes = self._gauge(
+            "olvido_reuse_index_bytes", "Bytes of the questions in memory, by intent, and of their vectors.", "livesum"
+        )
+        self.reuse_stopped = self._gauge(
+            "olvido_reuse_breaker_open",
+            "Partitions in which reuse by intent is stopped: one entry answered too many questions.",
+            "livemax",
+        )
+        self.embed_seconds = self._histogram(
+            "olvido_embed_seconds", "Time of one run of the embedding model.", _SECONDS
+        )
+        self.embed_batch = self._histogram(
+            "olvido_embed_batch_texts", "Texts in one run of the embedding model.", _BATCH
+        )
+
+    def _context(self) -> None:
+        self.plans = self._counter(
+            "olvido_plans", "Requests that went upstream, by what was made of them.", kind=labels.PLAN
+        )
+        self.context_tokens = self._counter(
+            "olvido_context_tokens",
+            "Tokens that context management left out of prompts (window, capped, tools, elided) or added to them "
+            "(summaries, facts, recall), by mechanism. As we count them.",
+            mechanism=labels.MECHANISM,
+            model=labels.MODEL,
+        )
+        self.busted_tokens = self._counter(
+            "olvido_prefix_busted_tokens",
+            "Prompt tokens that the provider's prefix cache held and that were billed anew, since a fold changed what "
+            "stands before them.",
+            model=labels.MODEL,
+        )
+        self.folds = self._counter(
+            "olvido_folds", "Times that old turns left the window, by what it was done for.", reason=labels.FOLD
+        )
+        self.folded_turns = self._counter("olvido_folded_turns", "Turns that left the window.")
+        self.summaries = self._histogram(
+            "olvido_summaries", "Summaries in a prompt of which old turns have left.", _SUMMARIES
+        )
+        self.recall_tokens = self._histogram(
+            "olvido_recall_tokens", "Tokens of recalled old turns in a prompt that was looked into.", _TOKENS
+        )
+        self.window_turns = self._histogram(
+            "olvido_window_turns", "Complete turns that a prompt that was looked into holds.", _TURNS
+        )
+        self.shifts = self._counter(
+            "olvido_topic_shifts",
+            "Requests whose newest turn begins another topic, by what says so.",
+            cause=labels.SHIFT,
+        )
+        self.facts = self._gauge(
+            "olvido_facts",
+            "Facts of the scopes that are held in memory, by what may become of them.",
+            "livemax",
+            status=labels.FACT,
+        )
+        self.memory_scopes = self._gauge("olvido_memory_scopes", "Scopes that are held in memory.", "livemax")
+        self.memory_bytes = self._gauge(
+            "olvido_memory_index_bytes",
+            "Bytes of the indexes of old turns of the scopes that are held in memory.",
+            "livesum",
+        )
+        self.memory_pending = self._gauge(
+            "olvido_memory_pending", "Answered requests that are still being learnt from.", "livesum"
+        )
+
+    def _upstreams(self) -> None:
+        self.upstream_seconds = self._histogram(
+            "olvido_upstream_seconds",
+            "Time from sending a request to the last byte of its answer.",
+            _UPSTREAM_SECONDS,
+            upstream=labels.UPSTREAM,
+        )
+        self.first_byte_seconds = self._histogram(
+            "olvido_upstream_first_byte_seconds",
+            "Time from sending a request to the answer's headers.",
+            _UPSTREAM_SECONDS,
+            upstream=labels.UPSTREAM,
+        )
+        self.upstream_errors = self._counter(
+            "olvido_upstream_errors",
+            "Answers that are errors, and answers that never came.",
+            upstream=labels.UPSTREAM,
+            kind=labels.UPSTREAM_ERROR,
+        )
+        self.upstream_retries = self._counter(
+            "olvido_upstream_retries", "Requests sent again to the same upstream.", upstream=labels.UPSTREAM
+        )
+        self.upstream_fallbacks = self._counter(
+            "olvido_upstream_fallbacks",
+            "Requests handed on to the fallback of an upstream.",
+            upstream=labels.UPSTREAM,
+        )
+        self.breaker_open = self._gauge(
+            "olvido_upstream_breaker_open",
+            "1 while an upstream is left alone after repeated failures.",
+            "livemax",
+            upstream=labels.UPSTREAM,
+        )
+
+    def _health(self) -> None:
+        self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "livesum")
+        self.writer_lag = self._gauge(
+            "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "livemax"
+        )
+        self.writer_dropped = self._counter(
+            "olvido_writer_dropped_rows", "Rows lost: the queue was full, or the database refused them."
+        )
+        self.storage_seconds = self._histogram(
+            "olvido_storage_seconds",
+            "Time of a query, and of a batch of writes, in the database.",
+            _STORAGE_SECONDS,
+            operation=labels.OPERATION,
+        )
+        self.tasks = self._gauge("olvido_tasks", "Background tasks under way.", "livesum")
+        self.loop_late = self._histogram(
+            "olvido_loop_lag_seconds", "How late the event loop was, looked at twice a second.", _LATE_SECONDS
+        )
+        self.loop_latest = self._gauge(
+            "olvido_loop_lag_max_seconds", "The latest that the event loop was within the last minute.", "livemax"
+        )
+        self.build_info = self._gauge(
+            "olvido_build_info", "Always 1.", "livemax", version="of Olvido", python="of Python"
+        )
+
+    # --- making them --------------------------------------------------------------------------------------------------
+
+    def _counter(self, name: str, meaning: str, **labels: labels.Values) -> Counter:
+        metric = Counter(name, meaning, list(labels), registry=self.registry)
+        return self._told(metric, Entry(f"{name}_total", "counter", meaning, labels, "sum"))
+
+    def _gauge(self, name: str, meaning: str, several: Several, **labels: labels.Values) -> Gauge:
+        metric = Gauge(name, meaning, list(labels), registry=self.registry, multiprocess_mode=several)
+        return self._told(metric, Entry(name, "gauge", meaning, labels, several.removeprefix("live")))
+
+    def _histogram(self, name: str, meaning: str, buckets: Sequence[float], **labels: labels.Values) -> Histogram:
+        metric = Histogram(name, meaning, list(labels), registry=self.registry, buckets=buckets)
+        return self._told(metric, Entry(name, "histogram", meaning, labels, "sum"))
+
+    def _told(self, metric: Metric, entry: Entry) -> Metric:
+        self.entries.append(entry)
+        known = [values for values in entry.labels.values() if not isinstance(values, str)]
+        if known and len(known) == len(entry.labels):
+            series = list(product(*known))
+            for values in series if len(series) <= MOST_INITIAL else ():
+                self.of(metric, *values)
+        return metric

@@ -1,0 +1,61 @@
+"""`/metrics`: what is counted anyway, and what only needs to be looked at when somebody asks."""
+
+import asyncio
+from collections import Counter
+from time import time
+
+from proxy.call import Call
+from proxy.memory.facts import Decay, status
+from proxy.observe.metrics import BEAT
+from proxy.observe.pulse import Pulse
+from proxy.services import Services
+from proxy.types import Answer
+
+REFRESHED = 4  # beats: where processes are told as one, each looks as often as that for itself
+
+
+async def metrics(call: Call, services: Services) -> None:
+    """The handler of the route."""
+    await refresh(services)
+    body = await asyncio.to_thread(services.metrics.exposition)
+    await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
+
+
+async def refresh(services: Services) -> None:
+    told, storage, intent = services.metrics, services.storage, services.intent
+    told.memory_pending.set(services.learner.pending)
+    told.writer_queue.set(storage.queued)
+    told.writer_lag.set(storage.lag)
+    told.dropped(storage.dropped)
+    told.tasks.set(len(services.tasks))
+    told.reuse_entries.set(intent.partitions.entries)
+    told.reuse_bytes.set(intent.partitions.bytes)
+    told.reuse_stopped.set(intent.rates.open_partitions(time()))
+    for upstream in services.router.upstreams:
+        told.of(told.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
+        for counted in (told.upstream_retries, told.upstream_fallbacks):
+            told.of(counted, upstream.name)  # is there, at 0
+    held = services.library.held()
+    told.memory_scopes.set(held.scopes)
+    told.memory_bytes.set(held.bytes)
+    memory, now = services.config.memory, time()
+    decay = Decay(memory.unconfirmed_after, memory.stale_after, memory.drop_low_after)
+    # Many scopes may have many facts.
+    statuses = await asyncio.to_thread(lambda: Counter[str](status(fact, now, decay) for fact in held.facts))
+    told.holding(statuses)
+
+
+def watch(services: Services) -> Pulse:
+    """Started; whoever serves stops it."""
+    beats = 0
+
+    def beat(late: float) -> None:
+        nonlocal beats
+        beats += 1
+        services.metrics.beat(late)
+        if services.metrics.is_shared and beats % REFRESHED == 0:
+            services.tasks.spawn(refresh(services), name="refresh metrics")
+
+    pulse = Pulse(beat, BEAT)
+    pulse.start()
+    return pulse

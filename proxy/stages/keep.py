@@ -1,0 +1,42 @@
+"""After the answer: what was said, kept for a while for whoever runs the proxy to look at, where the configuration says
+so. Nothing that the client wants unremembered, and nothing that repeats what was forgotten."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proxy.memory.state import pack
+from proxy.storage.accounts import ContentStore
+from proxy.types import Contents, Passage
+
+# Names of request headers, or their beginnings, that are kept with it. Never one that may carry a key.
+SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
+
+
+class Keeper:
+    def __init__(self, contents: ContentStore, has_forgotten: Callable[[str, Sequence[bytes]], bool]) -> None:
+        """`has_forgotten`: of a scope of memory, and links: is one of them a message to be forgotten?"""
+        self._contents = contents
+        self._has_forgotten = has_forgotten
+
+    def keep(self, passage: Passage, answers: Sequence[Mapping[str, Any]]) -> None:
+        identity, plan = passage.identity, passage.plan
+        if not passage.directives.remember or passage.directives.mode == "off":
+            return
+        if self._has_forgotten(identity.memory, identity.chain):
+            return
+        is_changed = plan.messages is not None
+        self._contents.put(
+            Contents(
+                scope=identity.scope.id,
+                request_id=passage.incoming.request_id,
+                session=identity.session,
+                at=passage.incoming.received_at,
+                body=passage.request.raw,
+                sent=b"[" + b",".join(said.raw for said in plan.messages or ()) + b"]" if is_changed else b"",
+                state=pack(plan.state) if is_changed and plan.state is not None else b"",
+                answer=msgspec.json.encode(answers[0]) if answers else b"",
+                headers={name: value for name, value in passage.incoming.headers if name.startswith(SHOWN_HEADERS)},
+            )
+        )

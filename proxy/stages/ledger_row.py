@@ -1,0 +1,95 @@
+"""What a request cost and saved, as a row of the ledger: measured by the upstream's usage where there is any, else by
+our estimate. Pure."""
+
+from dataclasses import replace
+from typing import Any
+
+from proxy.attempt import Attempts
+from proxy.types import Delivery, LedgerRow, Passage, Plan, Price, ReuseHit, Usage
+
+
+def forwarded(
+    passage: Passage, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
+) -> LedgerRow:
+    """`generated`: tokens of the answer by our count, where the upstream told none. `total`: seconds."""
+    plan, usage = passage.plan, delivery.usage
+    # What was answered with an error, or not answered, was not billed as far as anyone can tell.
+    unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
+    counted = usage or Usage(0 if unbilled else plan.tokens_sent, 0 if unbilled else generated)
+    cost = _cost(counted, price)
+    is_changed = plan.messages is not None and not unbilled
+    return LedgerRow(
+        **_common(passage, attempts, total),
+        upstream=delivery.upstream,
+        source="upstream",
+        status=delivery.status,
+        outcome=delivery.outcome,
+        reuse_reason=passage.miss.reason,
+        intent_reason=passage.miss.intent,
+        tokens_original=plan.tokens_original if is_changed else counted.prompt_tokens,
+        tokens_sent=counted.prompt_tokens,
+        tokens_cached=counted.cached_tokens,
+        tokens_billed=counted.prompt_tokens,
+        tokens_completion=counted.completion_tokens,
+        measured=usage is not None,
+        cost=cost,
+        cost_saved=_passed_through(plan, counted, price) - cost if is_changed else 0.0,
+        mechanisms=dict(plan.mechanisms.items()) if is_changed else {},
+        tokens_busted=plan.busted if is_changed else 0,
+        upstream_seconds=delivery.upstream_seconds,
+        retries=delivery.retries,
+    )
+
+
+def reused(passage: Passage, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
+    """The upstream never saw the request."""
+    usage = hit.answer.usage
+    return LedgerRow(
+        **_common(passage, attempts, total),
+        upstream=hit.answer.upstream,
+        source=hit.source,
+        status=200,
+        outcome="complete",
+        reuse_reason=passage.miss.reason,
+        intent_reason=passage.miss.intent,
+        tokens_original=usage.prompt_tokens if usage else 0,
+        tokens_sent=0,
+        tokens_cached=0,
+        tokens_billed=0,
+        tokens_completion=usage.completion_tokens if usage else 0,
+        measured=usage is not None,
+        cost=0.0,
+        # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
+        cost_saved=_cost(replace(usage, cached_tokens=usage.prompt_tokens), price) if usage else 0.0,
+        upstream_seconds=0.0,
+    )
+
+
+def _common(passage: Passage, attempts: Attempts, total: float) -> dict[str, Any]:
+    return {
+        "request_id": passage.incoming.request_id,
+        "at": passage.incoming.received_at,
+        "scope": passage.identity.scope.id,
+        "session": passage.identity.session,
+        "model": passage.request.model,
+        "stream": passage.request.stream,
+        "plan": passage.plan.kind,
+        "plan_reason": passage.plan.reason,
+        "trail": passage.plan.trail,
+        "total_seconds": total,
+        "stage_seconds": attempts.timings(),
+    }
+
+
+def _cost(usage: Usage, price: Price) -> float:
+    """US dollars. Tokens that the prefix cache held are billed at its price; what is new is written to it."""
+    new = usage.prompt_tokens - usage.cached_tokens
+    prompt = usage.cached_tokens * price.cached + new * max(price.input, price.write)
+    return (prompt + usage.completion_tokens * price.output) / 1_000_000
+
+
+def _passed_through(plan: Plan, counted: Usage, price: Price) -> float:
+    """What the request would have cost as the client sent it. That the provider's cache had held all that was sent
+    before is taken for granted: what it saves is not our doing."""
+    cached = min(plan.repeated, plan.tokens_original)
+    return _cost(Usage(plan.tokens_original, counted.completion_tokens, cached), price)

@@ -1,0 +1,77 @@
+"""A proxy that whoever runs it looks into: one for all of these tests, and one that wants a token."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from proxy.app import create_app
+from proxy.services import Services
+from proxy.types import LedgerRow
+from tests.builders import TENANT, ledger_row
+from tests.proxied import KEY, in_front_of, run_upstream
+from tests.servers import run_proxy
+
+API = "/admin/api"
+MODEL = "demo-chat"
+TOKEN = "an-admin-token-0123456789"
+
+numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A proxy that is looked into."""
+
+    http: httpx.Client  # of whoever runs it
+    client: httpx.Client  # of who asks
+    services: Services
+
+    def scope(self) -> str:
+        """Of nobody yet."""
+        return f"{TENANT}/watched-{next(numbers)}"
+
+    def wrote(self, scope: str, **differing: Any) -> LedgerRow:
+        """A row of the ledger that is written now."""
+        row = ledger_row(**{"request_id": f"req_{next(numbers)}", "scope": scope, **differing})
+        self.services.ledger.append(row)
+        return row
+
+    def get(self, path: str, **query: Any) -> Any:
+        answer = self.http.get(f"{API}/{path}", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+def error(answer: httpx.Response) -> tuple[int, str | None]:
+    told = answer.json()["error"]
+    assert told.keys() == {"message", "type", "param", "code"}
+    return answer.status_code, told["code"]
+
+
+def started(stack: ExitStack, **sections: Any) -> Watched:
+    upstream = stack.enter_context(run_upstream())
+    settings = in_front_of(upstream, upstream={"price": {"input": 1, "cached": 0.25, "output": 4}}, **sections)
+    app = create_app(settings)
+    url = stack.enter_context(run_proxy(settings, app))
+    http = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False))
+    headers = {"authorization": f"Bearer {KEY}"}
+    client = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False, headers=headers))
+    return Watched(http, client, app.state.services)
+
+
+@pytest.fixture(scope="session")
+def watched() -> Iterator[Watched]:
+    with ExitStack() as stack:
+        yield started(stack)
+
+
+@pytest.fixture(scope="session")
+def locked() -> Iterator[Watched]:
+    """One that wants a token, and keeps nothing of what is said."""
+    with ExitStack() as stack:
+        yield started(stack, admin={"token": TOKEN, "show_content": False})

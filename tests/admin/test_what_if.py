@@ -1,0 +1,135 @@
+"""What would have been with other numbers: over requests that went through a real proxy."""
+
+import json
+from http.client import HTTPConnection
+from time import time
+from typing import Any
+
+import httpx
+import pytest
+
+from proxy.admin.what_if import MOST_REQUESTS
+from proxy.types import Contents
+from tests.admin.conftest import API, MODEL, TOKEN, Watched, error
+from tests.builders import Said, assistant, body, system, user
+from tests.replay.logs import conversation, requests
+from tests.servers import eventually
+
+ROUTE = f"{API}/what-if"
+
+
+def said(watched: Watched, turns: int = 14) -> str:
+    """A conversation, request by request; its scope once all of it is written down."""
+    person = watched.scope()[33:]
+    sent = list(requests(conversation("en", turns)))
+    for told in sent:
+        raw, headers = body(*told, model=MODEL), {"x-olvido-user": person}
+        answer = watched.client.post("/v1/chat/completions", content=raw, headers=headers)
+        assert answer.status_code == 200
+    request = answer.headers["x-olvido-request"]
+    eventually(lambda: watched.http.get(f"{API}/requests/{request}").status_code == 200)
+    eventually(lambda: watched.get(f"requests/{request}")["has_content"])
+    scope: str = watched.get(f"requests/{request}")["request"]["scope"]
+    eventually(lambda: len(watched.get("requests", scope=scope)["requests"]) == len(sent))
+    return scope
+
+
+@pytest.fixture(scope="module")
+def scope(watched: Watched) -> str:
+    return said(watched)
+
+
+def asked(watched: Watched, **body: Any) -> Any:
+    answer = watched.http.post(ROUTE, json={"profile": "lean", **body}, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_without_a_change_all_would_have_been_the_same(scope: str, watched: Watched) -> None:
+    told = asked(watched, scope=scope)
+    assert (told["requests"], told["without"]) == (15, 0)
+    assert told["before"] == told["after"]
+    assert len(told["rows"]) == 15
+    assert all(row["sent_before"] == row["sent_after"] for row in told["rows"])
+
+
+def test_a_smaller_window_sends_less_and_every_request_says_how_much(scope: str, watched: Watched) -> None:
+    told = asked(watched, scope=scope, changes={"budget": 600, "window.tokens": 200, "pressure": 0.5, "recall.cap": 0})
+    before, after = told["before"], told["after"]
+    assert before["original"] == after["original"] == sum(row["original"] for row in told["rows"])
+    assert after["sent"] == sum(row["sent_after"] for row in told["rows"]) < before["sent"] <= before["original"]
+    assert before["passthrough_cost"] == after["passthrough_cost"] > 0
+    assert after["cost"] == pytest.approx(sum(row["cost_after"] for row in told["rows"]))
+    last = told["rows"][-1]
+    assert last["kept_after"] < last["kept_before"]
+    assert last.keys() == {
+        *("request_id", "at", "session", "original", "sent_before", "sent_after", "kept_before", "kept_after"),
+        *("cost_before", "cost_after"),
+    }
+    assert [row["at"] for row in told["rows"]] == sorted(row["at"] for row in told["rows"])
+
+
+def test_the_last_ones_are_taken_and_those_whose_contents_are_gone_are_counted(scope: str, watched: Watched) -> None:
+    assert asked(watched, scope=scope, last=4)["requests"] == 4
+    session = watched.get("requests", scope=scope)["requests"][0]["session"]
+    watched.wrote(scope, session=session)  # a row without contents
+    told = asked(watched, scope=scope, session=session, last=5)
+    assert (told["requests"], told["without"]) == (4, 1)
+    assert asked(watched, scope="nobody/")["requests"] == 0
+
+
+def test_nothing_is_written_by_it(scope: str, watched: Watched) -> None:
+    before = watched.get("requests", scope=scope)
+    facts = watched.get("facts", scope=scope)
+    asked(watched, scope=scope, changes={"budget": 600, "window.tokens": 200})
+    assert watched.get("requests", scope=scope) == before
+    assert watched.get("facts", scope=scope) == facts
+
+
+@pytest.mark.parametrize(
+    ("given", "param"),
+    [
+        ({}, "profile"),
+        ({"profile": "leen"}, "profile"),
+        ({"profile": 7}, "profile"),
+        ({"profile": "lean", "changes": {"window.tokns": 5}}, "window.tokns"),
+        ({"profile": "lean", "changes": []}, "changes"),
+        ({"profile": "lean", "last": 0}, "last"),
+        ({"profile": "lean", "last": MOST_REQUESTS + 1}, "last"),
+        ({"profile": "lean", "last": "all"}, "last"),
+        ({"profile": "lean", "scope": 7}, "scope"),
+        ({"profile": "lean", "budget": 7}, "budget"),
+    ],
+)
+def test_what_is_no_question_is_refused_by_name(given: dict[str, Any], param: str, watched: Watched) -> None:
+    answer = watched.http.post(ROUTE, json=given)
+    assert error(answer)[0] == 400
+    assert answer.json()["error"]["param"] == param
+
+
+def test_where_nothing_is_kept_it_is_told_why(locked: Watched) -> None:
+    answer = locked.http.post(ROUTE, json={"profile": "lean"}, headers={"authorization": f"Bearer {TOKEN}"})
+    assert error(answer) == (409, "conflict")
+    assert "admin.show_content" in answer.json()["error"]["message"]
+
+
+def test_one_at_a_time_requests_go_on_and_it_ends_when_the_client_goes(watched: Watched) -> None:
+    scope, long = watched.scope(), "The harbour of the old town has forty moorings and a lighthouse. " * 40
+    told: list[Said] = [system("Be brief.")]
+    for number in range(60):
+        told += [user(f"{number}. {long}"), assistant(f"({number}) {long}")]
+    for number in range(MOST_REQUESTS):
+        row = watched.wrote(scope, at=time())
+        raw = body(*told, user(f"{number}?"), model=MODEL)
+        watched.services.contents.put(Contents(scope, row.request_id, row.session, row.at, raw))
+
+    address = httpx.URL(watched.http.base_url)
+    leaving = HTTPConnection(address.host, address.port)
+    question = json.dumps({"profile": "lean", "scope": scope, "last": MOST_REQUESTS})
+    leaving.request("POST", ROUTE, question)
+    eventually(lambda: watched.services.aside.is_busy)
+    assert error(watched.http.post(ROUTE, json={"profile": "lean"})) == (409, "conflict")
+    assert watched.client.post("/v1/chat/completions", content=body(user("hi"), model=MODEL)).status_code == 200
+    assert watched.services.aside.is_busy
+    leaving.close()
+    eventually(lambda: not watched.services.aside.is_busy)

@@ -1,0 +1,340 @@
+"""What all Accounts do, whatever they read from."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proxy.storage.accounts import LONGEST_NAME, Accounts, AccountsOff, Dimension, Width
+from proxy.storage.archive import MemoryArchive
+from proxy.storage.base import Ledger
+from proxy.storage.memory import MemoryLedger
+from proxy.storage.memory_accounts import MemoryAccounts
+from proxy.storage.recollection import Archive
+from proxy.storage.rollups import condense, sums_of
+from proxy.storage.sqlite import Database
+from proxy.storage.sqlite_accounts import SqliteAccounts
+from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.writer import Write
+from proxy.tasks import Tasks
+from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
+from tests.builders import ledger_row
+
+DAY = 86_400
+# The beginning of a day, in the past and in the future: what is long ago is in its hour and day at once.
+LONG_AGO, TO_COME = 1_700_006_400.0, 32_503_680_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    accounts: Accounts
+    ledger: Ledger
+    archive: Archive
+    database: Database | None = None
+
+    async def write(self, *rows: LedgerRow) -> None:
+        for row in rows:
+            self.ledger.append(row)
+        await self.ledger.flush()
+
+    async def condense(self, until: float) -> None:
+        """As the job in the background does, a minute at a time."""
+        if self.database is not None:
+            for _ in range(9):
+                self.database.writer.put(Write(1, lambda connection, _: condense(connection, until)))
+                await self.database.writer.flush()
+
+
+@asynccontextmanager
+async def memory(folder: Path) -> AsyncIterator[Kept]:
+    ledger, archive = MemoryLedger(), MemoryArchive(DAY)
+    yield Kept(MemoryAccounts(ledger, archive), ledger, archive)
+
+
+@asynccontextmanager
+async def sqlite(folder: Path) -> AsyncIterator[Kept]:
+    database = Database(folder / "olvido.sqlite3", Tasks())
+    try:
+        yield Kept(SqliteAccounts(database), database.ledger, SqliteArchive(database, DAY), database)
+    finally:
+        await database.close()
+
+
+Backend = Callable[[Path], AbstractAsyncContextManager[Kept]]
+BACKENDS = {"memory": memory, "sqlite": sqlite}
+
+
+@pytest.fixture(params=BACKENDS)
+async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kept]:
+    async with BACKENDS[request.param](tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def accounts(kept: Kept) -> Accounts:
+    return kept.accounts
+
+
+def row(number: int, at: float = LONG_AGO, **differing: object) -> LedgerRow:
+    """What it costs adds up to the same in any order."""
+    return ledger_row(request_id=f"r{number}", at=at, **{"scope": "a/", "cost": 0.25, **differing})
+
+
+def total(rows: list[LedgerRow]) -> Sums:
+    return sum(map(sums_of, rows), Sums())
+
+
+class TestSums:
+    @pytest.mark.parametrize("day", [LONG_AGO, TO_COME])
+    @pytest.mark.parametrize("width", get_args(Width))
+    async def test_a_bucket_adds_up_what_begins_in_it(self, kept: Kept, width: Width, day: float) -> None:
+        inside = [row(1, day), row(2, day + width / 2, tokens_sent=7), row(3, day + width - 0.5, cost=1.5)]
+        await kept.write(*inside, row(4, day - 0.5), row(5, day + width))
+        assert await kept.accounts.buckets(day, day + 1, width) == [Bucket(day, "", total(inside))]
+
+    @pytest.mark.parametrize("condensed", [0, 1, 59, 60, 90, 3_600, DAY, 2 * DAY])
+    @pytest.mark.parametrize("width", get_args(Width))
+    async def test_it_makes_no_difference_what_was_condensed(self, kept: Kept, width: Width, condensed: int) -> None:
+        times = (0, 59, 60, 61, 3_599, 3_600, 7_200, DAY - 1, DAY)
+        rows = [row(number, TO_COME + at) for number, at in enumerate(times)]
+        await kept.write(*rows)
+        before = await kept.accounts.buckets(TO_COME, TO_COME + 2 * DAY, width)
+        assert sum((bucket.sums for bucket in before), Sums()) == total(rows)
+        await kept.condense(TO_COME + condensed)
+        assert await kept.accounts.buckets(TO_COME, TO_COME + 2 * DAY, width) == before
+        late = [row(10, TO_COME + 30), row(11, TO_COME + DAY - 1), row(12, TO_COME + DAY)]
+        await kept.write(*late)
+        after = await kept.accounts.buckets(TO_COME, TO_COME + 2 * DAY, width)
+        assert [bucket.at for bucket in after] == [bucket.at for bucket in before]
+        assert sum((bucket.sums for bucket in after), Sums()) == total([*rows, *late])
+
+    @pytest.mark.parametrize(
+        ("start", "end", "found"),
+        [
+            (0, 180, [0, 60, 120]), (0, 121, [0, 60, 120]), (0, 120, [0, 60]), (1, 180, [60, 120]), (60, 61, [60]),
+            (61, 100, []), (-DAY, DAY, [0, 60, 120]), (180, DAY, []), (-DAY, 0, []), (60, 60, []), (120, 60, []),
+        ],
+    )  # fmt: skip
+    async def test_buckets_that_begin_in_the_span_are_told_and_no_other(
+        self, kept: Kept, start: float, end: float, found: list[float]
+    ) -> None:
+        await kept.write(*(row(number, LONG_AGO + 60 * number + 5) for number in range(3)))
+        buckets = await kept.accounts.buckets(LONG_AGO + start, LONG_AGO + end, 60)
+        assert [bucket.at - LONG_AGO for bucket in buckets] == found
+
+    async def test_however_long_the_span_is_empty_buckets_are_left_out(self, kept: Kept) -> None:
+        await kept.write(row(1), row(2, LONG_AGO + 600))
+        assert len(await kept.accounts.buckets(0, 1e12, 60)) == 2
+
+    @pytest.mark.parametrize(
+        ("by", "names"),
+        [
+            ("", [""]), ("model", ["m", "n", "other"]), ("upstream", ["up", "vp"]),
+            ("source", ["exact", "intent", "upstream"]), ("plan", ["managed", "untouched"]),
+        ],
+    )  # fmt: skip
+    async def test_sums_are_told_by_name(self, kept: Kept, by: Dimension, names: list[str]) -> None:
+        rows = [
+            row(1), row(2, model="n"), row(3, source="exact"), row(4, source="intent", upstream="vp"),
+            row(5, plan="managed"), row(6, model="invented", status=404), row(7, model="m" * (LONGEST_NAME + 1)),
+            row(8, status=500),
+        ]  # fmt: skip
+        await kept.write(*rows)
+        buckets = await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, 60, by=by)
+        assert [bucket.name for bucket in buckets] == names
+        if by == "model":
+            others = {"invented": "other", "m" * (LONGEST_NAME + 1): "other"}
+            mine = [total([each for each in rows if others.get(each.model, each.model) == name]) for name in names]
+        else:
+            mine = [total([each for each in rows if by == "" or getattr(each, by) == name]) for name in names]
+        assert [bucket.sums for bucket in buckets] == mine
+
+    async def test_a_request_that_was_written_twice_counts_once(self, kept: Kept) -> None:
+        await kept.write(row(1), row(1, cost=5.0))
+        await kept.write(row(1, cost=7.0), row(2))
+        (bucket,) = await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, 60)
+        assert bucket.sums == total([row(1), row(2)])
+        (card,) = await kept.accounts.sessions()
+        assert card.sums == bucket.sums
+
+    async def test_a_scope_has_its_own_sums_and_all_have_theirs(self, kept: Kept) -> None:
+        mine, theirs = [row(1), row(2)], [row(1, scope="b/", cost=3.0)]
+        await kept.write(*mine, *theirs)
+        for scope, rows in (("a/", mine), ("b/", theirs), (None, [*mine, *theirs])):
+            for width in (60, 3_600, DAY):
+                (bucket,) = await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, width, scope)  # type: ignore[arg-type]
+                assert bucket.sums == total(rows)
+        assert await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, 60, "c/") == []
+
+    async def test_of_nothing_there_is_nothing(self, accounts: Accounts) -> None:
+        for by in get_args(Dimension):
+            assert await accounts.buckets(0, 2 * DAY, 3_600, by=by) == []
+        assert await accounts.scopes() == []
+        assert await accounts.rows() == []
+        assert await accounts.row("r1") is None
+        assert await accounts.last() == 0
+        assert await accounts.sessions() == []
+        assert await accounts.turns("a/", "s") == []
+
+
+class TestRows:
+    async def test_rows_come_by_number_newest_first_a_page_at_a_time(self, kept: Kept) -> None:
+        rows = [row(number, LONG_AGO - number) for number in range(5)]
+        await kept.write(*rows)
+        first = await kept.accounts.rows(limit=2)
+        assert [each for _, each in first] == [rows[4], rows[3]]
+        second = await kept.accounts.rows(before=first[-1][0], limit=2)
+        assert [each for _, each in second] == [rows[2], rows[1]]
+        numbers = [number for number, _ in (*first, *second)]
+        assert numbers == sorted(numbers, reverse=True)
+        assert await kept.accounts.last() == numbers[0]
+        assert await kept.accounts.rows(limit=0) == []
+
+    async def test_what_was_written_after_a_row_comes_oldest_first(self, kept: Kept) -> None:
+        await kept.write(row(1), row(2, scope="b/"))
+        seen = await kept.accounts.last()
+        assert await kept.accounts.rows(after=seen) == []
+        await kept.write(row(3), row(4, scope="b/"), row(5))
+        news = await kept.accounts.rows(after=seen)
+        assert [each.request_id for _, each in news] == ["r3", "r4", "r5"]
+        assert [each.request_id for _, each in await kept.accounts.rows(after=seen, limit=1)] == ["r3"]
+        assert [each.request_id for _, each in await kept.accounts.rows(after=seen, scope="a/")] == ["r3", "r5"]
+        assert await kept.accounts.last() == news[-1][0]
+
+    @pytest.mark.parametrize(
+        ("whose", "found"),
+        [
+            ({}, ["r4", "r3", "r2", "r1"]), ({"scope": "a/"}, ["r3", "r2", "r1"]), ({"scope": "b/"}, ["r4"]),
+            ({"scope": "a/", "session": "s"}, ["r3", "r1"]), ({"session": "s"}, ["r4", "r3", "r1"]),
+            ({"scope": "b/", "session": "t"}, []), ({"scope": "c/"}, []), ({"session": "u"}, []),
+        ],
+    )  # fmt: skip
+    async def test_rows_of_a_scope_or_a_session_are_told_apart(
+        self, kept: Kept, whose: dict[str, str], found: list[str]
+    ) -> None:
+        await kept.write(row(1), row(2, session="t"), row(3), row(4, scope="b/"))
+        assert [each.request_id for _, each in await kept.accounts.rows(**whose)] == found  # type: ignore[arg-type]
+
+    async def test_a_row_is_found_by_its_request(self, kept: Kept) -> None:
+        mine, theirs = row(1), row(2, scope="b/", mechanisms={"window": 9})
+        await kept.write(mine, theirs)
+        assert await kept.accounts.row("r2") == theirs
+        assert await kept.accounts.row("r2", "b/") == theirs
+        assert await kept.accounts.row("r2", "a/") is None
+        assert await kept.accounts.row("r3") is None
+
+
+class TestSessions:
+    async def test_sessions_come_latest_first_a_page_at_a_time(self, kept: Kept) -> None:
+        rows = [row(number, LONG_AGO + number, session=f"s{number}") for number in range(4)]
+        again = row(9, LONG_AGO + 100, session="s0")
+        await kept.write(*rows)
+        await kept.write(again)
+        first = await kept.accounts.sessions(limit=2)
+        assert [(card.session, card.first_at, card.last_at) for card in first] == [
+            ("s0", LONG_AGO, again.at), ("s3", LONG_AGO + 3, LONG_AGO + 3)
+        ]  # fmt: skip
+        assert first[0].sums == total([rows[0], again])
+        second = await kept.accounts.sessions(before=first[-1].last_at)
+        assert [card.session for card in second] == ["s2", "s1"]
+        assert await kept.accounts.sessions(limit=0) == []
+
+    async def test_scopes_may_name_their_sessions_alike(self, kept: Kept) -> None:
+        await kept.write(row(1), row(2, LONG_AGO + 1, scope="b/", cost=9.0))
+        mine, theirs = [await kept.accounts.sessions(scope=scope) for scope in ("a/", "b/")]
+        assert [(card.scope, card.session, card.sums.cost) for card in (*mine, *theirs)] == [
+            ("a/", "s", 0.25), ("b/", "s", 9.0)
+        ]  # fmt: skip
+        assert await kept.accounts.sessions() == [*theirs, *mine]
+        assert await kept.accounts.sessions(scope="c/") == []
+
+    async def test_a_session_lasts_from_its_first_request_to_its_last_in_whatever_order_they_end(
+        self, kept: Kept
+    ) -> None:
+        for number, at in enumerate((5.0, 1.0, 9.0, 3.0)):
+            await kept.write(row(number, at))
+        (card,) = await kept.accounts.sessions()
+        assert (card.first_at, card.last_at, card.sums.requests) == (1.0, 9.0, 4)
+
+    async def test_scopes_come_latest_first(self, kept: Kept) -> None:
+        await kept.write(row(1, 5.0), row(2, 7.0, scope="b/"), row(3, 6.0, scope="c/"), row(4, 8.0, session="t"))
+        assert await kept.accounts.scopes() == [("a/", 8.0), ("b/", 7.0), ("c/", 6.0)]
+        assert await kept.accounts.scopes(limit=1) == [("a/", 8.0)]
+
+    async def test_turns_of_all_branches_are_told_oldest_first(self, kept: Kept) -> None:
+        said = "¿cuánto? " * 40
+        asked = Utterance("user", said, b"q" * 16)
+        turns = [
+            ArchivedTurn(b"1" * 16, b"", "s", 1, 5.0, b"[]", (asked, Utterance("assistant", "9", b"1" * 16))),
+            ArchivedTurn(b"2" * 16, b"1" * 16, "s", 2, 6.0, b"[]", ()),
+            ArchivedTurn(b"3" * 16, b"1" * 16, "s", 2, 7.0, b"[]", (Utterance("assistant", "ay", b"3" * 16),)),
+        ]
+        for turn in (*turns[::-1], replace(turns[0], link=b"4" * 16, session="t")):
+            kept.archive.add("a/", turn, None)
+        await kept.archive.flush()
+        cards = await kept.accounts.turns("a/", "s")
+        assert cards == [
+            TurnCard(b"1" * 16, b"", 1, 5.0, said[:120]),
+            TurnCard(b"2" * 16, b"1" * 16, 2, 6.0, ""),
+            TurnCard(b"3" * 16, b"1" * 16, 2, 7.0, ""),
+        ]
+        assert await kept.accounts.turns("a/", "s", limit=2) == cards[1:]
+        assert await kept.accounts.turns("b/", "s") == []
+
+
+amounts = st.integers(0, 10_000)
+rows = st.builds(
+    ledger_row,
+    request_id=st.integers(0, 30).map(str),
+    at=st.floats(LONG_AGO, LONG_AGO + DAY).map(lambda at: round(at, 3)),
+    scope=st.sampled_from(["a/", "b/"]),
+    session=st.sampled_from(["s", "t"]),
+    model=st.sampled_from(["m", "n"]),
+    source=st.sampled_from(["upstream", "exact", "intent"]),
+    outcome=st.sampled_from(["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]),
+    status=st.sampled_from([200, 0, 429]),
+    plan=st.sampled_from(["untouched", "managed", "over-budget", "fail-open"]),
+    tokens_original=amounts,
+    tokens_sent=amounts,
+    tokens_completion=amounts,
+    tokens_busted=amounts,
+    measured=st.booleans(),
+    cost=amounts.map(lambda cents: cents / 128),  # adds up to the same in any order
+    cost_saved=st.integers(-999, 999).map(lambda cents: cents / 128),
+    total_seconds=st.sampled_from([0.5, 2.0]),
+    mechanisms=st.dictionaries(st.sampled_from(["window", "recall", "elided"]), amounts),
+)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@given(batches=st.lists(st.lists(rows, max_size=12), max_size=3))
+@settings(max_examples=15)
+def test_every_view_adds_up_to_the_ledger(
+    name: str, batches: list[list[LedgerRow]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    async def play() -> None:
+        async with BACKENDS[name](tmp_path_factory.mktemp("accounts")) as kept:
+            for batch in batches:
+                await kept.write(*batch)
+            for scope in ("a/", "b/", None):
+                written = [each for _, each in await kept.accounts.rows(scope=scope)]
+                for width in get_args(Width):
+                    for by in get_args(Dimension):
+                        buckets = await kept.accounts.buckets(LONG_AGO, LONG_AGO + DAY + 1, width, scope, by)
+                        assert sum((bucket.sums for bucket in buckets), Sums()) == total(written)
+                cards = await kept.accounts.sessions(scope=scope)
+                assert sum((card.sums for card in cards), Sums()) == total(written)
+
+    import asyncio
+
+    asyncio.run(play())
+
+
+async def test_off_tells_nothing() -> None:
+    accounts: Accounts = AccountsOff()
+    await TestSums().test_of_nothing_there_is_nothing(accounts)

@@ -1,0 +1,50 @@
+"""The catalogue is what is exposed, and says all that its documentation needs."""
+
+import pytest
+
+from proxy.observe.catalogue import MOST_INITIAL, Catalogue, Entry
+
+CATALOGUE = Catalogue()
+BY_NAME = {entry.name: entry for entry in CATALOGUE.entries}
+
+
+def exposed() -> dict[str, str]:
+    """Names as Prometheus sees them, and types."""
+    families = CATALOGUE.registry.collect()
+    return {f"{each.name}_total" if each.type == "counter" else each.name: each.type for each in families}
+
+
+def test_every_metric_is_in_the_catalogue_by_the_name_that_prometheus_sees() -> None:
+    assert exposed() == {entry.name: entry.kind for entry in CATALOGUE.entries}
+    assert len(BY_NAME) == len(CATALOGUE.entries)
+
+
+@pytest.mark.parametrize("entry", CATALOGUE.entries, ids=lambda entry: entry.name)
+def test_a_metric_says_what_it_means_and_what_its_labels_can_say(entry: Entry) -> None:
+    assert entry.meaning.endswith(".")
+    assert all(entry.labels.values())
+    assert entry.several in ("sum", "max")
+    assert entry.kind == "gauge" or entry.several == "sum"
+    if "seconds" in entry.name or "bytes" in entry.name or "dollars" in entry.name:
+        assert entry.name.removesuffix("_total").endswith(("_seconds", "_bytes", "_dollars"))
+
+
+@pytest.mark.parametrize(
+    ("name", "series"),
+    [
+        ("olvido_folds", 5),
+        ("olvido_plans", 4),
+        ("olvido_facts", 4),
+        ("olvido_reuse_reports", 3),
+        ("olvido_storage_seconds", 2),
+        ("olvido_in_flight", 1),
+        ("olvido_reuse", 0),  # more than anybody would want to see before they happened
+        ("olvido_requests", 0),
+        ("olvido_fail_open", 0),
+    ],
+)
+def test_a_series_that_is_known_beforehand_begins_at_0(name: str, series: int) -> None:
+    family = next(each for each in CATALOGUE.registry.collect() if each.name == name)
+    told = {frozenset((k, v) for k, v in sample.labels.items() if k != "le") for sample in family.samples}
+    assert len(told) == series <= MOST_INITIAL
+    assert all(sample.value == 0 for sample in family.samples)

@@ -1,0 +1,75 @@
+"""What a row claims: no saving where nothing was changed, and what was changed against what it would have cost."""
+
+from dataclasses import replace
+
+import pytest
+
+from proxy.attempt import Attempts
+from proxy.stages import ledger_row
+from proxy.types import (
+    Delivery,
+    Directives,
+    LedgerRow,
+    Mechanisms,
+    Outcome,
+    Passage,
+    Plan,
+    PlanKind,
+    Price,
+    ReuseMiss,
+    Trail,
+    Usage,
+)
+from tests.builders import chat, identity, incoming, messages, user
+
+REQUEST = chat(user("What is a black hole?"))
+PRICE = Price(input=1.0, cached=0.1, write=1.0, output=4.0)
+MANAGED = Plan(
+    "managed",
+    tokens_original=1_000,
+    tokens_sent=400,
+    messages=messages(user("What is a black hole?")),
+    mechanisms=Mechanisms(window=700, summaries=100),
+    repeated=900,
+    busted=50,
+    trail=Trail(limit=4_000, turns=9, kept=3, start=12, newest=18),
+)
+
+
+def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete") -> LedgerRow:
+    passage = Passage(
+        incoming(REQUEST.raw), REQUEST, identity(REQUEST), Directives(), ReuseMiss("absent"), plan, "up", started=0.0
+    )
+    delivery = Delivery(outcome, 200 if outcome == "complete" else 0, "up", "m", streamed=False, usage=usage)
+    return ledger_row.forwarded(passage, delivery, 7, PRICE, Attempts(lambda _stage, _reason: None), 0.1)
+
+
+@pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])
+@pytest.mark.parametrize("usage", [Usage(390, 10, 200), None])
+def test_what_went_through_as_it_came_saves_nothing(kind: PlanKind, usage: Usage | None) -> None:
+    got = row(Plan(kind, tokens_original=1_000, tokens_sent=1_000), usage)
+    assert got.tokens_original == got.tokens_sent == (390 if usage else 1_000)
+    assert (got.cost_saved, got.mechanisms, got.tokens_busted) == (0.0, {}, 0)
+
+
+def test_what_was_changed_is_compared_with_what_it_would_have_cost() -> None:
+    got = row(MANAGED, Usage(390, 10, 200))
+    assert (got.tokens_original, got.tokens_sent, got.tokens_cached, got.tokens_completion) == (1_000, 390, 200, 10)
+    assert got.cost == pytest.approx((190 * 1.0 + 200 * 0.1 + 10 * 4.0) / 1e6)
+    # The provider's cache would have held the 900 tokens that were sent before: that is not our saving.
+    assert got.cost_saved == pytest.approx((100 * 1.0 + 900 * 0.1 + 10 * 4.0) / 1e6 - got.cost)
+    assert (dict(got.mechanisms), got.tokens_busted, got.trail) == (
+        {"window": 700, "summaries": 100},
+        50,
+        MANAGED.trail,
+    )
+
+
+def test_what_made_a_request_dearer_is_held_against_us() -> None:
+    assert row(replace(MANAGED, repeated=1_000), Usage(390, 10, 0)).cost_saved < 0
+
+
+@pytest.mark.parametrize("outcome", ["upstream_error", "our_error"])
+def test_what_was_not_answered_cost_and_saved_nothing(outcome: Outcome) -> None:
+    got = row(MANAGED, None, outcome)
+    assert (got.cost, got.cost_saved, got.tokens_sent, got.tokens_original, got.mechanisms) == (0.0, 0.0, 0, 0, {})
