@@ -1,0 +1,5 @@
+"""The dashboards as code. `python -m grafana.source` writes them to grafana/dashboards, one JSON file each.
+
+panels.py     what every panel and dashboard has in common
+overview.py memory.py reuse.py health.py    a dashboard each
+"""
