@@ -1,0 +1,22 @@
+export default {
+  en: {
+    "login.title": "Log in",
+    "login.token": "Admin token",
+    "login.hint": "The value of admin.token in the proxy's configuration.",
+    "login.enter": "Log in",
+    "login.wrong": "That is not the token.",
+    "login.often": "Too many attempts. Wait a moment.",
+    "login.forbidden": "This proxy does not listen on loopback only, and no admin.token is set: nobody can look in until there is one.",
+    "login.what": "What this proxy saves and remembers is for whoever runs it.",
+  },
+  es: {
+    "login.title": "Entrar",
+    "login.token": "Token de administración",
+    "login.hint": "El valor de admin.token en la configuración del proxy.",
+    "login.enter": "Entrar",
+    "login.wrong": "Ese no es el token.",
+    "login.often": "Demasiados intentos. Esperá un momento.",
+    "login.forbidden": "Este proxy no escucha solo en loopback y no tiene admin.token: nadie puede mirar hasta que lo haya.",
+    "login.what": "Lo que este proxy ahorra y recuerda es para quien lo administra.",
+  },
+};

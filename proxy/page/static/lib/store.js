@@ -1,0 +1,57 @@
+/* Which scope is looked at. A scope is a tenant's 32 hex digits, a slash, and the end user's name or nothing.
+
+   scope()          the chosen one, "" for all of them        setScope(scope)
+   scopes()         [{scope, last_at}] as last loaded, newest first
+   anyScope()       the chosen one, else the last used: for what needs one; "" if there is none
+   onScope(fn)      returns what ends it. The shell shows the view anew when the scope changes: views need not listen
+   loadScopes()     asks the proxy
+   scopeLabel(s)    short, for people: "3fa9c1…" or "3fa9c1… · ana" */
+
+import { api } from "./api.js";
+
+const KEPT = "olvido.scope";
+const watchers = new Set();
+let known = [];
+let chosen = kept();
+
+function kept() {
+  try {
+    return sessionStorage.getItem(KEPT) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+export const scope = () => chosen;
+export const scopes = () => known;
+export const anyScope = () => chosen || known[0]?.scope || "";
+
+export function setScope(wanted) {
+  if (wanted === chosen) return;
+  chosen = wanted;
+  try {
+    sessionStorage.setItem(KEPT, wanted);
+  } catch {
+    // then for this visit
+  }
+  for (const fn of watchers) fn(wanted);
+}
+
+export function onScope(fn) {
+  watchers.add(fn);
+  return () => watchers.delete(fn);
+}
+
+export async function loadScopes() {
+  const found = await api.get("scopes");
+  known = [...found.scopes].sort((one, other) => other.last_at - one.last_at);
+  if (chosen && !known.some((each) => each.scope === chosen)) setScope("");
+  return known;
+}
+
+export function scopeLabel(given) {
+  const [tenant, ...person] = given.split("/");
+  const short = tenant.length > 8 ? `${tenant.slice(0, 6)}…` : tenant;
+  const name = person.join("/");
+  return name ? `${short} · ${name}` : short;
+}

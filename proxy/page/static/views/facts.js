@@ -1,0 +1,292 @@
+/* What is remembered of people: the facts that prompts get, how they age, and what can be done about them. */
+
+import dictionary from "../i18n/facts.js";
+import { api } from "../lib/api.js";
+import { announce, clear, empty, failure, h, loading, unique } from "../lib/dom.js";
+import { chips, dialog, field } from "../lib/form.js";
+import { count, moment } from "../lib/format.js";
+import { lang, register, t, tn } from "../lib/i18n.js";
+import { badge, meter, tick, when } from "../lib/parts.js";
+import { href } from "../lib/route.js";
+import { scope, scopeLabel, scopes } from "../lib/store.js";
+import { table } from "../lib/table.js";
+
+register(dictionary);
+export const title = "facts.title";
+
+const MOST = 1000; // that the proxy tells at once
+const LISTED = 100;
+const KINDS = { active: "accent", stale: "warn", superseded: "quiet" };
+const STATUSES = ["active", "retrieval-only", "stale", "superseded"];
+const CONFIDENCES = ["high", "medium", "low"];
+
+export async function show(root, ctx) {
+  let facts = [];
+  let hasMore = false;
+  let most = LISTED;
+  const wanted = { status: "", domain: "", text: "" };
+  const list = table({ columns: columns(actions), caption: t("facts.caption"), empty: h("div"), key: (fact) => fact.id, rowClass: (fact) => isPast(fact) && "is-past" });
+  const shown = h("span", { class: "muted small", role: "status", tabindex: "-1" });
+  const hint = h("p", { class: "hint" });
+  const foot = h("div", { class: "more" });
+  const trouble = h("div");
+  const panel = h("section", { class: "panel" });
+  const status = chips({
+    label: t("facts.filter"),
+    chosen: "",
+    options: ["", ...STATUSES].map((value) => ({ value, text: t(`facts.status.${value || "all"}`) })),
+    pick: (value) => filter({ status: value }),
+  });
+  const domain = h("select", { class: "select", onchange: () => filter({ domain: domain.value }) });
+  const search = h("input", { class: "input", type: "search", autocomplete: "off", oninput: () => filter({ text: search.value }) });
+
+  await load();
+  clear(
+    root,
+    h("div", { class: "view-head" }, h("h1", t("facts.title")), shown, h("button", { class: "btn btn-primary", type: "button", onclick: add }, t("facts.add"))),
+    trouble,
+    panel,
+  );
+  draw();
+  ctx.onLeave(tick(root));
+
+  // --- the list ----------------------------------------------------------------------------------------------------
+
+  async function load() {
+    const found = await api.get("facts", { scope: scope(), limit: MOST }, { signal: ctx.signal });
+    facts = found.facts.sort((one, other) => other.created_at - one.created_at);
+    hasMore = found.more;
+  }
+
+  function filter(changed) {
+    Object.assign(wanted, changed);
+    most = LISTED;
+    draw();
+  }
+
+  function draw() {
+    if (!facts.length) {
+      clear(panel, empty(t("facts.none"), h("ul", { class: "stack muted" }, ["one", "two", "three"].map((each) => h("li", t(`facts.none.${each}`)))), h("p", t("facts.none.then"))));
+      shown.textContent = "";
+      return;
+    }
+    if (!panel.contains(list.element)) {
+      clear(panel, h("div", { class: "toolbar facts-tools" }, status.element, field(t("facts.domain"), domain), field(t("facts.search"), search), hint), list.element, foot);
+    }
+    domains();
+    const rows = facts.filter((fact) => isWanted(fact, wanted));
+    list.set(rows.slice(0, most));
+    shown.textContent = tn("facts.shown", rows.length, { n: count(rows.length), of: count(facts.length) });
+    hint.textContent = `${t(`facts.hint.${wanted.status || "all"}`)}${hasMore ? ` ${t("facts.more", { n: count(MOST) })}` : ""}`;
+    status.count({ "": facts.length, ...tally(facts.map((fact) => fact.status)) });
+    const more = () => {
+      most = Infinity;
+      draw();
+    };
+    if (!rows.length) clear(foot, empty(t("facts.nothing")));
+    else clear(foot, rows.length > most && h("button", { class: "btn btn-small", type: "button", onclick: more }, tn("facts.rest", rows.length - most)));
+  }
+
+  function domains() {
+    const many = tally(facts.map((fact) => fact.domain));
+    if (!(wanted.domain in many)) wanted.domain = "";
+    const options = Object.keys(many).sort().map((name) => h("option", { value: name }, `${name} (${many[name]})`));
+    clear(domain, h("option", { value: "" }, t("facts.domain.all")), options);
+    domain.value = wanted.domain;
+  }
+
+  // --- what can be done --------------------------------------------------------------------------------------------
+
+  function actions(fact) {
+    const button = (name, act) =>
+      h("button", { class: "btn btn-quiet btn-small", type: "button", dataset: { action: name }, "aria-label": `${t(`facts.${name}`)}: ${fact.key}`, onclick: () => act(fact) }, t(`facts.${name}`));
+    const isCurrent = fact.status !== "superseded";
+    return h(
+      "span",
+      { class: "acts", dataset: { fact: fact.id } },
+      isCurrent && [button("confirm", confirm), button("edit", edit)],
+      button("history", history),
+      button("forget", forget),
+    );
+  }
+
+  async function confirm(fact) {
+    try {
+      await api.patch(`facts/${fact.id}`, { confirm: true }, { signal: ctx.signal });
+      await done("confirm", fact.id, t("facts.said.confirmed", { value: fact.value }));
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  async function edit(fact) {
+    const run = (form) => api.patch(`facts/${fact.id}`, filledIn(form), { signal: ctx.signal });
+    const answer = await dialog({ title: t("facts.edit.title"), body: inputs(fact, facts), action: t("facts.save"), run, signal: ctx.signal });
+    if (answer) await done("edit", answer.fact.id, t("facts.said.edited", { value: answer.fact.value }));
+  }
+
+  async function add() {
+    const owners = scope() ? [scope()] : [...new Set([...scopes(), ...facts].map((each) => each.scope))];
+    if (!owners.length) {
+      await dialog({ title: t("facts.add.title"), body: h("p", t("facts.add.noscope")), signal: ctx.signal });
+      return;
+    }
+    const run = (form) => api.post("facts", { scope: form.get("scope"), ...filledIn(form) }, { signal: ctx.signal });
+    const answer = await dialog({ title: t("facts.add.title"), body: [belongs(owners), inputs(null, facts)], action: t("facts.add"), run, signal: ctx.signal });
+    if (answer) await done("edit", answer.fact.id, t("facts.said.added", { value: answer.fact.value }));
+  }
+
+  async function forget(fact) {
+    const next = neighbour(fact);
+    const body = [
+      h("p", { class: "quoted" }, fact.value),
+      h("p", t("facts.forget.what")),
+      h("ul", { class: "forgets" }, ["fact", "messages", "made"].map((each) => h("li", t(`facts.forget.${each}`)))),
+      h("p", { class: "muted small" }, t("facts.forget.not")),
+    ];
+    const run = () => api.del(`facts/${fact.id}`, {}, { signal: ctx.signal });
+    const answer = await dialog({ title: t("facts.forget.title"), body, action: t("facts.forget"), kind: "danger", run, signal: ctx.signal });
+    if (answer) await done("forget", next, t("facts.said.forgotten", { value: fact.value }));
+  }
+
+  async function history(fact) {
+    const body = h("div", loading());
+    const closed = dialog({ title: t("facts.history.title"), body, signal: ctx.signal });
+    try {
+      const { fact: now, history: past } = await api.get(`facts/${fact.id}`, {}, { signal: ctx.signal });
+      clear(body, chain([...past.before, now, ...past.after], now));
+    } catch (error) {
+      if (!ctx.signal.aborted) clear(body, failure(error));
+    }
+    await closed;
+  }
+
+  /** The list as it is now, and the keyboard where it was. */
+  async function done(action, id, said) {
+    try {
+      await load();
+    } catch (error) {
+      failed(error);
+      return;
+    }
+    clear(trouble);
+    draw();
+    const acts = root.querySelector(`[data-fact="${id}"]`);
+    acts?.closest("tr").classList.toggle("is-new", action !== "forget");
+    (acts?.querySelector(`[data-action="${action}"]`) ?? shown).focus();
+    announce(said);
+  }
+
+  function failed(error) {
+    if (!ctx.signal.aborted) clear(trouble, failure(error));
+  }
+
+  /** Whose row the keyboard goes to when this one is gone. */
+  function neighbour(fact) {
+    const rows = facts.filter((each) => isWanted(each, wanted));
+    const at = rows.findIndex((each) => each.id === fact.id);
+    return (rows[at + 1] ?? rows[at - 1])?.id;
+  }
+}
+
+const isPast = ({ status }) => status === "superseded" || status === "stale";
+
+function isWanted(fact, { status, domain, text }) {
+  if ((status && fact.status !== status) || (domain && fact.domain !== domain)) return false;
+  const said = `${fact.key} ${fact.value}`.toLocaleLowerCase();
+  return text.toLocaleLowerCase().split(/\s+/).every((word) => said.includes(word));
+}
+
+function tally(names) {
+  const found = Object.create(null); // a domain may have any name
+  for (const name of names) found[name] = (found[name] ?? 0) + 1;
+  return found;
+}
+
+// --- a fact --------------------------------------------------------------------------------------------------------
+
+function columns(actions) {
+  return [
+    { label: t("facts.fact"), head: true, cell: (fact) => [h("span", { class: "fact-value" }, fact.value), named(fact)] },
+    { label: t("facts.status"), class: "cell-status", cell: (fact) => [h("span", { class: "row" }, standing(fact), t(`facts.confident.${fact.confidence}`)), countdown(fact)] },
+    { label: t("facts.confirmed"), class: "cell-known", cell: (fact) => [when(fact.last_confirmed_at), h("span", { class: "small" }, origin(fact))] },
+    { label: "", name: t("facts.actions"), wide: true, class: "cell-acts", cell: actions },
+  ];
+}
+
+const standing = ({ status }) => badge(t(`facts.status.${status}`), KINDS[status]);
+
+const named = (fact) =>
+  h(
+    "span",
+    { class: "row fact-name" },
+    h("span", { class: "tag" }, fact.domain),
+    h("span", { class: "break" }, fact.key),
+    fact.pinned && h("span", { title: t("facts.pinned.what") }, badge(t("facts.pinned"), "accent")),
+    !scope() && scopes().length > 1 && h("span", scopeLabel(fact.scope)),
+  );
+
+function origin(fact) {
+  if (!fact.turn) return t("facts.byhand");
+  return [t(`facts.source.${fact.source}`), ", ", h("a", { href: href("session", fact.session, { scope: fact.scope }) }, t("facts.turn", { n: fact.turn }))];
+}
+
+function countdown({ becomes, last_confirmed_at: since }) {
+  if (!becomes) return null;
+  const now = Date.now() / 1000;
+  const parts = [
+    { value: becomes.at - now, class: "context" },
+    { value: now - since, class: "gone" },
+  ];
+  return [h("span", { class: "small", title: moment(becomes.at) }, t(`facts.becomes.${becomes.status}`, { when: within(becomes.at - now) })), meter(parts)];
+}
+
+function within(seconds) {
+  const [unit, size] = seconds < 3600 ? ["minute", 60] : seconds < 2 * 86_400 ? ["hour", 3600] : ["day", 86_400];
+  return new Intl.RelativeTimeFormat(lang()).format(Math.max(1, Math.round(seconds / size)), unit);
+}
+
+function chain(facts, now) {
+  if (facts.length === 1) return h("p", { class: "muted" }, t("facts.history.none"));
+  return h(
+    "ol",
+    { class: "past" },
+    facts.map((fact) =>
+      h(
+        "li",
+        { "aria-current": fact.id === now.id ? "true" : null },
+        h("span", { class: "fact-value" }, fact.value),
+        h("span", { class: "row fact-name" }, moment(fact.created_at), standing(fact)),
+      ),
+    ),
+  );
+}
+
+// --- a form --------------------------------------------------------------------------------------------------------
+
+const choice = (name, options, text, value = options[0]) => h("select", { class: "select", name, value }, options.map((each) => h("option", { value: each }, text(each))));
+
+const belongs = (owners) => field(t("shell.scope"), choice("scope", owners, scopeLabel));
+
+/** Of a fact, or of a new one. `facts`: whose domains are known. */
+function inputs(fact, facts) {
+  const list = unique("domains");
+  const value = h("textarea", { class: "textarea", name: "value", required: true, maxlength: 2000, autofocus: true, value: fact?.value ?? "" });
+  return [
+    field(t("facts.value"), value, t(fact ? "facts.value.edit" : "facts.value.add")),
+    h(
+      "div",
+      { class: "pair" },
+      field(t("facts.domain"), h("input", { class: "input", name: "domain", required: true, maxlength: 128, list, autocomplete: "off", value: fact?.domain ?? "" })),
+      field(t("facts.key"), h("input", { class: "input", name: "key", required: true, maxlength: 128, autocomplete: "off", value: fact?.key ?? "" }), t("facts.key.hint")),
+    ),
+    h("datalist", { id: list }, Object.keys(tally(facts.map((each) => each.domain))).sort().map((name) => h("option", { value: name }))),
+    field(t("facts.confidence"), choice("confidence", CONFIDENCES, (each) => t(`facts.confidence.${each}`), fact?.confidence), t("facts.confidence.hint")),
+    h("label", { class: "check" }, h("input", { type: "checkbox", name: "pinned", checked: fact?.pinned ?? false }), h("span", t("facts.pinned"), " ", h("span", { class: "muted" }, `(${t("facts.pinned.what")})`))),
+  ];
+}
+
+const filledIn = (form) => ({
+  ...Object.fromEntries(["domain", "key", "value", "confidence"].map((name) => [name, form.get(name)])),
+  pinned: form.has("pinned"),
+});

@@ -1,0 +1,47 @@
+"""Conversations: the list, and one of them with its timeline and its branches."""
+
+from urllib.parse import quote
+
+from tests.page.conftest import Open, Page
+from tests.page.talk import SESSION, TURNS, Talked
+
+
+def test_the_list_can_be_searched_by_name(page: Page, proxy: Open) -> None:
+    page.open("#/sessions", ready="tbody tr")
+    names = {each["session"] for each in proxy.api("sessions")["sessions"]}
+    assert len(names) > 1
+    assert page.tab.locator("tbody tr").count() == len(names)
+    page.tab.get_by_label("Search by name").fill(SESSION[:6].upper())
+    assert page.tab.locator("tbody th a").all_inner_texts() == [SESSION]
+    page.tab.get_by_label("Search by name").fill("no such name")
+    assert "No loaded session" in page.text("main")
+
+
+def test_every_request_of_a_session_is_on_its_timeline(page: Page, proxy: Open) -> None:
+    page.open("#/sessions", ready="tbody tr")
+    page.tab.get_by_role("link", name=SESSION).click()
+    page.tab.wait_for_selector(".view-session tbody tr")
+    told = proxy.api(f"sessions/{SESSION}")["requests"]
+    links = page.tab.eval_on_selector_all("tbody th a", "all => all.map(e => e.hash)")
+    assert [each["request_id"] in link for each, link in zip(told, links, strict=True)] == [True] * len(TURNS) + [True]
+    folds = sum(bool(each["trail"] and each["trail"]["break_even"]["leave"]) for each in told if each["trail"])
+    assert folds > 0
+    assert page.tab.locator(".icon-fold").count() == folds
+
+
+def test_another_way_from_a_turn_on_is_a_branch_that_keys_can_close(page: Page, talked: Talked) -> None:
+    page.open(f"#/session/{quote(SESSION, safe='')}", ready=".tree")
+    turn = page.tab.get_by_text("Or shall we take the bus?")
+    branch = page.tab.locator(".tree .forks summary")
+    assert branch.count() == 1
+    assert turn.is_visible()
+    branch.focus()
+    branch.press("Enter")
+    assert turn.is_hidden()
+
+
+def test_a_turn_leads_to_the_request_that_asked_it(page: Page, talked: Talked) -> None:
+    page.open(f"#/session/{quote(SESSION, safe='')}", ready=".tree")
+    page.tab.locator(".tree").get_by_role("link", name="Turn 1", exact=True).click()
+    page.tab.wait_for_selector(".view-request h1")
+    assert talked.first in page.text(".view-request")
