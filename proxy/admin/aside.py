@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
-from proxy.embed.base import Embedder, State, Vectors
+from proxy.embed.base import Embedder, Lent, Vectors
 from proxy.errors import Conflict
 
 T = TypeVar("T")
@@ -73,32 +73,12 @@ class Aside:
             await asyncio.wait([self._running], timeout=seconds)
 
 
-class Borrowed:
+class Borrowed(Lent):
     """An embedder that works on another event loop, `home`."""
 
     def __init__(self, embedder: Embedder, home: asyncio.AbstractEventLoop) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._home = home
-
-    @property
-    def version(self) -> str:
-        return self._embedder.version
-
-    @property
-    def state(self) -> State:
-        return self._embedder.state
-
-    @property
-    def detail(self) -> str:
-        return self._embedder.detail
-
-    @property
-    def dimensions(self) -> int | None:
-        return self._embedder.dimensions
-
-    def start(self) -> None: ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), self._home))
-
-    async def close(self) -> None: ...

@@ -72,3 +72,33 @@ class EmbeddingOff:
         raise EmbeddingUnavailable("embedding is off")
 
     async def close(self) -> None: ...
+
+
+class Lent:
+    """Another's embedder, under what its own `embed` makes of it: neither started nor closed here."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def version(self) -> str:
+        return self._embedder.version
+
+    @property
+    def state(self) -> State:
+        return self._embedder.state
+
+    @property
+    def detail(self) -> str:
+        return self._embedder.detail
+
+    @property
+    def dimensions(self) -> int | None:
+        return self._embedder.dimensions
+
+    def start(self) -> None: ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return await self._embedder.embed(texts)
+
+    async def close(self) -> None: ...

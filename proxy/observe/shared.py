@@ -40,11 +40,11 @@ class Shared:
     def exposition(self) -> bytes:
         self._bury()
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]
+        MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]  # the library's
         return generate_latest(registry)
 
     def leave(self) -> None:
-        mark_process_dead(os.getpid(), str(self._folder))  # type: ignore[no-untyped-call]
+        mark_process_dead(os.getpid(), str(self._folder))  # type: ignore[no-untyped-call]  # the library's
         os.close(self._lock)
 
     def _bury(self) -> None:
@@ -54,6 +54,6 @@ class Shared:
             try:
                 os.kill(process, 0)
             except ProcessLookupError:
-                mark_process_dead(process, str(self._folder))  # type: ignore[no-untyped-call]
+                mark_process_dead(process, str(self._folder))  # type: ignore[no-untyped-call]  # the library's
             except PermissionError:
                 continue  # it lives, as another user

@@ -6,36 +6,16 @@ from hashlib import blake2b
 
 import numpy as np
 
-from proxy.embed.base import Embedder, State, Vectors
+from proxy.embed.base import Embedder, Lent, Vectors
 
 MOST_TEXTS = 50_000  # of 384 dimensions: 80 MB
 
 
-class Memo:
-    """An Embedder, which neither starts nor closes the one behind it."""
-
+class Memo(Lent):
     def __init__(self, embedder: Embedder, most: int = MOST_TEXTS) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._most = most
         self._known: OrderedDict[bytes, Vectors] = OrderedDict()
-
-    @property
-    def version(self) -> str:
-        return self._embedder.version
-
-    @property
-    def state(self) -> State:
-        return self._embedder.state
-
-    @property
-    def detail(self) -> str:
-        return self._embedder.detail
-
-    @property
-    def dimensions(self) -> int | None:
-        return self._embedder.dimensions
-
-    def start(self) -> None: ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         keys = [blake2b(text.encode(errors="replace"), digest_size=16).digest() for text in texts]
@@ -49,5 +29,3 @@ class Memo:
         while len(self._known) > self._most:
             self._known.popitem(last=False)
         return rows
-
-    async def close(self) -> None: ...
