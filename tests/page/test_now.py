@@ -74,11 +74,11 @@ def test_without_a_stream_it_asks_again_and_again(page: Page, proxy: Open) -> No
 def test_the_range_can_be_chosen_and_is_kept(page: Page) -> None:
     page.open("#/now", ready=".chart")
     assert "Tokens per minute" in page.text("main")
-    page.tab.get_by_label(re.compile("7.d")).check()
+    page.tab.get_by_role("radio", name=re.compile("^7.d$")).check()
     page.tab.wait_for_selector("text=Tokens per 2 hours")
     page.tab.reload()
     page.tab.wait_for_selector("text=Tokens per 2 hours")
-    assert page.tab.get_by_label(re.compile("7.d")).is_checked()
+    assert page.tab.get_by_role("radio", name=re.compile("^7.d$")).is_checked()
 
 
 def test_a_chart_can_be_read_by_keys_and_as_a_table(page: Page) -> None:
@@ -131,7 +131,7 @@ def test_when_the_proxy_is_gone_what_is_known_stays_and_it_says_so(page: Page) -
     page.tab.clock.install()
     page.open("#/now", ready=".headline")
     page.tab.route("**/admin/api/**", lambda route: route.abort())
-    page.tab.get_by_label(re.compile("24.h")).check()
+    page.tab.get_by_role("radio", name=re.compile("^24.h$")).check()
     page.tab.wait_for_selector("#notice:not([hidden])")
     assert page.tab.is_visible(".headline")
     page.tab.unroute("**/admin/api/**")
