@@ -4,11 +4,13 @@ Pure: the facts that are known go in, the rows to write come out, by the clock o
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from proxy.memory.likeness import SAME_THING, STILL_THE_SAME, details, nearest, normal
+from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
+from proxy.memory.subject import Gist, gist, replaces, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
@@ -58,13 +60,15 @@ def learn(
     turn: int,
     link: bytes,
     now: float,
+    again: bool = False,
 ) -> FactChanges:
-    """What a user message changes about `facts`, all of its scope. The same message again changes nothing."""
+    """What a user message changes about `facts`, all of its scope. The same message again changes nothing, unless it is
+    said `again`: as the newest of a conversation, where its words may have stood before. Then it holds as of now."""
     before = {fact.id: fact for fact in facts}
     after = dict(before)
     for statement in statements:
         if isinstance(statement, Statement):
-            _learn_one(after, statement, _Turn(session, turn, link, now))
+            _learn_one(after, statement, _Turn(session, turn, link, now), again=again)
     changed = [fact for fact in after.values() if before.get(fact.id) != fact]
     return FactChanges(
         new=tuple(fact for fact in changed if fact.id not in before),
@@ -81,31 +85,61 @@ class _Turn:
     at: float
 
 
-def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn) -> None:
+def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, again: bool) -> None:
     said = normal(statement.value)
-    if any(turn.link in fact.links and normal(fact.value) == said for fact in facts.values()):
+    same = [fact for fact in facts.values() if normal(fact.value) == said]
+    if not again and any(turn.link in fact.links for fact in same):
         return
     current = [fact for fact in facts.values() if fact.superseded_by is None]
-    same = next((fact for fact in current if normal(fact.value) == said), None)
-    if same is None and statement.stance == "keeps":
-        same = nearest(current, statement, at_least=STILL_THE_SAME)
-        if same is not None and not details(statement.value) <= details(same.value):
-            facts[same.id] = _confirmed(same, statement, turn)
-            same = None
-            statement = replace(statement, key=_free_key(statement.key, current))
-    if same is not None:
-        facts[same.id] = _confirmed(same, statement, turn)
+    holds = next((fact for fact in same if fact.superseded_by is None), None)
+    if holds is not None:
+        facts[holds.id] = _confirmed(holds, statement, turn)
         return
-    old = [fact for fact in current if fact.key == statement.key and fact.domain == statement.domain]
-    if not old and statement.stance == "changes":
-        changed = nearest(current, statement, at_least=SAME_THING)
-        if changed is not None:
-            old = [changed]
-            statement = replace(statement, domain=changed.domain, key=changed.key)
-    new = _fact(statement, turn)
+    if statement.stance == "keeps" and (kept := nearest(current, statement, at_least=STILL_THE_SAME)) is not None:
+        facts[kept.id] = _confirmed(kept, statement, turn)
+        if details(statement.value) <= details(kept.value):
+            return
+    new = gist(statement.value)
+    old = [fact for fact in current if turn.link not in fact.links and replaces(new, gist(fact.value))]
+    old += _in_between(facts.values(), new, turn, old)
+    # What was said before and holds again is the same fact: its history goes on.
+    back = max(same, key=lambda fact: fact.superseded_at, default=None)
+    if back is not None:
+        made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0)
+    else:
+        made = _fact(_keyed(statement, current, old), turn)
     for fact in old:
-        facts[fact.id] = replace(fact, superseded_by=new.id, superseded_at=turn.at)
-    facts[new.id] = new
+        facts[fact.id] = replace(fact, superseded_by=made.id, superseded_at=turn.at)
+    facts[made.id] = made
+
+
+def _in_between(facts: Iterable[Fact], new: Gist, turn: _Turn, old: Sequence[Fact]) -> list[Fact]:
+    """The newest fact that was said between an earlier one and its return ("I'm back at Halden")."""
+    if not new.returns:
+        return []
+    ordered = sorted(facts, key=lambda fact: fact.created_at)
+    found = [
+        later
+        for later in ordered
+        if later.superseded_by is None
+        and later not in old
+        and turn.link not in later.links
+        and any(
+            earlier.created_at < later.created_at and returns_from(new, gist(earlier.value), gist(later.value))
+            for earlier in ordered
+        )
+    ]
+    return found[-1:]
+
+
+def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -> Statement:
+    """With the key of what it takes the place of; else with one that no current fact of its domain has."""
+    if old:
+        newest = max(old, key=lambda fact: fact.created_at)
+        return replace(statement, domain=newest.domain, key=newest.key)
+    taken = {fact.key for fact in current if fact.domain == statement.domain}
+    names = (statement.key, *(f"{statement.key}-{at}" for at in range(2, len(taken) + 3)))
+    return replace(statement, key=next(name for name in names if name not in taken))
 
 
 def _fact(statement: Statement, turn: _Turn) -> Fact:
@@ -140,11 +174,6 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
     )
 
 
-def _free_key(key: str, facts: Sequence[Fact]) -> str:
-    taken = {fact.key for fact in facts}
-    return next(name for name in (key, *(f"{key}-{at}" for at in range(2, len(facts) + 3))) if name not in taken)
-
-
 # --- ageing and forgetting -----------------------------------------------------------------------------------------
 
 
@@ -169,19 +198,49 @@ def next_status(fact: Fact, now: float, decay: Decay) -> tuple[FactStatus, float
 
 
 def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
-    """The facts to remove, superseded ones as well: those that have every content word of what shall be forgotten,
-    or, if none has, most of them."""
+    """The facts to remove, superseded ones as well: of the holder that the order names, those that have every content
+    word of what shall be forgotten, or, if none has, most of them. Where no word agrees because the order is in another
+    language, the one fact of the same attribute."""
     every = tuple(facts)
-    wanted = frozenset(terms(forgetting.what))
     if not forgetting.what.strip():
         return every
+    for what in dict.fromkeys((forgetting.what, _REASON.split(forgetting.what, maxsplit=1)[0])):
+        if found := _meant(every, what):
+            return found
+    return ()
+
+
+def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
+    wanted = frozenset(terms(what)) - _OF_ORDERS
+    about = gist(what)
     if not wanted:
         return ()
-    shared = {fact.id: len(wanted & _sayable(fact)) for fact in every}
+    theirs = [fact for fact in facts if _may_be_meant(about, gist(fact.value))]
+    shared = {fact.id: len(wanted & _sayable(fact)) for fact in theirs}
     best = max(shared.values(), default=0)
-    if 2 * best <= len(wanted):
-        return ()
-    return tuple(fact for fact in every if shared[fact.id] == best)
+    agree = [fact for fact in theirs if best and shared[fact.id] == best]
+    if 2 * best > len(wanted) or any(about.names & gist(fact.value).names for fact in agree):
+        return tuple(agree)
+    if len(agree) == 1 and len(wanted) <= _FEW_WORDS:
+        return tuple(agree)
+    alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
+    return tuple(alike) if len(alike) == 1 else ()
+
+
+def _is_alike(about: Gist, said: Gist) -> bool:
+    return bool(about.slots & said.slots or (about.aspects & said.aspects and said.orders))
+
+
+_FEW_WORDS = 4  # of an order: one that agrees, and in one fact alone, will do
+_REASON = re.compile(r"[,.;:]\s|\s(?:because|since|cos|porque|ya que|i don't|que no)\b", re.IGNORECASE)
+_OF_ORDERS = frozenset(terms("rule thing part regla cosa parte dato fact name nombre anymore"))
+
+
+def _may_be_meant(about: Gist, said: Gist) -> bool:
+    """Whose fact shall be forgotten: of whom the order names; the user's own, if it says "I" or "my"."""
+    if about.holder:
+        return about.holder == said.holder or bool(about.names & said.names)
+    return not about.is_own or not said.holder
 
 
 def _sayable(fact: Fact) -> frozenset[str]:

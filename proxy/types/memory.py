@@ -13,7 +13,7 @@ from proxy.types.base import Vector
 Language = Literal["es", "en"]
 Confidence = Literal["high", "medium", "low"]
 FactSource = Literal["explicit", "inferred"]
-Stance = Literal["states", "changes", "keeps"]
+Stance = Literal["states", "changes", "keeps", "ends"]
 FactStatus = Literal["active", "retrieval-only", "stale", "superseded"]
 
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects")  # of the seed; others are allowed

@@ -3,8 +3,9 @@
     python -m tests.bench.facts [--misses] [FILE.jsonl]
 
 Reads `authored/facts_single.jsonl` and `authored/conversations` in `OLVIDO_EVAL_DATA`, or only the messages of FILE
-(`facts_unseen.jsonl` beside this script has some that nothing was written for). A fact is found if one value of its
-message contains every string that it must. A value of a message that states no fact is wrong, as is one of a message
+(`facts_unseen.jsonl` beside this script has some that nothing was written for). A label is found if the values of its
+message say every string that it must: one fact is kept a statement, so "I'm a cook in Bath and off on Mondays" has two
+values for one label. A value of a message that states no fact is wrong, as is one of a message
 with facts that says nothing of any of them; a turn without a label is neither right nor wrong. Bounds are Wilson's,
 95 %, on the side that hurts.
 """
@@ -52,7 +53,8 @@ def judge(tally: Tally, text: str, facts: Sequence[dict[str, Any]]) -> None:
     """Count a labelled message: what it states, and what was found of it."""
     values = statements(text)
     for fact in facts:
-        match = next((each for each in values if has_all(each.value, fact["must_contain"])), None)
+        told = [each for each in values if any(has_all(each.value, [string]) for string in fact["must_contain"])]
+        match = told[0] if has_all("\n".join(each.value for each in told), fact["must_contain"]) else None
         tally.facts += 1
         tally.found += match is not None
         if match is None:
@@ -95,11 +97,12 @@ def replay(tally: Tally, conversation: dict[str, Any]) -> None:
         tally.contradicted += 1
         before = labels[label["contradicts_turn"]]
         old = [fact for fact in facts.values() if fact.turn == before["turn"]]
-        told = [fact for fact in old if has_all(fact.value, before["must_contain"])]
+        changed = [string for string in before["must_contain"] if string not in label["must_contain"]]
+        told = [fact for fact in old if any(has_all(fact.value, [string]) for string in changed)]
         outdated = [fact for fact in told if fact.superseded_by is None]
-        tally.superseded += bool(told) and not outdated
+        tally.superseded += len(outdated) < len(told)
         tally.outdated += len(outdated)
-        if not told or outdated:
+        if not told or len(outdated) == len(told):
             now = [(fact.key, fact.value) for fact in facts.values() if fact.turn == label["turn"]]
             tally.wrong.append(f"outdated: {[(fact.key, fact.value) for fact in old]} after {now}")
 

@@ -1,0 +1,149 @@
+"""Clauses of a message, and the features by which `learned` tells what a clause is.
+
+A clause is what is said at once: a sentence, or the part of one that says another thing. Where one begins is learnt,
+too, but for the ends of sentences.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from proxy.memory import domains
+from proxy.memory.signals import SIGNALS, folded
+from proxy.memory.terms import STOP, terms
+from proxy.reuse.text import plain, words
+from proxy.types.memory import Language
+
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W_]+(?:['\u2019][^\W_]+)*|[?¿!:;,.()\u2026\u2013\u2014-]")
+_HARD = re.compile(
+    r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMs)(?<!\bvs)(?<!\bAv)(?<!\bSra)(?<!\bMrs)(?<!\bDra)(?<!\bIng)(?<!\bLic)(?<!\betc)(?<!\bProf)"
+    r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf))"
+)
+_TABLES = (
+    "remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens "
+    "passing lately reported others task asks casual refers states family"
+).split()
+_LONGEST_COUNTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    text: str  # verbatim, without the white space around it
+    start: int  # in its passage
+    sentence: int  # number of its sentence in the passage
+    asked: bool  # its sentence is a question
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    start: int
+    end: int
+    text: str  # folded; "<n>" for what has a digit
+
+
+def tokens(text: str) -> list[Token]:
+    found = []
+    for word in _WORD.finditer(text):
+        said = word.group()
+        plainly = "<n>" if any(map(str.isdigit, said)) else folded(said)
+        found.append(Token(word.start(), word.end(), plainly))
+    return found
+
+
+# --- where clauses begin ---------------------------------------------------------------------------------------------
+
+
+def boundaries(said: Sequence[Token], at: int) -> list[str]:
+    """Features of a clause that would begin at the token `at` of a sentence."""
+    here = [said[at + by].text if 0 <= at + by < len(said) else "" for by in range(-3, 4)]
+    before, first = here[2], here[3]
+    return [
+        f"p={before}",
+        f"f={first}",
+        f"pf={before} {first}",
+        f"n={here[4]}",
+        f"fn={first} {here[4]}",
+        f"fnn={first} {here[4]} {here[5]}",
+        f"pp={here[1]} {before}",
+        f"b={here[1]}",
+        f"l={min(at, 8)}",
+        f"r={min(len(said) - at, 8)}",
+        f"e={first[-3:]}",
+        f"mark={not before[-1:].isalnum() and before != '<n>'}",
+        f"mf={not before[-1:].isalnum() and before != '<n>'} {first}",
+    ]
+
+
+def may_begin(said: Sequence[Token], at: int) -> bool:
+    """Could a clause begin at the token `at`? Behind a mark, or with a word of grammar."""
+    first, before = said[at].text, said[at - 1].text
+    if not (first[0].isalnum() or first[0] in "(<¿"):
+        return False
+    return not (before[-1].isalnum() or before == "<n>") or first[0] in "(¿" or first in _OPENERS or first in STOP
+
+
+_OPENERS = words("""
+and but so because since cos cuz coz which who where while although though plus as given if that then when my i i'm im i've ive i'll we we're
+we've our what what's how how's is can could does do are any no not never please also it's he's she's they're there's let's
+y e pero porque pq que ya asi aunque mientras como sino pues donde cuando si es mi soy o ni entonces por ahora yo cuanto cuanta cuantos
+puedo podes puedes ayudame hazme haceme dime decime dame lo le se me hay tengo tenemos somos estoy vivo trabajo siempre nunca ademas tambien
+""")
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence of `text` stands."""
+    start = 0
+    for end in (*(found.end() for found in _HARD.finditer(text)), len(text)):
+        if any(map(str.isalnum, text[start:end])):
+            yield start, end
+        start = end
+
+
+# --- what a clause is ------------------------------------------------------------------------------------------------
+
+
+def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[str], list[str], list[str]]:
+    """Of one clause of a message: its words, its letters, and what the tables say of it and of its neighbours."""
+    text = clauses[at]
+    said = [token.text for token in tokens(text)]
+    spoken = [word for word in said if word[0].isalnum() or word == "<n>"]
+    marked = ["^", *said, "$"]
+    words = [f"w={word}" for word in spoken]
+    words += [f"b={one} {two}" for one, two in zip(marked, marked[1:], strict=False)]
+    words += [f"t={one} {two} {three}" for one, two, three in zip(marked, marked[1:], marked[2:], strict=False)]
+    words += [f"s={term}" for term in terms(text)]
+    words += [f"0={' '.join(spoken[:1])}", f"01={' '.join(spoken[:2])}", f"len={min(len(spoken), _LONGEST_COUNTED)}"]
+    words += [f"q={'?' in text or '¿' in text}", f"num={'<n>' in said}", f"names={min(len(_NAME.findall(text)), 3)}"]
+    words.append(
+        f"at={'only' if len(clauses) == 1 else 'first' if at == 0 else 'last' if at == len(clauses) - 1 else 'mid'}"
+    )
+    plainly = f" {' '.join(said)} "
+    letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
+    told = list(_told(text, language))
+    for by, side in ((-1, "P"), (1, "N")):
+        if not 0 <= at + by < len(clauses):
+            told.append(f"{side}none")
+            continue
+        other = clauses[at + by]
+        told += [f"{side}{sign}" for sign in _told(other, language)]
+        told.append(f"{side}q={'?' in other}")
+    return words, letters, told
+
+
+_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
+
+
+@lru_cache(256)
+def _told(text: str, language: Language) -> tuple[str, ...]:
+    """What the tables of signals say of a clause."""
+    signals, said = SIGNALS[language], plain(text)
+    found = [f"g={name}" for name in _TABLES if getattr(signals, name).search(said)]
+    found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
+    found += [f"g=about {domain}" for domain in domains.weights(text)]
+    return tuple(found)
+
+
+def bucket(feature: str, buckets: int) -> int:
+    return zlib.crc32(feature.encode()) % buckets

@@ -1,0 +1,134 @@
+"""What was learnt from people's messages: where clauses begin, which of them state something lasting, and what about.
+
+Three linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/clauses_train.py`. The
+probabilities are those of a logistic regression; nothing here is random, and nothing is downloaded.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from proxy.memory.clauses import Clause, Token, boundaries, bucket, features, may_begin, sentences, tokens
+from proxy.types.memory import Language
+
+FILE = Path(__file__).with_name("learned.npz")
+FACT, ABOUT, CUT = 2**16, 2**14, 2**14  # buckets of hashed features
+ATTRIBUTES = (
+    "name age residence origin work study family relationship pet health allergy diet body vehicle device home hobby "
+    "language schedule money date project decision preference instruction person travel belief other"
+).split()
+_BEGINS = 0.5
+
+Features = tuple[list[str], list[str], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    fact: float  # how likely it states something worth keeping, 0 to 1
+    about: str  # one of ATTRIBUTES
+    abouts: tuple[tuple[str, float], ...]  # the three likeliest, with their probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    weights: npt.NDArray[np.int8]  # buckets, classes
+    scale: npt.NDArray[np.float32]
+    intercept: npt.NDArray[np.float32]
+
+    def scores(self, vector: dict[int, float]) -> npt.NDArray[np.float32]:
+        if not vector:
+            return self.intercept
+        rows = self.weights[np.fromiter(vector, dtype=np.intp, count=len(vector))]
+        by = np.fromiter(vector.values(), dtype=np.float32, count=len(vector))
+        found: npt.NDArray[np.float32] = by @ rows.astype(np.float32) * self.scale + self.intercept
+        return found
+
+
+@lru_cache(1)
+def _models() -> tuple[_Model, _Model, _Model]:
+    with np.load(FILE) as arrays:
+        fact, about, cut = (
+            _Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
+            for name in ("fact", "about", "cut")
+        )
+    return fact, about, cut
+
+
+def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
+    """Of one clause of a message, given its neighbours."""
+    fact, about, _ = _models()
+    found = features(clauses, at, language)
+    scores = about.scores(about_vector(found))
+    likely = np.exp(scores - scores.max())
+    likely /= likely.sum()
+    best = np.argsort(-likely)[:3]
+    abouts = tuple((ATTRIBUTES[which], float(likely[which])) for which in best)
+    return Guess(_sigmoid(float(fact.scores(fact_vector(found))[0])), abouts[0][0], abouts)
+
+
+def split(text: str) -> list[Clause]:
+    """The clauses of a passage, in their order."""
+    model = _models()[2]
+    found = []
+    for number, (start, end) in enumerate(sentences(text)):
+        said = tokens(text[start:end])
+        begins = [0, *(token.start for at, token in enumerate(said) if at and _begins(model, said, at)), end - start]
+        asked = _is_question(text[start:end])
+        for one, two in zip(begins, begins[1:], strict=False):
+            clause = text[start + one : start + two]
+            if any(map(str.isalnum, clause)):
+                found.append(
+                    Clause(
+                        clause.strip(),
+                        start + one,
+                        number,
+                        asked and ("?" in clause or "¿" in clause or len(begins) == 2),
+                    )
+                )  # noqa: PLR2004
+    return found
+
+
+def _begins(model: _Model, said: Sequence[Token], at: int) -> bool:
+    if not may_begin(said, at):
+        return False
+    return _sigmoid(float(model.scores(cut_vector(boundaries(said, at)))[0])) > _BEGINS
+
+
+def _is_question(sentence: str) -> bool:
+    said = sentence.strip()
+    return said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
+
+
+def _sigmoid(score: float) -> float:
+    return 1 / (1 + math.exp(-score))
+
+
+def fact_vector(found: Features) -> dict[int, float]:
+    words, letters, told = found
+    return _hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), FACT)
+
+
+def about_vector(found: Features) -> dict[int, float]:
+    words, _, told = found
+    return _hashed(((words, 1.0), ([sign for sign in told if sign[0] == "g"], 1.0)), ABOUT)
+
+
+def cut_vector(found: Sequence[str]) -> dict[int, float]:
+    return _hashed(((found, 1.0),), CUT)
+
+
+def _hashed(groups: Iterable[tuple[Sequence[str], float]], buckets: int) -> dict[int, float]:
+    """Every group of features weighs the same, however many it has."""
+    vector: dict[int, float] = {}
+    for group, weight in groups:
+        distinct = set(group)
+        share = weight / math.sqrt(max(len(distinct), 1))
+        for feature in distinct:
+            place = bucket(feature, buckets)
+            vector[place] = vector.get(place, 0.0) + share
+    return vector

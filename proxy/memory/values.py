@@ -1,0 +1,48 @@
+"""The value and the key of a statement: what is kept of the user's words, and what it is filed under."""
+
+import re
+
+from proxy.memory.signals import Signals, folded
+from proxy.memory.subject import SINGLE, Gist
+from proxy.memory.terms import STOP
+from proxy.reuse.words import fold
+
+WORD = re.compile(r"[^\W_]+(?:[-_/.][^\W_]+)*")
+
+
+def key(said: Gist, slot: str, about: str, value: str, *, standing: bool) -> str:
+    """Holder, attribute and subject, lower case, joined by "-". What a person has one of needs no subject."""
+    single = slot.rstrip("-") in SINGLE
+    attribute = "rule" if standing else slot.rstrip("-") or about
+    subject = [] if single else [word for word in topical(value) if word not in said.holder][:2]
+    if standing and said.aspects:
+        subject = sorted(said.aspects)[:1]
+    return "-".join([*sorted(said.holder), attribute, *subject])
+
+
+def topical(value: str) -> list[str]:
+    """What `value` is about, in its order, folded: words that are neither numbers nor of grammar."""
+    words = dict.fromkeys(map(fold, WORD.findall(value)))
+    return [word for word in words if len(word) > 1 and not word[0].isdigit() and word not in STOP]
+
+
+def without_signal(text: str, signals: Signals) -> str:
+    """`text` without what introduces it and what politely ends it."""
+    plainly = folded(text)
+    start = lead(plainly, signals)
+    end = tail(plainly, signals)
+    return text[start:end].strip(" ,;:¡!") if end > start else ""
+
+
+def lead(plainly: str, signals: Signals) -> int:
+    """Where `folded` text begins, after greetings and "remember that"."""
+    start = 0
+    while (introduction := signals.leads.match(plainly, start)) and introduction.end() > start:
+        start = introduction.end()
+    return start
+
+
+def tail(plainly: str, signals: Signals) -> int:
+    """Where it ends, before "please" and marks."""
+    end = signals.tails.search(plainly)
+    return end.start() if end else len(plainly)

@@ -1,0 +1,137 @@
+"""What memory knows at the end of conversations that nobody tuned on.
+
+    python -m tests.bench.told FILE.jsonl … [--misses] [--by-class]
+
+A row: `conversations` (lists of user messages, in the order of time), and what must be known at their end: `keep` (each
+an item that one fact must hold: all strings of `has`), `may` (may be known or not) and `gone` (must not be known: a
+fact that has all strings of `has` and none of `unless`). `kind` is "statement", or "handed" where a message hands over
+somebody else's text. A fact is wrong if it is in `gone`, or in neither `keep` nor `may` nor an ended item of `gone`.
+A supersede is wrong if it took away the last fact that held an item of `keep`. Bounds are Wilson's, 95 %.
+"""
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proxy.memory.extract import extract
+from proxy.memory.facts import forgotten, learn
+from proxy.types.memory import Fact, Forgetting, Statement
+from tests.bench.bypass import wilson
+
+DAY = 86_400.0
+
+
+@dataclass(slots=True)
+class Tally:
+    rows: int = 0
+    wanted: int = 0
+    kept: int = 0
+    values: int = 0
+    wrong: int = 0
+    banned: int = 0
+    known: int = 0
+    lost: int = 0  # by a supersede
+    notes: list[str] = field(default_factory=list)
+
+
+def holds(value: str, item: Mapping[str, Sequence[str]]) -> bool:
+    said = value.lower()
+    return all(each.lower() in said for each in item["has"])
+
+
+def is_known(value: str, item: Mapping[str, Sequence[str]]) -> bool:
+    said = value.lower()
+    return holds(value, item) and not any(each.lower() in said for each in item.get("unless") or ())
+
+
+def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
+    """All facts after `conversations`, superseded ones too, as the proxy would have them: a day between two of them."""
+    facts: dict[str, Fact] = {}
+    for day, messages in enumerate(conversations):
+        link = b""
+        for number, text in enumerate(messages, start=1):
+            link = blake2b(link + text.encode(), digest_size=16).digest()
+            found = extract(text)
+            for order in found:
+                if isinstance(order, Forgetting):
+                    for fact in forgotten(facts.values(), order):
+                        del facts[fact.id]
+            statements = [each for each in found if isinstance(each, Statement)]
+            changes = learn(
+                tuple(facts.values()),
+                statements,
+                session=f"s{day}",
+                turn=number,
+                link=link,
+                now=day * DAY + number * 60.0,
+                again=True,
+            )
+            for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+                facts[fact.id] = fact
+    return facts
+
+
+def judge(tally: Tally, row: Mapping[str, Any]) -> None:
+    facts = replay(row["conversations"])
+    values = [fact.value for fact in facts.values() if fact.superseded_by is None]
+    old = [fact.value for fact in facts.values() if fact.superseded_by is not None]
+    tally.rows += 1
+    for item in row["keep"]:
+        tally.wanted += 1
+        if any(holds(value, item) for value in values):
+            tally.kept += 1
+            continue
+        was = any(holds(value, item) for value in old)
+        tally.lost += was
+        tally.notes.append(f"{row['id']} {'SUPERSEDED' if was else 'missed'} {item['has']}")
+    for item in row["gone"]:
+        tally.banned += 1
+        tally.known += any(is_known(value, item) for value in values)
+    ended = [item for item in row["gone"] if item.get("unless")]
+    for value in values:
+        tally.values += 1
+        banned = any(is_known(value, item) for item in row["gone"])
+        right = any(holds(value, item) for item in (*row["keep"], *row["may"], *ended))
+        # A kept fact may quote what is gone only if it also holds what must be kept.
+        if (banned and not any(holds(value, item) for item in row["keep"])) or not right:
+            tally.wrong += 1
+            tally.notes.append(f"{row['id']} {'GONE' if banned else 'wrong'} {value!r}")
+
+
+def line(name: str, tally: Tally) -> str:
+    kept = f"{tally.kept:4}/{tally.wanted:<4} {tally.kept / tally.wanted:6.1%}" if tally.wanted else f"{'':16}"
+    bound = f"≥{wilson(tally.kept, tally.wanted)[0]:6.1%}" if tally.wanted else f"{'':7}"
+    wrong = f"{tally.wrong:4}/{tally.values:<4} {tally.wrong / max(tally.values, 1):6.1%}"
+    known = f"{tally.known:4}/{tally.banned:<4} {tally.known / max(tally.banned, 1):6.1%}"
+    return f"{name:28}{tally.rows:5} rows  kept {kept} {bound}  wrong {wrong}  gone but known {known}  superseded wrongly {tally.lost}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--misses", action="store_true", help="print what went wrong")
+    parser.add_argument("--by-class", action="store_true")
+    parser.add_argument("--only", default="", help="classes, comma-separated")
+    chosen = parser.parse_args()
+    tallies: defaultdict[tuple[str, ...], Tally] = defaultdict(Tally)
+    counts: Counter[str] = Counter()
+    for path in chosen.files:
+        for row in map(msgspec.json.decode, path.read_bytes().splitlines()):
+            if chosen.only and row["class"] not in chosen.only.split(","):
+                continue
+            counts[row["id"]] += 1
+            judge(tallies[row["lang"], row["kind"], *((row["class"],) if chosen.by_class else ())], row)
+    for name, tally in sorted(tallies.items()):
+        print(line(" ".join(name), tally))
+        if chosen.misses:
+            print(*(f"    {note}" for note in tally.notes), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
