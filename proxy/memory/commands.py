@@ -26,7 +26,7 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
-_HANDED_OVER = re.compile(r"[\"“”«»‘’`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
+_HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
 
 
 def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:

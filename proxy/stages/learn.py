@@ -17,7 +17,8 @@ import numpy as np
 from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import facts
-from proxy.memory.extract import extract, wants_forgetting
+from proxy.memory.commands import is_command
+from proxy.memory.extract import extract
 from proxy.memory.turns import archived, complete, going_on
 from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library, Shelf
@@ -72,6 +73,10 @@ class Learner:
         """Returns when the turns of what was answered in this session are in the archive."""
         if (kept := self._keeping.get((identity.memory, identity.session))) is not None:
             await kept.wait()
+
+    def learning(self, scope: str) -> tuple[asyncio.Event, ...]:
+        """Of a memory scope: each is set when what a request has said is learnt."""
+        return tuple(kept for (owner, _), kept in self._keeping.items() if owner == scope)
 
     async def _attempted(
         self,
@@ -175,7 +180,7 @@ def _read(
 
 
 def _is_command(turn: ArchivedTurn) -> bool:
-    return any(said.role == "user" and wants_forgetting(said.text) for said in turn.utterances)
+    return any(said.role == "user" and is_command(said.text) for said in turn.utterances)
 
 
 def _stated(passage: Passage, messages: Sequence[Message], chain: Sequence[bytes], shelf: Shelf) -> tuple[Fact, ...]:

@@ -7,7 +7,7 @@ its lock.
 
 import asyncio
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -18,6 +18,8 @@ from proxy.memory.progress import Pasts
 from proxy.memory.state import pack, unpack
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.accounts import ContentsOff, ContentStore
+from proxy.storage.base import StorageError
+from proxy.storage.orders import Order, Orders
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector
@@ -43,6 +45,7 @@ class Shelf:
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index has all it may have
     pasts: Pasts = field(default_factory=Pasts)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by who next holds the lock
     changes: int = 0  # of the facts, by this process
     stated_at: float = float("-inf")  # when the facts were read
     upto: int = 0
@@ -61,6 +64,7 @@ class Shelf:
     def take(self, changes: ArchiveChanges) -> None:
         """In a worker thread."""
         with self.lock:
+            self.settle()
             for turn, vectors in changes.entries:
                 if self.may_keep(turn):
                     self.add(turn, vectors)
@@ -72,7 +76,13 @@ class Shelf:
     def turn_mates(self, links: set[bytes]) -> set[bytes]:
         """In a worker thread: the other messages of the turns that these are in."""
         with self.lock:
+            self.settle()
             return set(self.index.turn_mates(links))
+
+    def settle(self) -> None:
+        """Whoever calls holds the lock: what has been forgotten since leaves the index."""
+        while self.leaving:
+            self.index.remove(tuple(self.leaving.popleft()))
 
     def put(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """In a worker thread. What was forgotten while it was read, or embedded, does not come back."""
@@ -113,6 +123,7 @@ class Library:
     ) -> None:
         self.facts = facts
         self.archive = archive
+        self.orders = Orders()
         self._states = states
         self._executor = executor
         self._tasks = tasks
@@ -135,7 +146,7 @@ class Library:
             before = shelf.changes
             known = await self.facts.all(scope)
             if shelf.changes == before:  # else what was read is older than what is here
-                shelf.facts = {fact.id: fact for fact in known}
+                shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
                 shelf.stated_at = at
         return shelf
 
@@ -190,27 +201,67 @@ class Library:
         shelf = self._shelves.get(scope)
         return shelf is not None and not shelf.forgotten.isdisjoint(links)
 
-    async def forget(self, scope: str, facts: Sequence[Fact], command: Sequence[bytes] = ()) -> None:
+    # --- forgetting ---------------------------------------------------------------------------------------------------
+
+    def hide(self, scope: str, order: Order) -> None:
+        """Until it is carried out, what is known here of what it means is in no prompt."""
+        self.orders.give(scope, order)
+        if (shelf := self._shelves.get(scope)) is None:
+            return
+        meant = self.orders.means(scope, order, shelf.facts.values())
+        shelf.changes += 1
+        shelf.facts = {name: fact for name, fact in shelf.facts.items() if fact not in meant}
+        self._leave(shelf, frozenset(link for fact in meant for link in fact.links))
+
+    async def carry_out(self, scope: str, order: Order, recorded: Callable[[], object]) -> None:
+        """`recorded` is called once it is durable; what is left to do then is in memory. Raises StorageError, or what
+        storage raises, if it is not."""
+        meant = self.orders.means(scope, order, await self.facts.all(scope))
+        await self.forget(scope, meant, order.chain[-1:], recorded=recorded)
+
+    async def forget(
+        self,
+        scope: str,
+        facts: Sequence[Fact],
+        command: Sequence[bytes] = (),
+        *,
+        recorded: Callable[[], object] = lambda: None,
+    ) -> None:
         """The facts, the messages that said them, and what has been made of those; with them all that is kept of what
         this person's requests said, any of which may repeat them. `command`: the link of the request that demands it,
-        which says what it is about."""
+        which says what it is about. Raises StorageError if it could not be made durable."""
         if not facts:
+            recorded()
             return
         shelf = await self.shelf(scope)
-        await self.index(scope, shelf)
-        shelf.changes += 1
         said = {*command, *(link for fact in facts for link in fact.links)}
-        links = tuple(said | await asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said))
+        if shelf.read_at == float("-inf"):
+            await self.index(scope, shelf)
+        looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)
+        await asyncio.wait({looking}, timeout=PATIENCE)
+        links = said | looking.result() if looking.done() else said
+        shelf.changes += 1
         for fact in facts:
             shelf.facts.pop(fact.id, None)
             shelf.fact_vectors.pop(fact.id, None)
-        shelf.forgotten |= frozenset(links)
-        self.facts.forget(scope, [fact.id for fact in facts])
-        self.archive.forget(scope, links)
+        names = {fact.id for fact in facts}
+        self.facts.forget(scope, sorted(names))
+        self.archive.forget(scope, tuple(links))
         self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
+        self._leave(shelf, frozenset(links))
         self.forget_states(scope)
-        gone = ArchiveChanges(gone=links)
-        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, gone)
+        await self.facts.flush()
+        if not names.isdisjoint(fact.id for fact in await self.facts.all(scope)):
+            raise StorageError("what was to be forgotten is still there")
+        recorded()
+        if late := await looking - links:
+            self.archive.forget(scope, tuple(late))
+            self._leave(shelf, frozenset(late))
+        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, ArchiveChanges())
+
+    def _leave(self, shelf: Shelf, links: frozenset[bytes]) -> None:
+        shelf.forgotten |= links
+        shelf.leaving.append(links)
 
     # --- states of conversations --------------------------------------------------------------------------------------
 
