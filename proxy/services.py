@@ -112,6 +112,8 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         executor,
         tasks,
         contents=storage.contents,
+        wipes=storage.wipes,
+        undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
     )
     learner = Learner(library, embedder, executor, tasks)

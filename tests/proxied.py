@@ -19,9 +19,12 @@ from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
+from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
+from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
 from proxy.storage.recollection import ArchiveChanges, ArchiveOff, FactsOff, StatesOff
+from proxy.storage.wipes import MemoryWipes
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests.builders import NOW, config, encoding
@@ -86,8 +89,13 @@ def composed(built: Services, **parts: Any) -> Services:
     stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
     if stores:
         known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
+        both: dict[str, Any] = known | stores
+        kept_facts = both["facts"] if isinstance(both["facts"], MemoryFacts) else None
+        kept_turns = both["archive"] if isinstance(both["archive"], MemoryArchive) else None
         parts["library"] = Library(
-            **(known | stores),
+            **both,
+            wipes=MemoryWipes(kept_facts, kept_turns),
+            undo=built.config.memory.undo,
             executor=built.executor,
             tasks=built.tasks,
             on_fail_open=parts.get("metrics", built.metrics).failed_open,

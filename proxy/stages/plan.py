@@ -24,7 +24,8 @@ from proxy.offload import Offload
 from proxy.stages.elision import shortened, told
 from proxy.stages.elision import without as elision_of
 from proxy.stages.recollect import Asking, recollect
-from proxy.storage.library import Library, Shelf
+from proxy.storage.library import Library
+from proxy.storage.shelf import Shelf
 from proxy.tokens import Calibrations, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream

@@ -13,7 +13,7 @@ from proxy.memory.facts import Decay
 from proxy.memory.progress import Case, Progress
 from proxy.memory.terms import terms
 from proxy.memory.turns import archived, complete
-from proxy.storage.library import Shelf
+from proxy.storage.shelf import Shelf
 from proxy.types import Excerpt, Fact
 from proxy.wire.content import text
 

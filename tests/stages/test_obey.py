@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from time import time
 from typing import Any
 
 import pytest
 
 from proxy.stages.obey import ordered
 from proxy.stages.plan import Planner
+from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
 from proxy.types import Fact
 from tests.builders import NOW, Said, assistant, body, calling, chat, identity, result, user
@@ -233,3 +235,56 @@ def test_a_command_is_told_from_the_newest_message_of_the_user() -> None:
     assert what(FORGET, user("hi")) is None
     assert what(assistant("hi")) is None
     assert what() is None
+
+
+# --- everything -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_wipe_takes_all_that_is_remembered_and_can_be_undone(upstream: Upstream) -> None:
+    async with serving(in_front_of(upstream), facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+        scope = scope_of(services)
+        services.library.facts.put(scope, [known(NUTS)])
+        history = [user("My boat is called Marigold."), assistant("A fine name.")]
+        await ask(services, raw(*history, user("hi")))
+        await ask(services, raw(*history, user("hi"), assistant("hello"), WIPE))
+        assert await left(services) == []
+        assert (await services.library.archive.turns(scope, 0, NOW)).entries == ()
+        (wiped,) = await services.library.wipes.wiped(NOW)
+        assert (wiped.scope, wiped.facts, wiped.until) == (scope, 2, NOW + 7 * 86_400)
+        upstream.bodies()
+        await ask(services, raw(user("What must I not eat? What is my boat called?")))
+        assert NUTS not in upstream.bodies()[0].decode()
+        services.library.wipes.restore(scope, NOW)
+        assert (await left(services))[0] == NUTS
+        assert len(await left(services)) == 2
+        assert len((await services.library.archive.turns(scope, 0, NOW)).entries) >= wiped.turns > 0
+
+
+async def test_given_twice_it_takes_what_there_is_and_both_come_back(upstream: Upstream) -> None:
+    async with serving(in_front_of(upstream), facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+        for value in (NUTS, TEA):
+            services.library.facts.put(scope_of(services), [known(value)])
+            await ask(services, raw(WIPE))
+            await ask(services, raw(WIPE))
+        assert await left(services) == []
+        services.library.wipes.restore(scope_of(services), NOW)
+        assert await left(services) == [NUTS, TEA]
+
+
+async def test_where_it_cannot_be_undone_it_is_gone(upstream: Upstream) -> None:
+    settings = in_front_of(upstream, memory={"undo": 0})
+    async with serving(settings, facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+        services.library.facts.put(scope_of(services), [known(NUTS)])
+        await ask(services, raw(WIPE))
+        assert (await left(services), await services.library.wipes.wiped(NOW)) == ([], [])
+
+
+async def test_what_is_forgotten_by_itself_does_not_come_back_with_what_was_wiped(upstream: Upstream) -> None:
+    async with serving(in_front_of(upstream), facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+        # A wipe can be undone for a while by the clock, and these requests are of long ago.
+        services.library.facts.put(scope_of(services), [known(NUTS), known(TEA)])
+        at = time()
+        services.library.wipes.wipe(scope_of(services), [], at=at, until=at + 60)
+        await ask(services, raw(FORGET))
+        services.library.wipes.restore(scope_of(services), at)
+        assert await left(services) == [TEA]
