@@ -18,6 +18,7 @@ Facts:
     commands.py     what a user message orders to be forgotten
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
     facts.py        learned, confirmed, superseded, grown old, chosen; likeness.py: which known fact is meant
+    provenance.py   the message that said one
     edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal
 
 Topics:

@@ -137,6 +137,11 @@ class MemoryArchive:
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
         return {link for link in links if (scope, link) in self._rows}
 
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        wanted = set(links)
+        rows = (row.turn for (owner, _), row in self._rows.items() if owner == scope)
+        return sorted((turn for turn in rows if not wanted.isdisjoint(links_of(turn))), key=lambda turn: turn.at)
+
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         found: list[ArchivedTurn] = []
         at: bytes | None = link

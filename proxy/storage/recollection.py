@@ -93,6 +93,10 @@ class Archive(Protocol):
         """Those that are links of turns that are in the archive."""
         ...
 
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        """The turns that have messages with these links, oldest first."""
+        ...
+
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         """The turns that end with the turn `link`, oldest first, at most `limit`: as far back as each one's parent is
         in the archive. Forgotten turns are left out."""
@@ -213,6 +217,9 @@ class ArchiveOff:
 
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:  # noqa: ARG002 (Protocol)
         return set()
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
+        return []
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
         return []

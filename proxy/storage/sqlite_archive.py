@@ -102,6 +102,13 @@ PATH = f"""
     SELECT {TURN} FROM path CROSS JOIN archive USING (change) CROSS JOIN sessions ON sessions.id = archive.session_id
     WHERE path.turns <= :limit ORDER BY path.turns DESC
 """  # noqa: S608 (our own text)
+SAID = f"""
+    SELECT DISTINCT {TURN} FROM (
+        SELECT change FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link
+        UNION SELECT change FROM archive_links WHERE link = :link
+    ) CROSS JOIN archive USING (change) CROSS JOIN sessions ON sessions.id = archive.session_id
+    WHERE archive.scope_id = {SCOPE_ID} AND archive.at IS NOT NULL
+"""  # noqa: S608 (our own text)
 LATEST = f"""
     SELECT {TURN} FROM sessions CROSS JOIN archive ON archive.session_id = sessions.id
     WHERE sessions.scope_id = {SCOPE_ID} AND sessions.name = :session
@@ -168,6 +175,10 @@ class SqliteArchive:
     async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
         await self._writes.settled(scope)
         return await self._database.read(functools.partial(_forgotten_at, scope, links))
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        found = [turn for link in links for turn in await self._turns(SAID, {"scope": scope, "link": link})]
+        return sorted({turn.link: turn for turn in found}.values(), key=lambda turn: turn.at)
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         return await self._turns(PATH, {"scope": scope, "link": link, "limit": limit})
