@@ -29,11 +29,12 @@ _RESULTS = frozenset({"tool", "function"})
 def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None:
     """What the newest user message wants forgotten; None if nothing, or if it was asked for it before: the results of
     tools follow it."""
-    newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
-    if newest is None or request.messages[-1].role in _RESULTS:
+    asked = [index for index, said in enumerate(request.messages) if said.role == "user"]
+    if not asked or request.messages[-1].role in _RESULTS:
         return None
-    what = commands(newest.data)
-    return Order(what, at, identity.chain) if what else None
+    what = commands(request.messages[asked[-1]].data)
+    # A system prompt is nobody's history: other conversations have it, too.
+    return Order(what, at, identity.chain[asked[0] : asked[-1] + 1]) if what else None
 
 
 class Obedience:

@@ -17,7 +17,7 @@ class Order:
 
     what: tuple[Forgetting, ...]
     at: float  # by the clock of its request: what is said later is not meant
-    chain: tuple[bytes, ...] = ()  # of that request; its last link is the command's own
+    chain: tuple[bytes, ...] = ()  # of that request's turns up to the command, whose link is the last
 
     @property
     def is_wipe(self) -> bool:

@@ -12,7 +12,7 @@ from proxy.stages.plan import Planner
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
 from proxy.types import Fact
-from tests.builders import NOW, Said, assistant, body, calling, chat, identity, result, user
+from tests.builders import NOW, Said, assistant, body, calling, chat, identity, result, system, user
 from tests.proxied import Sessions, Upstream, answered, ask, in_front_of, run_upstream, serving, total
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")  # aiohttp's, of a picture
@@ -235,6 +235,13 @@ def test_a_command_is_told_from_the_newest_message_of_the_user() -> None:
     assert what(FORGET, user("hi")) is None
     assert what(assistant("hi")) is None
     assert what() is None
+
+
+def test_with_everything_the_turns_of_its_own_history_are_meant_and_no_system_prompt() -> None:
+    said = [system("Be brief."), user("hi"), assistant("hello"), WIPE, assistant("Well…", partial=True)]
+    order = ordered(chat(*said), identity(chat(*said)), NOW)
+    assert order is not None
+    assert order.chain == identity(chat(*said)).chain[1:4]
 
 
 # --- everything -----------------------------------------------------------------------------------------------------
