@@ -29,12 +29,13 @@ _RESULTS = frozenset({"tool", "function"})
 def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None:
     """What the newest user message wants forgotten; None if nothing, or if it was asked for it before: the results of
     tools follow it."""
-    asked = [index for index, said in enumerate(request.messages) if said.role == "user"]
-    if not asked or request.messages[-1].role in _RESULTS:
+    messages = request.messages
+    newest = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), None)
+    if newest is None or messages[-1].role in _RESULTS or not (what := commands(messages[newest].data)):
         return None
-    what = commands(request.messages[asked[-1]].data)
     # A system prompt is nobody's history: other conversations have it, too.
-    return Order(what, at, identity.chain[asked[0] : asked[-1] + 1]) if what else None
+    begins = next(index for index, said in enumerate(messages) if said.role == "user")
+    return Order(what, at, identity.chain[begins : newest + 1])
 
 
 class Obedience:

@@ -42,7 +42,7 @@ class MemoryWipes:
             before = self._archive.forgotten(scope, tuple(ours))
             links = [link for link in ours if link not in before]
             self._archive.bury(scope, turns, links, at)
-        if (facts or turns) and until > at:
+        if until > at and (facts or turns or links):
             self._aside.setdefault(scope, []).append(_Aside(until, facts, turns, links))
 
     def restore(self, scope: str, now: float) -> None:

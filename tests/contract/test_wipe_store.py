@@ -1,5 +1,7 @@
 """What every WipeStore does, whatever it puts aside what was remembered in."""
 
+import asyncio
+import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -7,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts, SqliteFacts
@@ -255,6 +259,56 @@ class TestWipeStore:
         assert await house.wipes.wiped(NOW) == []
         house.wipes.restore("a/", NOW)
         assert await house.known() == ([], [])
+
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["learn", "learn", "wipe", "wipe", "restore", "forget", "lift", "prune", "flush"]),
+        st.sampled_from(["a/", "b/"]),
+        st.integers(1, 3),
+    ),
+    max_size=12,
+)
+
+
+@given(steps=steps)
+@settings(max_examples=60, deadline=None)
+def test_whatever_happens_both_remember_the_same_and_can_bring_back_the_same(steps: list[tuple[str, str, int]]) -> None:
+    async def played(house: House) -> list[object]:
+        for at, (step, scope, number) in enumerate(steps):
+            now = NOW + 10 * at
+            match step:
+                case "learn":
+                    house.learn(number, at=now - 5, scope=scope)
+                case "wipe":
+                    house.wipe(now, scope=scope, undo=45.0, links=[link(f"{number} asked")])
+                case "restore":
+                    house.wipes.restore(scope, now)
+                case "forget":
+                    house.facts.forget(scope, [f"f-{number}"])
+                    house.archive.forget(scope, fact(number).links, now)
+                    house.wipes.forget(scope, [fact(number)])
+                case "lift":
+                    house.archive.lift(scope, [link(f"{number} asked"), turn(number).link])
+                case "prune":
+                    house.wipes.prune(now)
+                case _:
+                    await house.flush()
+            await house.flush()
+        asked = [link(f"{number} {who}") for number in (1, 2, 3) for who in ("asked", "answered")]
+        after = NOW + 10 * len(steps)
+        return [
+            *[await house.known(scope) for scope in ("a/", "b/")],
+            *[(await house.archive.forgotten_at(scope, asked)).keys() for scope in ("a/", "b/")],
+            [(each.scope, each.facts, each.turns) for each in await house.wipes.wiped(after)],
+        ]
+
+    async def both() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            async with memory(Path(folder)) as one, sqlite(Path(folder)) as other:
+                assert await played(one) == await played(other)
+
+    asyncio.run(both())
 
 
 async def test_off_keeps_nothing() -> None:
