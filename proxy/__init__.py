@@ -6,7 +6,7 @@ The rooms, in the order a request walks through them:
     edge.py       what is settled in front: keys, limits, deadlines; call.py: one request and its answer in ASGI
     pipeline.py   the way of a request, a stage a line (start reading here)
     attempt.py    what every stage of ours runs in: deadline, timing, fail open; offload.py: large ones in a thread
-    stages/       identify, resume, exact, intent, plan, assemble, forward; record and learn after the answer
+    stages/       identify, resume, obey, exact, intent, plan, assemble, forward; record and learn after the answer
     wire/         JSON and SSE to types and back; turns and the hash chain; what each upstream demands
     reuse/        which requests may be answered from memory, and under which key (pure)
     memory/       what of a conversation is sent: facts, summaries, window, recall, economics (pure)

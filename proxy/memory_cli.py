@@ -34,6 +34,7 @@ from proxy.storage.opening import DATABASE
 from proxy.storage.secret import tenant_secret
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.sqlite_wipes import SqliteWipes
 from proxy.storage.states import SqliteStates
 from proxy.tasks import Tasks
 from proxy.types import Fact, FactStatus, Forgetting, Scope
@@ -62,6 +63,12 @@ class Memory:
     archive: SqliteArchive
     contents: SqliteContents
     states: SqliteStates
+    wipes: SqliteWipes
+
+    @property
+    def is_named(self) -> bool:
+        """Do the options say whose memory is meant?"""
+        return self.options.scope is not None or self.options.key is not None
 
     async def scope(self) -> str:
         """The one that the options name, or the only one that has facts; "" if none has."""
@@ -84,8 +91,7 @@ class Memory:
     async def one(self, fact_id: str) -> tuple[str, Fact]:
         """The fact, and its scope, which need not be named for that."""
         found = await self.facts.find(fact_id)
-        is_named = self.options.scope is not None or self.options.key is not None
-        if found is None or (is_named and found[0] != await self.scope()):
+        if found is None or (self.is_named and found[0] != await self.scope()):
             raise Refused(f"there is no fact {plain(fact_id)}")
         return found
 
@@ -126,6 +132,8 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     forgetting.add_argument("what", nargs="*", metavar="ID|TEXT", help="ids, or words as after “forget …” in a message")
     forgetting.add_argument("--all", action="store_true", help="everything of the scope")
     forgetting.add_argument("--yes", action="store_true", help="do not ask")
+    restoring = command("restore", _restore, "Undo a “forget everything” of the last days (memory.undo).")
+    restoring.add_argument("--yes", action="store_true", help="do not ask")
     confirming = command("confirm", _confirm, "It still holds: its age counts from now.")
     confirming.add_argument("id", metavar="ID")
     exporting = command("export", _export, "Every fact, superseded ones included, as lines of JSON.")
@@ -164,9 +172,15 @@ async def _opened(options: argparse.Namespace) -> AsyncIterator[Memory]:
         raise Refused(f"{config.storage.path}: no proxy has kept anything here")
     database = Database(path, Tasks())
     try:
-        archive = SqliteArchive(database, config.memory.archive_ttl)
         yield Memory(
-            options, config, database, SqliteFacts(database), archive, SqliteContents(database), SqliteStates(database)
+            options,
+            config,
+            database,
+            SqliteFacts(database),
+            SqliteArchive(database, config.memory.archive_ttl),
+            SqliteContents(database),
+            SqliteStates(database),
+            SqliteWipes(database),
         )
     finally:
         await database.close()
@@ -217,6 +231,23 @@ async def _forget(memory: Memory) -> None:
         memory.contents.forget(scope.partition("~")[0])  # as the proxy does
     await memory.written()
     _tell(f"Forgotten: {count(len(found))}.")
+
+
+async def _restore(memory: Memory) -> None:
+    now = time.time()
+    found = await memory.wipes.wiped(now, await memory.scope() if memory.is_named else None)
+    if not found:
+        raise Refused("nothing was wiped that can be brought back")
+    if len(found) > 1:
+        names = [f"  {plain(each.scope)}  {each.facts}" for each in found]
+        raise Refused("\n".join(["name one of these with --scope, or its key with --key:", *names]), 2)
+    (wiped,) = found
+    what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
+    if not memory.options.yes and not _agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
+        raise Refused("nothing was brought back (--yes does so without asking)")
+    memory.wipes.restore(wiped.scope, now)
+    await memory.written()
+    _tell(f"Brought back: {what}.")
 
 
 async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:

@@ -1,9 +1,12 @@
 """The way of a request, from bytes to answer. Start reading here.
 
-    bytes ─ parse ─ identify ─ resume ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
-                       │          │       │       │       │                   │
-                     scope,    history  answer  answer  memory             record, learn (after the answer)
-                     session            cache   index
+    bytes ─ parse ─ identify ─ resume ─ obey ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
+                       │          │       │       │       │       │                   │
+                     scope,    history  what is answer  answer  memory             record, learn (after the answer)
+                     session            to be   cache   index
+                                        forgotten
+
+A command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`.
 
 Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
 stage did not exist. Early return is reuse.
@@ -16,7 +19,8 @@ from time import perf_counter
 from proxy.attempt import Attempts
 from proxy.offload import Offload
 from proxy.services import Services
-from proxy.stages import assemble, exact, forward, identify, resume
+from proxy.stages import assemble, exact, forward, identify, obey, resume
+from proxy.storage.orders import Order
 from proxy.types import (
     Answer,
     ChatRequest,
@@ -41,6 +45,7 @@ from proxy.wire.request import parse
 # stage also waits for its turn, half a second when a thousand streams begin at once.
 IDENTIFY_DEADLINE = 2.0
 LOOKUP_DEADLINE = 2.0
+OBEY_DEADLINE = 2.0  # then it goes on being carried out beside the request
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 PLAN_DEADLINE = 2.0
 
@@ -68,12 +73,9 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     if directives.mode != "off":
         request, identity = await _resume(way, request, identity)
 
-    landed = services.flights.landed
-    reuse = await _exact(way, request, identity, directives, route)
-    if isinstance(reuse, ReuseMiss):
-        reuse = await _intent(way, request, identity, directives, reuse, route)
-    if isinstance(reuse, ReuseMiss):
-        reuse = await _share(way, identity, directives, reuse, route, landed)
+    order = await _obey(way, request, identity, directives)
+
+    reuse = await _reuse(way, request, identity, directives, route) if order is None else ReuseMiss("command")
     if isinstance(reuse, ReuseHit):
         if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
             way.services.verifier.sample(way.incoming, request, identity, reuse, route)
@@ -124,6 +126,35 @@ async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[C
         offload=way.offload,
     )
     return await way.attempts.run("resume", work, fallback=(request, identity), deadline=LOOKUP_DEADLINE)
+
+
+async def _obey(way: Way, request: ChatRequest, identity: Identity, directives: Directives) -> Order | None:
+    """What the request orders to be forgotten, once that is durable, or hidden here until it is."""
+    at = way.incoming.received_at
+    order = way.attempts.call("obey", lambda: obey.ordered(request, identity, at), fallback=None)
+    if order is None:
+        return None
+    memory = identity.memory
+    if "identify" in way.attempts.failed:
+        # Of whom it is needs no storage to be told, if it is one person's.
+        scope = identify.whose(way.incoming, request, directives)
+        if not identify.is_private(scope, personal=way.services.config.tenancy == "personal"):
+            return order
+        memory = scope.id
+    await way.attempts.run("obey", way.services.obedience.obey(memory, order), fallback=None, deadline=OBEY_DEADLINE)
+    return order
+
+
+async def _reuse(
+    way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route
+) -> ReuseHit | ReuseMiss:
+    landed = way.services.flights.landed
+    reuse = await _exact(way, request, identity, directives, route)
+    if isinstance(reuse, ReuseMiss):
+        reuse = await _intent(way, request, identity, directives, reuse, route)
+    if isinstance(reuse, ReuseMiss):
+        reuse = await _share(way, identity, directives, reuse, route, landed)
+    return reuse
 
 
 async def _exact(

@@ -18,6 +18,7 @@ from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
 from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
+from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
@@ -55,6 +56,7 @@ class Services:
     library: Library
     planner: Planner
     learner: Learner
+    obedience: Obedience
     recorder: Recorder
     tasks: Tasks
     executor: ThreadPoolExecutor
@@ -110,6 +112,8 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         executor,
         tasks,
         contents=storage.contents,
+        wipes=storage.wipes,
+        undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
     )
     learner = Learner(library, embedder, executor, tasks)
@@ -148,6 +152,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         library=library,
         planner=planner,
         learner=learner,
+        obedience=Obedience(library, tasks, learner.learning),
         verifier=Verifier(
             config.reuse.intent,
             embedder=embedder,

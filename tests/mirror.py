@@ -17,6 +17,7 @@ ELSEWHERE = {
     "statements.py": "SQL only; tests/storage/test_sqlite.py and tests/contract run it",
     "memory.py": "tests/contract: one suite over every backend",
     "accounts.py": "tests/contract/test_accounts.py and test_contents.py run what is off as well",
+    "wipes_schema.py": "tests/contract/test_wipe_store.py runs it",
     "accounts_schema.py": "tests/storage/test_rollups.py and tests/contract run it",
     "memory_accounts.py": "tests/contract: one suite over every backend",
     "patterns.py": "tables only; tests/reuse/test_moment.py and test_cacheable.py say what they decide",

@@ -16,11 +16,15 @@ from proxy.embed.base import EmbeddingOff, Vectors
 from proxy.pipeline import handle
 from proxy.services import Services, build
 from proxy.stages.learn import Learner
+from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
+from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
+from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
 from proxy.storage.recollection import ArchiveChanges, ArchiveOff, FactsOff, StatesOff
+from proxy.storage.wipes import MemoryWipes
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests.builders import NOW, config, encoding
@@ -85,8 +89,13 @@ def composed(built: Services, **parts: Any) -> Services:
     stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
     if stores:
         known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
+        both: dict[str, Any] = known | stores
+        kept_facts = both["facts"] if isinstance(both["facts"], MemoryFacts) else None
+        kept_turns = both["archive"] if isinstance(both["archive"], MemoryArchive) else None
         parts["library"] = Library(
-            **(known | stores),
+            **both,
+            wipes=MemoryWipes(kept_facts, kept_turns),
+            undo=built.config.memory.undo,
             executor=built.executor,
             tasks=built.tasks,
             on_fail_open=parts.get("metrics", built.metrics).failed_open,
@@ -102,7 +111,8 @@ def composed(built: Services, **parts: Any) -> Services:
         embedder=embedder,
         executor=services.executor,
     )
-    services = replace(services, **{"learner": learner, "planner": planner, **parts})
+    obedience = Obedience(services.library, services.tasks, learner.learning, pauses=(0.0,))
+    services = replace(services, **{"learner": learner, "planner": planner, "obedience": obedience, **parts})
     recorder = Recorder(
         ledger=services.ledger,
         sessions=services.sessions,
@@ -169,6 +179,15 @@ async def ask(
 ) -> Got:
     """Sends a body the whole way; returns when all that follows the answer has been done too, or cut short after
     `patience` seconds."""
+    got = await answered(services, raw, key=key, headers=headers, request_id=request_id)
+    await services.tasks.drain(patience)
+    return got
+
+
+async def answered(
+    services: Services, raw: bytes, *, key: str = KEY, headers: Headers = (), request_id: str | None = None
+) -> Got:
+    """The same, without waiting for what follows the answer."""
     given: Headers = (("authorization", f"Bearer {key}"), ("content-type", "application/json"), *headers)
     tenant = services.gate.tenant(given)
     answer = await handle(Incoming(request_id or f"req_{next(_numbers)}", given, raw, NOW, tenant), services)
@@ -179,7 +198,6 @@ async def ask(
             body = b"".join([chunk async for chunk in answer.body])
         finally:
             await answer.body.aclose()
-    await services.tasks.drain(patience)
     return Got(answer.status, dict(answer.headers), body)
 
 

@@ -20,6 +20,7 @@ from proxy.storage.facts import SqliteFacts
 from proxy.storage.secret import tenant_secret
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.sqlite_wipes import SqliteWipes
 from proxy.storage.states import SqliteStates
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
@@ -87,6 +88,53 @@ def olvido(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Olvido:
     made = Olvido(tmp_path, capsys)
     made.configured(f"storage: {{path: {tmp_path / 'storage'}}}\n")
     return made
+
+
+# --- restore ---------------------------------------------------------------------------------------------------------
+
+
+def wiped(olvido: Olvido, *scopes: str, undo: float = DAY) -> None:
+    """Each had a fact, and has said that all shall be forgotten."""
+
+    async def wipe(database: Database) -> None:
+        for scope in scopes:
+            SqliteFacts(database).put(scope, [fact(created_at=1.0)])
+            SqliteWipes(database).wipe(scope, [], at=time(), until=time() + undo)
+
+    olvido.stored(wipe)
+
+
+def test_what_was_wiped_comes_back_once_and_as_it_was(olvido: Olvido) -> None:
+    wiped(olvido, ANA)
+    assert olvido.facts(ANA) == []
+    status, told, complaint = olvido("restore", "--yes")
+    assert (status, told, complaint) == (0, "Brought back: 1 fact and 0 turns.\n", "")
+    assert olvido.facts(ANA) == [fact(created_at=1.0, last_confirmed_at=olvido.facts(ANA)[0].last_confirmed_at)]
+    assert olvido("restore", "--yes", "--scope", ANA)[:2] == (1, "")
+
+
+def test_whoever_does_not_agree_brings_nothing_back(olvido: Olvido, monkeypatch: pytest.MonkeyPatch) -> None:
+    wiped(olvido, ANA)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    status, told, _ = olvido("restore")
+    assert (status, olvido.facts(ANA)) == (1, [])
+    assert "They are kept until 20" in told
+
+
+@pytest.mark.parametrize("undo", [0.0, -DAY])
+def test_after_its_time_nothing_comes_back(undo: float, olvido: Olvido) -> None:
+    wiped(olvido, ANA, undo=undo)
+    status, _, complaint = olvido("restore", "--yes")
+    assert (status, olvido.facts(ANA)) == (1, [])
+    assert "nothing was wiped" in complaint
+
+
+def test_of_several_one_must_be_named(olvido: Olvido) -> None:
+    wiped(olvido, ANA, BETO)
+    status, _, complaint = olvido("restore", "--yes")
+    assert (status, ANA in complaint, BETO in complaint) == (2, True, True)
+    assert olvido("restore", "--yes", "--scope", BETO)[0] == 0
+    assert (len(olvido.facts(ANA)), len(olvido.facts(BETO))) == (0, 1)
 
 
 # --- list and show ---------------------------------------------------------------------------------------------------

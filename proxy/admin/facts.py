@@ -1,7 +1,10 @@
 """Facts: what is remembered of people, for whoever runs the proxy.
 
     GET    /admin/api/facts?scope=S&status=…&domain=…&limit=N   newest first; without a scope those of every scope
-    GET    /admin/api/facts/{id}                                 a fact, what it took the place of, what took its place
+    GET    /admin/api/facts/wiped?scope=S                        what was wiped and can be brought back, and until when
+    POST   /admin/api/facts/restore                              {scope}: what was wiped comes back
+    GET    /admin/api/facts/{id}                                 a fact, what it took the place of, what took its place,
+                                                                 and the messages that said it
     POST   /admin/api/facts                                      {scope, domain, key, value, confidence, pinned}
     PATCH  /admin/api/facts/{id}                                 any of those but scope, and confirm: true
     DELETE /admin/api/facts/{id}                                 forgotten, with the messages that said it
@@ -9,22 +12,26 @@
 An id names one fact. What is written here the very next prompt sees, and is durable once it is answered.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import asdict
 from time import time
 from typing import get_args
 
 from proxy.admin import form
 from proxy.call import Call
+from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.memory import edits
 from proxy.memory.edits import Draft, Edit, Edited
 from proxy.memory.facts import status
+from proxy.memory.provenance import excerpt
 from proxy.services import Services
 from proxy.stages.identify import is_scope
 from proxy.types import Answer, Fact, FactStatus, Json
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
+MOST_SAID = 5  # messages that said a fact
 
 _DRAFT = frozenset(Draft.__struct_fields__)
 _EDIT = frozenset(Edit.__struct_fields__)
@@ -50,7 +57,22 @@ async def listed(call: Call, services: Services) -> None:
 
 async def shown(call: Call, services: Services) -> None:
     scope, fact = await _found(call, services)
-    await call.answer(_shown(services, scope, fact, await services.library.facts.all(scope)))
+    said = await _said(services, scope, fact)
+    await call.answer(_shown(services, scope, fact, await services.library.facts.all(scope), said=said))
+
+
+async def wiped(call: Call, services: Services) -> None:
+    found = await services.library.wipes.wiped(time(), form.Query(call).word("scope"))
+    await call.answer(form.answered({"wiped": [asdict(each) for each in found]}))
+
+
+async def restored(call: Call, services: Services) -> None:
+    given = await form.body(call, services, allowed=("scope",), required=("scope",))
+    scope = given["scope"]
+    back = await services.library.restore(scope) if isinstance(scope, str) else None
+    if back is None:
+        raise UnknownRoute("Nothing of that scope can be brought back: nothing was wiped, or not lately.")
+    await call.answer(form.answered({"scope": back.scope, "facts": back.facts, "turns": back.turns}))
 
 
 async def added(call: Call, services: Services) -> None:
@@ -118,11 +140,42 @@ async def _write(services: Services, scope: str, made: Edited) -> None:
     await services.library.facts.flush()
 
 
-def _shown(services: Services, scope: str, fact: Fact, facts: Collection[Fact], code: int = 200) -> Answer:
+async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json]:
+    """The first messages that said it, as far as the archive still has them; and if none is told, why."""
+    if not fact.links:
+        return {"state": "by_hand", "messages": []}
+    if not shows_content(services.config):
+        return {"state": "hidden", "messages": []}
+    found = await services.library.archive.said(scope, fact.links)
+    messages: dict[bytes, dict[str, Json]] = {
+        said.link: {
+            "text": excerpt(said.text, fact.value),
+            "session": turn.session,
+            "turn": turn.number,
+            "at": turn.at,
+        }
+        for turn in reversed(found)  # of several answers to one message the first counts
+        for said in turn.utterances
+        if said.role == "user" and said.link in fact.links
+    }
+    told = sorted(messages.values(), key=lambda each: each["at"])[:MOST_SAID]
+    return {"state": "kept" if told else "gone", "messages": told}
+
+
+def _shown(
+    services: Services,
+    scope: str,
+    fact: Fact,
+    facts: Collection[Fact],
+    code: int = 200,
+    *,
+    said: Mapping[str, Json] | None = None,
+) -> Answer:
     now, ageing = time(), edits.decay(services.config.memory)
     past = edits.history(facts, fact)
     history = {
         "before": [edits.card(scope, each, now, ageing) for each in past.before],
         "after": [edits.card(scope, each, now, ageing) for each in past.after],
     }
-    return form.answered({"fact": edits.card(scope, fact, now, ageing), "history": history}, code)
+    told: dict[str, Json] = {"fact": edits.card(scope, fact, now, ageing), "history": history}
+    return form.answered(told if said is None else {**told, "said": said}, code)

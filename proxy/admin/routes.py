@@ -38,6 +38,8 @@ GUARDED: tuple[tuple[str, str, Handler], ...] = (
     ("POST", f"{API}/what-if", what_if.asked),
     ("GET", f"{API}/facts", facts.listed),
     ("POST", f"{API}/facts", facts.added),
+    ("GET", f"{API}/facts/wiped", facts.wiped),
+    ("POST", f"{API}/facts/restore", facts.restored),
     ("GET", f"{API}/facts/{{id}}", facts.shown),
     ("PATCH", f"{API}/facts/{{id}}", facts.changed),
     ("DELETE", f"{API}/facts/{{id}}", facts.forgotten),

@@ -192,6 +192,10 @@ class Memory(Section):
     archive_ttl: Seconds = Field(
         default=90 * 86_400, description="Seconds that turns outside the window are kept. 0: not at all."
     )
+    undo: Seconds = Field(
+        default=7 * 86_400,
+        description='Seconds that "forget everything" can be undone: `olvido memory restore`. 0: gone at once.',
+    )
     unconfirmed_after: Period = Field(
         default=90 * 86_400,
         description="Seconds after which an unconfirmed fact below high confidence comes only by retrieval.",

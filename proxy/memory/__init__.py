@@ -15,8 +15,10 @@ Planning, in the order of its decisions:
 Facts:
 
     extract.py      from a user message; prose.py: its author's own words; reading.py: one sentence
+    commands.py     what a user message orders to be forgotten
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
     facts.py        learned, confirmed, superseded, grown old, chosen; likeness.py: which known fact is meant
+    provenance.py   the message that said one
     edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal
 
 Topics:

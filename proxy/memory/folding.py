@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from proxy.memory import block, economics, facts, summaries, tools, window
+from proxy.memory.commands import is_command
 from proxy.memory.draft import FRAMING, Draft, Figures, Memory
 from proxy.memory.economics import Terms
-from proxy.memory.extract import wants_forgetting
 from proxy.types import Fact, Fold, Summary, TurnDigest
 from proxy.wire.content import text
 
@@ -108,7 +108,7 @@ class Folder:
                 texts[role].append(block.without_ours(text(self.case.messages[index].data)))
         user, assistant = "\n".join(texts["user"]), "\n".join(texts["assistant"])
         is_forgotten = not self.memory.forgotten.isdisjoint(self.case.chain[start:stop])
-        return ("", "") if is_forgotten or wants_forgetting(user) else (user, assistant)
+        return ("", "") if is_forgotten or is_command(user) else (user, assistant)
 
     def headed(self, fold: Fold) -> Fold:
         """The fold with its head, and with as many of its summaries as the limit leaves room for."""

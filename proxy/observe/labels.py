@@ -30,7 +30,7 @@ SAVED_BY = ("exact", "intent", "context")
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify"}
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "command"}
         | {"not_deterministic"}  # exact
         | {"warming", "unavailable", "no_vector", "leans_on_context", "far", "answer_gone", "reported", "context"}
         | {"breaker", "regenerated", "rephrased"}
@@ -41,7 +41,7 @@ RESULT = tuple(
 )
 REPORT = ("wrong", "rephrased", "regenerated")
 STAGE = (
-    *("identify", "resume", "exact", "intent", "plan", "assemble"),
+    *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
     *(
         "read_stream",
         "record",

@@ -2,6 +2,7 @@
 
 identify.py     who asks (scope), in which conversation (session, hash chain)
 resume.py       the history of a named session whose client sends only what is new
+obey.py         commands to forget: carried out whatever becomes of their request
 exact.py        the answer to this very request, if it may be reused
 intent.py       the answer to the same question in other words
 verify.py       what the upstream would have answered instead, for a sample; in the background

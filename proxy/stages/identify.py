@@ -74,8 +74,8 @@ async def identify(
     """`private` says that a scope belongs to one person (personal tenancy, or a named end
     user): then a beginning that was seen before is the same conversation, started again, branched or regenerated. In a
     scope shared by unnamed people it is not, since two of them may begin with the same words."""
-    scope = Scope(incoming.tenant, _user(incoming.headers, request.fields, directives))
-    private = private or scope.user != ""
+    scope = whose(incoming, request, directives)
+    private = is_private(scope, personal=private)
     chain = await offload(lambda: chains.of(scope.id, request.messages))
     named, source = _named_session(incoming.headers, request.fields, directives)
     first_user, first_answer = _opening(request.messages)
@@ -95,6 +95,16 @@ async def identify(
         return Identity(scope, session, "new", chain, private=private)
     continuity = "regenerated" if known == len(chain) else "continued" if prefix.is_tip else "branched"
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
+
+
+def whose(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
+    """Tenant and end user, which nothing has to be looked up for."""
+    return Scope(incoming.tenant, _user(incoming.headers, request.fields, directives))
+
+
+def is_private(scope: Scope, *, personal: bool) -> bool:
+    """Does the scope belong to one person?"""
+    return personal or scope.user != ""
 
 
 def _is_own(prefix: KnownPrefix, messages: tuple[Message, ...]) -> bool:

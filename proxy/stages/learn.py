@@ -17,10 +17,12 @@ import numpy as np
 from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import facts
-from proxy.memory.extract import extract, wants_forgetting
+from proxy.memory.commands import commands, is_command
+from proxy.memory.extract import extract
 from proxy.memory.turns import archived, complete, going_on
 from proxy.stages.resume import OpenTurns
-from proxy.storage.library import Library, Shelf
+from proxy.storage.library import Library
+from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Statement, Vector
 from proxy.wire.content import text
@@ -73,6 +75,10 @@ class Learner:
         if (kept := self._keeping.get((identity.memory, identity.session))) is not None:
             await kept.wait()
 
+    def learning(self, scope: str) -> tuple[asyncio.Event, ...]:
+        """Of a memory scope: each is set when what a request has said is learnt."""
+        return tuple(kept for (owner, _), kept in self._keeping.items() if owner == scope)
+
     async def _attempted(
         self,
         passage: Passage,
@@ -102,9 +108,16 @@ class Learner:
         # What can't be embedded now is read once all the same.
         known = (shelf.embedded if self._embedder.state == "ready" else shelf.index).__contains__
         is_known, keeps = known if is_managed else None, self._library.facts.keeps
-        read = await self._in_thread(
-            lambda: _read(passage, messages, chain, shelf, is_known, keeps_facts=keeps),
-        )
+
+        async def reading() -> Read:
+            again = await self._said_again(passage, chain, shelf)
+            return await self._in_thread(
+                lambda: _read(passage, messages, chain, shelf, is_known, again, keeps_facts=keeps)
+            )
+
+        read = await reading()
+        if read.facts and not is_managed and await self._was_forgotten(scope, shelf, read.facts):
+            read = await reading()
         self._library.learn(scope, shelf, read.facts)
         for turn in read.turns:
             self._library.keep_turn(scope, turn, None)
@@ -112,6 +125,31 @@ class Learner:
         await self._embed_facts(shelf)
         if is_managed:
             await self._embed(scope, shelf, read.turns)
+
+    async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
+        """Had a message that said one of these been forgotten? Where no index was needed nobody has looked yet."""
+        links = tuple({link for fact in stated for link in fact.links})
+        gone = frozenset(await self._library.archive.forgotten_at(scope, links))
+        shelf.forgotten |= gone
+        return bool(gone)
+
+    async def _said_again(self, passage: Passage, chain: Sequence[bytes], shelf: Shelf) -> frozenset[bytes]:
+        """Links of the newest message and its answer, if the user says what was forgotten before the request came: in
+        a history that is sent again it would not be the last. From now on it may be kept."""
+        messages, identity = passage.request.messages, passage.identity
+        if not messages or messages[-1].role != "user" or commands(messages[-1].data):
+            return frozenset()
+        newest = frozenset(chain[len(messages) - 1 :])
+        # A link that is known may have been forgotten by another process, or before this one began.
+        may_be = identity.known == len(messages) or not newest.isdisjoint(shelf.forgotten)
+        if not may_be:
+            return frozenset()
+        stored = await self._library.archive.forgotten_at(identity.memory, tuple(newest))
+        since = {link: shelf.since.get(link, 0.0) for link in newest & shelf.forgotten} | stored
+        if not since or max(since.values()) >= passage.incoming.received_at:
+            return frozenset()
+        self._library.say_again(identity.memory, shelf, tuple(since))
+        return frozenset(since)
 
     async def _embed_facts(self, shelf: Shelf) -> None:
         new = [fact for fact in shelf.facts.values() if fact.id not in shelf.fact_vectors]
@@ -150,6 +188,7 @@ def _read(
     chain: Sequence[bytes],
     shelf: Shelf,
     is_known: Callable[[bytes], bool] | None,
+    again: frozenset[bytes],
     *,
     keeps_facts: bool,
 ) -> Read:
@@ -170,22 +209,25 @@ def _read(
     if is_known is not None:
         for turn in new:
             shelf.put(turn, None)
-    stated = _stated(passage, messages, chain, shelf) if keeps_facts else ()
+    stated = _stated(passage, messages, chain, shelf, again) if keeps_facts else ()
     return Read(tuple(new), stated)
 
 
 def _is_command(turn: ArchivedTurn) -> bool:
-    return any(said.role == "user" and wants_forgetting(said.text) for said in turn.utterances)
+    return any(said.role == "user" and is_command(said.text) for said in turn.utterances)
 
 
-def _stated(passage: Passage, messages: Sequence[Message], chain: Sequence[bytes], shelf: Shelf) -> tuple[Fact, ...]:
+def _stated(
+    passage: Passage, messages: Sequence[Message], chain: Sequence[bytes], shelf: Shelf, again: frozenset[bytes]
+) -> tuple[Fact, ...]:
     """Facts that are new, confirmed or superseded by what no request had said before."""
     known = dict(shelf.facts)
     changed: dict[str, Fact] = {}
     turn = 0
     for index, said in enumerate(messages):
         turn += said.role == "user"
-        if said.role != "user" or index < passage.identity.known or chain[index] in shelf.forgotten:
+        is_known = index < passage.identity.known and chain[index] not in again
+        if said.role != "user" or is_known or chain[index] in shelf.forgotten:
             continue
         statements = [found for found in extract(text(said.data)) if isinstance(found, Statement)]
         if not statements:

@@ -6,7 +6,6 @@ thread decides (proxy/memory/planning.py).
 """
 
 import asyncio
-import re
 from collections import OrderedDict
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -19,16 +18,16 @@ from proxy.memory import economics, facts, planning, window
 from proxy.memory.block import without_ours
 from proxy.memory.counted import Counted
 from proxy.memory.draft import Circumstances
-from proxy.memory.extract import extract
 from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, progress
 from proxy.offload import Offload
 from proxy.stages.elision import shortened, told
 from proxy.stages.elision import without as elision_of
 from proxy.stages.recollect import Asking, recollect
-from proxy.storage.library import Library, Shelf
+from proxy.storage.library import Library
+from proxy.storage.shelf import Shelf
 from proxy.tokens import Calibrations, RoughCounter, TokenCounter
-from proxy.types import ChatRequest, Directives, Forgetting, Identity, Incoming, Message, PathState, Plan, Vector
+from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream
 from proxy.wire.content import text
 from proxy.wire.dialects import DIALECTS
@@ -39,8 +38,6 @@ _rough = RoughCounter()
 # Nobody needs to know within a few per cent what a larger request costs, and its tokens take seconds to count: half a
 # second a MiB, if it is made for that.
 MOST_COUNTED = 2 * 2**20
-# A command to forget has one of these words; whether it is one, `extract` says.
-_FORGETTING = re.compile(r"olvid|olv[ií]d|borr|elimin|forget|erase|delete|remove|remember", re.IGNORECASE)
 MOST_SHORTENED = 2_000  # answers
 SURELY_WITHIN = 0.5  # of a limit: the rough count, calibrated by prose, takes tables and code for less than they are
 EMBEDDING_DEADLINE = 0.25  # seconds: what an embedding improves is not worth more of the client's time
@@ -98,7 +95,6 @@ class Planner:
         if len(request.raw) > MOST_COUNTED:
             return counted if is_metered else _judged(counted, counted.tokens_sent / max(1.0, factor), limit)
         shelf = await self._library.shelf(identity.memory)
-        await self._obey(request, identity, directives, shelf)
         if not directives.remember:
             shelf = shelf.apart()
         if self._is_left_alone(counted, profile, limit, shelf):
@@ -147,16 +143,6 @@ class Planner:
         """It fits into the window, and nobody has stated anything that would go with it."""
         most = profile.window.tokens if limit is None else min(profile.window.tokens, SURELY_WITHIN * limit)
         return profile.fold == "economic" and counted.tokens_original <= most and not shelf.facts
-
-    async def _obey(self, request: ChatRequest, identity: Identity, directives: Directives, shelf: Shelf) -> None:
-        """What the newest message wants forgotten is forgotten before this prompt is made."""
-        said = _newest(request)
-        if not shelf.facts or not directives.remember or _FORGETTING.search(said) is None:
-            return
-        found = await asyncio.get_running_loop().run_in_executor(self._executor, extract, said)
-        wanted = [each for each in found if isinstance(each, Forgetting)]
-        gone = {fact.id: fact for each in wanted for fact in facts.forgotten(tuple(shelf.facts.values()), each)}
-        await self._library.forget(identity.memory, tuple(gone.values()), identity.chain[-1:])
 
     async def _vector(self, request: ChatRequest) -> Vector | None:
         """Of the newest user message; None if there is none, or it takes too long."""
@@ -216,6 +202,7 @@ class Planner:
             profile=self.profile_name(request),
         )
         with looked.shelf.lock:
+            looked.shelf.settle()
             memory = recollect(asking, case, so_far, looked.shelf, limit)
             case, elision = elision_of(request, case, around.rates, self._counted)
             managed = planning.make(case, shortened(so_far, elision), memory, around)

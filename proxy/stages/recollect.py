@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from proxy.memory import facts, need, recall
 from proxy.memory.block import without_ours
+from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
 from proxy.memory.draft import FRAMING, Memory
-from proxy.memory.extract import wants_forgetting
 from proxy.memory.facts import Decay
 from proxy.memory.progress import Case, Progress
 from proxy.memory.terms import terms
 from proxy.memory.turns import archived, complete
-from proxy.storage.library import Shelf
+from proxy.storage.shelf import Shelf
 from proxy.types import Excerpt, Fact
 from proxy.wire.content import text
 
@@ -89,7 +89,7 @@ def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
     for number, start, stop in reversed(new):
         turn = archived(case.messages, case.chain, start, stop, number=number, session=asking.session, at=asking.now)
         texts = [said.text for said in turn.utterances if said.role == "user"]
-        if shelf.may_keep(turn) and not any(map(wants_forgetting, texts)):
+        if shelf.may_keep(turn) and not any(map(is_command, texts)):
             shelf.add(turn, None)
     if turns:
         shelf.walked.add(case.chain[turns[-1][1] - 1])

@@ -1,9 +1,10 @@
 """Old turns in this process, bounded; and how the vectors of a turn are kept (`packed_rows`)."""
 
 import itertools
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.storage.base import PAGE
 from proxy.storage.memory import Key
@@ -37,6 +38,8 @@ class _Row:
 class _Gone:
     change: int
     parent: bytes | None  # None: it was forgotten before it came, or it is a message's link
+    at: float  # when it was forgotten
+    lifted: bool = False  # it was forgotten once, and may come again
 
 
 class MemoryArchive:
@@ -50,8 +53,8 @@ class MemoryArchive:
         self._changes = itertools.count(1)
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        if any((scope, link) in self._gone for link in links_of(turn)):
-            self._bury(scope, turn.link, turn.parent)
+        if any(self._is_gone(scope, link) for link in links_of(turn)):
+            self._bury(scope, turn.link, turn.parent, 0.0)
             return
         key = (scope, turn.link)
         known = self._rows.get(key)
@@ -63,14 +66,51 @@ class MemoryArchive:
         while len(self._rows) > self._max_turns:
             self._rows.popitem(last=False)
 
-    def forget(self, scope: str, links: Sequence[bytes]) -> None:
-        wanted = set(links)
+    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
+        wanted, at = set(links), time.time() if at is None else at
         for turn in [row.turn for (owner, _), row in self._rows.items() if owner == scope]:
             if not wanted.isdisjoint(links_of(turn)):
                 del self._rows[scope, turn.link]
-                self._bury(scope, turn.link, turn.parent)
+                self._bury(scope, turn.link, turn.parent, at)
         for link in links:
-            self._bury(scope, link, None)
+            self._bury(scope, link, None, at)
+
+    def lift(self, scope: str, links: Sequence[bytes]) -> None:
+        for link in links:
+            if self._is_gone(scope, link):
+                grave = self._gone[scope, link]
+                self._gone[scope, link] = replace(grave, change=next(self._changes), lifted=True)
+
+    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
+        return {link: self._gone[scope, link].at for link in links if self._is_gone(scope, link)}
+
+    def take_out(self, scope: str, until: float) -> list[tuple[ArchivedTurn, tuple[int, bytes] | None]]:
+        """Turns that are as old as that, which are here no longer, with their vectors; oldest change first."""
+        found = [(key, row) for key, row in self._rows.items() if key[0] == scope and row.turn.at <= until]
+        for key, _ in found:
+            del self._rows[key]
+        return [(row.turn, row.vectors) for _, row in found]
+
+    def forgotten(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
+        """Those of these links that are."""
+        return {link for link in links if self._is_gone(scope, link)}
+
+    def bury(
+        self,
+        scope: str,
+        turns: Sequence[tuple[ArchivedTurn, tuple[int, bytes] | None]],
+        links: Sequence[bytes],
+        at: float,
+    ) -> None:
+        """These links of theirs and of others are forgotten."""
+        parents = {turn.link: turn.parent for turn, _ in turns}
+        for link in links:
+            self._bury(scope, link, parents.get(link), at)
+
+    def put_back(self, scope: str, turn: ArchivedTurn, vectors: tuple[int, bytes] | None) -> None:
+        """As it was taken out, if it has not come again."""
+        if (scope, turn.link) not in self._rows:
+            self._rows[scope, turn.link] = _Row(next(self._changes), turn, vectors)
 
     def prune(self, now: float) -> None:
         for key in [key for key, row in self._rows.items() if row.turn.at <= now - self._ttl]:
@@ -80,21 +120,27 @@ class MemoryArchive:
         since = now - self._ttl
         rows = [row for row in self._since(scope, after) if row.turn.at > since][::-1]
         gone = [
-            (grave.change, link)
+            (grave.change, link, grave.lifted)
             for (owner, link), grave in self._gone.items()
             if owner == scope and grave.change > after
         ]
-        page = sorted([*(row.change for row in rows), *(change for change, _ in gone)])[:limit]
+        page = sorted([*(row.change for row in rows), *(change for change, *_ in gone)])[:limit]
         upto = page[-1] if page else after
         return ArchiveChanges(
             tuple((row.turn, unpacked_rows(row.vectors)) for row in rows if row.change <= upto),
-            tuple(link for change, link in gone if change <= upto),
+            tuple(link for change, link, lifted in gone if change <= upto and not lifted),
+            tuple(link for change, link, lifted in gone if change <= upto and lifted),
             upto,
             more=len(page) == limit,
         )
 
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
         return {link for link in links if (scope, link) in self._rows}
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        wanted = set(links)
+        rows = (row.turn for (owner, _), row in self._rows.items() if owner == scope)
+        return sorted((turn for turn in rows if not wanted.isdisjoint(links_of(turn))), key=lambda turn: turn.at)
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         found: list[ArchivedTurn] = []
@@ -121,12 +167,18 @@ class MemoryArchive:
     async def flush(self) -> None: ...
     async def close(self) -> None: ...
 
-    def _bury(self, scope: str, link: bytes, parent: bytes | None) -> None:
+    def _is_gone(self, scope: str, link: bytes) -> bool:
+        grave = self._gone.get((scope, link))
+        return grave is not None and not grave.lifted
+
+    def _bury(self, scope: str, link: bytes, parent: bytes | None, at: float) -> None:
         known = self._gone.get((scope, link))
-        if known is None:
-            self._gone[scope, link] = _Gone(next(self._changes), parent)
+        if known is None or known.lifted:
+            if parent is None and known is not None:
+                parent = known.parent
+            self._gone[scope, link] = _Gone(next(self._changes), parent, at)
         elif known.parent is None:
-            self._gone[scope, link] = _Gone(known.change, parent)
+            self._gone[scope, link] = replace(known, parent=parent)
 
     def _since(self, scope: str, after: int) -> Iterator[_Row]:
         """Of this scope, the newest first."""

@@ -66,6 +66,17 @@ class MemoryFacts:
         for fact_id in ids:
             self._remove(scope, fact_id)
 
+    def take_out(self, scope: str, until: float) -> list[Fact]:
+        """Facts that are as old as that, which are here no longer."""
+        found = [fact for fact in self._facts.get(scope, {}).values() if fact.created_at <= until]
+        self.forget(scope, [fact.id for fact in found])
+        return found
+
+    def put_back(self, scope: str, facts: Sequence[Fact]) -> None:
+        """As they were taken out, if they have not come again."""
+        here = self._facts.get(scope, {})
+        self.put(scope, [fact for fact in facts if fact.id not in here])
+
     async def all(self, scope: str) -> list[Fact]:
         return sorted(self._facts.get(scope, {}).values(), key=operator.attrgetter("created_at"))
 
@@ -115,7 +126,7 @@ class SqliteFacts:
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:
         await self._writes.settled()
         row = await self._database.read(lambda connection: connection.execute(FIND, (fact_id,)).fetchone())
-        return None if row is None else (row[0], _fact(row[1:]))
+        return None if row is None else (row[0], fact_of(row[1:]))
 
     async def scopes(self) -> list[str]:
         await self._writes.settled()
@@ -141,7 +152,7 @@ def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:
 
 
 def _all(scope: str, connection: sqlite3.Connection) -> list[Fact]:
-    return [_fact(row) for row in connection.execute(ALL, {"scope": scope})]
+    return [fact_of(row) for row in connection.execute(ALL, {"scope": scope})]
 
 
 def _row(scope: str, fact: Fact) -> Mapping[str, Any]:
@@ -149,7 +160,7 @@ def _row(scope: str, fact: Fact) -> Mapping[str, Any]:
     return {**values, "scope": scope, "links": msgspec.json.encode(fact.links).decode()}
 
 
-def _fact(row: Sequence[Any]) -> Fact:
+def fact_of(row: Sequence[Any]) -> Fact:
     values = dict(zip(COLUMNS, row, strict=True))
     values["pinned"] = bool(values["pinned"])
     values["links"] = msgspec.json.decode(values["links"], type=tuple[bytes, ...])

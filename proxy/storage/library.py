@@ -6,19 +6,19 @@ its lock.
 """
 
 import asyncio
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import monotonic, time
 
 from proxy.attempt import Attempts
-from proxy.memory.progress import Pasts
 from proxy.memory.state import pack, unpack
-from proxy.memory.turn_index import TurnIndex
 from proxy.storage.accounts import ContentsOff, ContentStore
-from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore
+from proxy.storage.base import StorageError
+from proxy.storage.orders import Order, Orders
+from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipesOff, WipeStore
+from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector
 
@@ -29,62 +29,6 @@ FRESH_SECONDS = 1.0  # what another process has written is seen after as long
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
 MOST_STATES = 20_000
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it is read as if it were new
-
-
-@dataclass(slots=True)
-class Shelf:
-    """One scope's."""
-
-    index: TurnIndex = field(default_factory=TurnIndex)
-    facts: dict[str, Fact] = field(default_factory=dict)
-    fact_vectors: dict[str, Vector] = field(default_factory=dict)  # by id
-    forgotten: frozenset[bytes] = frozenset()  # links of what must never come back
-    embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
-    walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index has all it may have
-    pasts: Pasts = field(default_factory=Pasts)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    changes: int = 0  # of the facts, by this process
-    stated_at: float = float("-inf")  # when the facts were read
-    upto: int = 0
-    read_at: float = float("-inf")  # when the archive was
-    reading: asyncio.Task[None] | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes that it takes in memory, about."""
-        return self.index.size + self.pasts.size
-
-    def apart(self) -> "Shelf":
-        """With the same facts, for a request that must leave nothing: what it adds to the index goes with it."""
-        return Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten, read_at=monotonic())
-
-    def take(self, changes: ArchiveChanges) -> None:
-        """In a worker thread."""
-        with self.lock:
-            for turn, vectors in changes.entries:
-                if self.may_keep(turn):
-                    self.add(turn, vectors)
-            self.index.remove(changes.gone)
-
-    def may_keep(self, turn: ArchivedTurn) -> bool:
-        return self.forgotten.isdisjoint((turn.link, *(said.link for said in turn.utterances)))
-
-    def turn_mates(self, links: set[bytes]) -> set[bytes]:
-        """In a worker thread: the other messages of the turns that these are in."""
-        with self.lock:
-            return set(self.index.turn_mates(links))
-
-    def put(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        """In a worker thread. What was forgotten while it was read, or embedded, does not come back."""
-        with self.lock:
-            if self.may_keep(turn):
-                self.add(turn, vectors)
-
-    def add(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        """Whoever calls holds the lock."""
-        self.index.add(turn, vectors)
-        if vectors is not None:
-            self.embedded.add(turn.link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +50,8 @@ class Library:
         tasks: Tasks,
         *,
         contents: ContentStore | None = None,
+        wipes: WipeStore | None = None,
+        undo: float = 0.0,
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         refresh_seconds: float = FRESH_SECONDS,
         most_bytes: int = MOST_BYTES,
@@ -113,10 +59,13 @@ class Library:
     ) -> None:
         self.facts = facts
         self.archive = archive
+        self.orders = Orders()
         self._states = states
         self._executor = executor
         self._tasks = tasks
         self._contents = contents or ContentsOff()
+        self.wipes = wipes or WipesOff()
+        self._undo = undo  # seconds that a wipe can be undone
         self._on_fail_open = on_fail_open
         self._refresh_seconds = refresh_seconds
         self._most_bytes = most_bytes
@@ -135,7 +84,7 @@ class Library:
             before = shelf.changes
             known = await self.facts.all(scope)
             if shelf.changes == before:  # else what was read is older than what is here
-                shelf.facts = {fact.id: fact for fact in known}
+                shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
                 shelf.stated_at = at
         return shelf
 
@@ -154,7 +103,7 @@ class Library:
         at, more = monotonic(), True
         while more:
             changes = await self.archive.turns(scope, shelf.upto, time())
-            shelf.forgotten |= frozenset(changes.gone)
+            shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)
             if changes.entries or changes.gone:
                 await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, changes)
             shelf.upto, more = changes.upto, changes.more
@@ -184,33 +133,119 @@ class Library:
         if monotonic() - self._tidied_at > TIDY_SECONDS:
             self._tidied_at = monotonic()
             self.archive.prune(time())
+            self.wipes.prune(time())
 
     def has_forgotten(self, scope: str, links: Sequence[bytes]) -> bool:
         """Is one of these a message to be forgotten, as far as has been read?"""
         shelf = self._shelves.get(scope)
         return shelf is not None and not shelf.forgotten.isdisjoint(links)
 
-    async def forget(self, scope: str, facts: Sequence[Fact], command: Sequence[bytes] = ()) -> None:
+    # --- forgetting ---------------------------------------------------------------------------------------------------
+
+    def hide(self, scope: str, order: Order) -> None:
+        """Until it is carried out, what is known here of what it means is in no prompt."""
+        self.orders.give(scope, order)
+        if order.is_wipe:
+            self._empty(scope, order)
+            return
+        if (shelf := self._shelves.get(scope)) is None:
+            return
+        meant = self.orders.means(scope, order, shelf.facts.values())
+        shelf.changes += 1
+        shelf.facts = {name: fact for name, fact in shelf.facts.items() if fact not in meant}
+        shelf.forget(frozenset(link for fact in meant for link in fact.links), order.at)
+
+    async def carry_out(self, scope: str, order: Order, recorded: Callable[[], object]) -> None:
+        """`recorded` is called once it is durable; what is left to do then is in memory. Raises StorageError, or what
+        storage raises, if it is not."""
+        if order.is_wipe:
+            await self._wipe(scope, order)
+            recorded()
+            return
+        aside = {fact.id: fact for fact in await self.wipes.facts(scope, time())}
+        known = {fact.id: fact for fact in await self.facts.all(scope)}
+        meant = {fact.id for fact in self.orders.means(scope, order, (aside | known).values())}
+        self.wipes.forget(scope, [fact for fact in aside.values() if fact.id in meant])
+        facts = [fact for fact in known.values() if fact.id in meant]
+        await self.forget(scope, facts, order.chain[-1:], at=order.at, recorded=recorded)
+
+    async def _wipe(self, scope: str, order: Order) -> None:
+        self.wipes.wipe(scope, order.chain, at=order.at, until=order.at + self._undo)
+        self._contents.forget(scope.partition("~")[0])
+        self.forget_states(scope)
+        await self.facts.flush()
+        await self.wipes.flush()
+        if any(fact.created_at <= order.at for fact in await self.facts.all(scope)):
+            raise StorageError("what was to be forgotten is still there")
+        shelf = self._empty(scope, order)
+        shelf.wiped_at = float("-inf")
+
+    def _empty(self, scope: str, order: Order) -> Shelf:
+        """A shelf in place of the old one, in which others may be searching."""
+        before = self._shelves.get(scope, Shelf())
+        left = {name: fact for name, fact in before.facts.items() if fact.created_at > order.at}
+        shelf = Shelf(facts=left, forgotten=before.forgotten, since=before.since, wiped_at=order.at)
+        shelf.forget(frozenset(order.chain), order.at)
+        self._shelves[scope] = shelf
+        return shelf
+
+    async def restore(self, scope: str) -> Wiped | None:
+        """What came back of what had been wiped; None if there was nothing. Durable once it returns."""
+        now = time()
+        found = await self.wipes.wiped(now, scope)
+        if not found:
+            return None
+        self.wipes.restore(scope, now)
+        await self.wipes.flush()
+        self._shelves.pop(scope, None)  # it is read anew
+        return found[0]
+
+    def say_again(self, scope: str, shelf: Shelf, links: Sequence[bytes]) -> None:
+        """What was forgotten has been said anew: its messages may be kept."""
+        shelf.forgotten -= frozenset(links)
+        self.archive.lift(scope, links)
+
+    async def forget(
+        self,
+        scope: str,
+        facts: Sequence[Fact],
+        command: Sequence[bytes] = (),
+        *,
+        at: float | None = None,
+        recorded: Callable[[], object] = lambda: None,
+    ) -> None:
         """The facts, the messages that said them, and what has been made of those; with them all that is kept of what
         this person's requests said, any of which may repeat them. `command`: the link of the request that demands it,
-        which says what it is about."""
+        which says what it is about. Raises StorageError if it could not be made durable."""
         if not facts:
+            recorded()
             return
+        at = time() if at is None else at
         shelf = await self.shelf(scope)
-        await self.index(scope, shelf)
-        shelf.changes += 1
         said = {*command, *(link for fact in facts for link in fact.links)}
-        links = tuple(said | await asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said))
+        if shelf.read_at == float("-inf"):
+            await self.index(scope, shelf)
+        looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)
+        await asyncio.wait({looking}, timeout=PATIENCE)
+        links = said | looking.result() if looking.done() else said
+        shelf.changes += 1
         for fact in facts:
             shelf.facts.pop(fact.id, None)
             shelf.fact_vectors.pop(fact.id, None)
-        shelf.forgotten |= frozenset(links)
-        self.facts.forget(scope, [fact.id for fact in facts])
-        self.archive.forget(scope, links)
+        names = {fact.id for fact in facts}
+        self.facts.forget(scope, sorted(names))
+        self.archive.forget(scope, tuple(links), at)
         self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
+        shelf.forget(frozenset(links), at)
         self.forget_states(scope)
-        gone = ArchiveChanges(gone=links)
-        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, gone)
+        await self.facts.flush()
+        if not names.isdisjoint(fact.id for fact in await self.facts.all(scope)):
+            raise StorageError("what was to be forgotten is still there")
+        recorded()
+        if late := await looking - links:
+            self.archive.forget(scope, tuple(late), at)
+            shelf.forget(frozenset(late), at)
+        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, ArchiveChanges())
 
     # --- states of conversations --------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from proxy.storage.accounts_schema import ACCOUNTS
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
+from proxy.storage.wipes_schema import WIPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,7 @@ MIGRATIONS = (
         ),
     ),
     Migration("0007_accounts", ACCOUNTS),
+    Migration("0008_wipes", WIPES),
 )
 
 

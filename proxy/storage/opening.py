@@ -27,7 +27,16 @@ from proxy.storage.contents import ContentLimits, MemoryContents, SqliteContents
 from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.memory_accounts import MemoryAccounts
-from proxy.storage.recollection import Archive, ArchiveOff, FactsOff, FactStore, StatesOff, StateStore
+from proxy.storage.recollection import (
+    Archive,
+    ArchiveOff,
+    FactsOff,
+    FactStore,
+    StatesOff,
+    StateStore,
+    WipesOff,
+    WipeStore,
+)
 from proxy.storage.retention import OnFailure, Retention
 from proxy.storage.reuse import MemoryReuse
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
@@ -35,7 +44,9 @@ from proxy.storage.sqlite import Database, Observed
 from proxy.storage.sqlite_accounts import SqliteAccounts
 from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.storage.sqlite_reuse import SqliteReuse
+from proxy.storage.sqlite_wipes import SqliteWipes
 from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.wipes import MemoryWipes
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -55,6 +66,7 @@ class Storage:
     facts: FactStore
     archive: Archive
     states: StateStore
+    wipes: WipeStore
     accounts: Accounts
     contents: ContentStore
     secret: bytes = field(repr=False)
@@ -92,6 +104,7 @@ class Storage:
         await self.facts.close()
         await self.archive.close()
         await self.states.close()
+        await self.wipes.close()
         if self.database is not None:
             await self.database.close()
 
@@ -118,21 +131,24 @@ async def open_storage(
             facts=FactsOff(),
             archive=ArchiveOff(),
             states=StatesOff(),
+            wipes=WipesOff(),
             accounts=AccountsOff(),
             contents=ContentsOff(),
             secret=secrets.token_bytes(SECRET_BYTES),
         )
     if config.storage.kind == "memory":
         ledger = MemoryLedger()
+        facts = MemoryFacts() if keeps_facts else None
         archive = MemoryArchive(archive_ttl) if archive_ttl else None
         return Storage(
             sessions=MemorySessions(),
             ledger=ledger,
             answers=MemoryAnswers(max_bytes, max_entry_bytes),
             reuse=MemoryReuse(log_rows=log_rows),
-            facts=MemoryFacts() if keeps_facts else FactsOff(),
+            facts=facts or FactsOff(),
             archive=archive or ArchiveOff(),
             states=MemoryStates(),
+            wipes=MemoryWipes(facts, archive),
             accounts=MemoryAccounts(ledger, archive),
             contents=MemoryContents(limits) if keeps_contents else ContentsOff(),
             secret=secrets.token_bytes(SECRET_BYTES),
@@ -158,6 +174,7 @@ async def open_storage(
         facts=SqliteFacts(database) if database and keeps_facts else FactsOff(),
         archive=SqliteArchive(database, archive_ttl) if database and archive_ttl else ArchiveOff(),
         states=SqliteStates(database) if database else StatesOff(),
+        wipes=SqliteWipes(database) if database else WipesOff(),
         accounts=SqliteAccounts(database) if database else AccountsOff(),
         contents=SqliteContents(database, limits) if database and keeps_contents else ContentsOff(),
         secret=secret,

@@ -53,6 +53,7 @@ class ArchiveChanges:
 
     entries: tuple[tuple[ArchivedTurn, Vector | None], ...] = ()  # in the order they changed; None: not embedded yet
     gone: tuple[bytes, ...] = ()  # links that were forgotten, of turns and of messages: they win over `entries`
+    back: tuple[bytes, ...] = ()  # links that were forgotten once, and are not any more
     upto: int = 0  # where to go on the next time
     more: bool = False  # that was a page, and not the last
 
@@ -66,9 +67,17 @@ class Archive(Protocol):
         forgotten, or a message of which was, is not taken again."""
         ...
 
-    def forget(self, scope: str, links: Sequence[bytes]) -> None:
+    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
         """Queue the end, for good, of the turns with these links, or with messages that have them. What stays is the
-        links: for the case that they come again, and for other readers."""
+        links: for the case that they come again, and for other readers. `at`: when, now by default."""
+        ...
+
+    def lift(self, scope: str, links: Sequence[bytes]) -> None:
+        """Queue that those of these links that were forgotten may come again."""
+        ...
+
+    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
+        """When those of these links that are forgotten were."""
         ...
 
     def prune(self, now: float) -> None:
@@ -82,6 +91,10 @@ class Archive(Protocol):
 
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
         """Those that are links of turns that are in the archive."""
+        ...
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        """The turns that have messages with these links, oldest first."""
         ...
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
@@ -117,6 +130,50 @@ class StateStore(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Wiped:
+    """How much of a scope can be brought back."""
+
+    scope: str
+    facts: int
+    turns: int
+    until: float  # when the first of it leaves for good
+
+
+class WipeStore(Protocol):
+    """All that a scope remembers, put aside for a while, where nothing but `restore` reads it."""
+
+    def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None:
+        """Queue that the facts and archived turns of the scope that are as old as `at` are put aside until `until`.
+        The links of these turns and their messages are forgotten, and `links` with them. `until` not after `at`: they
+        end for good."""
+        ...
+
+    def restore(self, scope: str, now: float) -> None:
+        """Queue that what is aside, of all wipes, comes back as it was, all or nothing. What has been learnt since
+        stays. Twice is as good as once."""
+        ...
+
+    def forget(self, scope: str, facts: Sequence[Fact]) -> None:
+        """Queue the end of these among what is aside, and of the turns that said them."""
+        ...
+
+    def prune(self, now: float) -> None:
+        """Queue the end of what has been aside for its time."""
+        ...
+
+    async def facts(self, scope: str, now: float) -> list[Fact]:
+        """Those that are aside."""
+        ...
+
+    async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:
+        """The scopes, or this one, of which something can be brought back, sorted."""
+        ...
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
 class FactsOff:
     """Nobody has said anything about themselves."""
 
@@ -142,8 +199,12 @@ class ArchiveOff:
     """What leaves the window is gone."""
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None: ...
-    def forget(self, scope: str, links: Sequence[bytes]) -> None: ...
+    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None: ...
+    def lift(self, scope: str, links: Sequence[bytes]) -> None: ...
     def prune(self, now: float) -> None: ...
+
+    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:  # noqa: ARG002 (Protocol)
+        return {}
 
     async def turns(
         self,
@@ -156,6 +217,9 @@ class ArchiveOff:
 
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:  # noqa: ARG002 (Protocol)
         return set()
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
+        return []
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
         return []
@@ -175,6 +239,24 @@ class StatesOff:
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:  # noqa: ARG002 (Protocol)
         return None
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class WipesOff:
+    """There is nothing to be put aside."""
+
+    def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None: ...
+    def restore(self, scope: str, now: float) -> None: ...
+    def forget(self, scope: str, facts: Sequence[Fact]) -> None: ...
+    def prune(self, now: float) -> None: ...
+
+    async def facts(self, scope: str, now: float) -> list[Fact]:  # noqa: ARG002 (Protocol)
+        return []
+
+    async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:  # noqa: ARG002 (Protocol)
+        return []
 
     async def flush(self) -> None: ...
     async def close(self) -> None: ...

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from proxy.config.model import Keep
+from proxy.storage import sqlite_wipes
 from proxy.storage.base import StorageError
 from proxy.storage.contents import remove_expired
 from proxy.storage.rollups import MINUTE, catch_up, condense
@@ -142,6 +143,7 @@ class Retention:
     def _steps(self, now: float) -> Iterator[tuple[str, Step, int]]:
         """What there is to do: what it is called, one step of it, and how many of these a run takes at most."""
         keep = self._keep
+        yield "wiped", partial(sqlite_wipes.remove_expired, until=now), 1
         yield "backlog", partial(catch_up, limit=BACKLOG), 2**62  # before any of these rows may leave
         yield "condensed", partial(condense, until=now - MINUTE), MOST_STEPS
         if keep.requests:

@@ -19,9 +19,9 @@ class ScopedWrites:
         self._apply = apply
         self._unsettled: Counter[str] = Counter()
 
-    def put(self, scope: str, what: object, rows: int = 1, *, erases: bool = False) -> None:
+    def put(self, scope: str, what: object, rows: int = 1, *, erases: bool = False, in_order: bool = False) -> None:
         settled = functools.partial(self._settle, scope)
-        write = Write(rows=rows, apply=self._apply, what=what, settled=settled, erases=erases)
+        write = Write(rows=rows, apply=self._apply, what=what, settled=settled, erases=erases, in_order=in_order)
         if self._writer.put(write):
             self._unsettled[scope] += 1
 

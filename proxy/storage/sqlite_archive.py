@@ -3,6 +3,7 @@
 import functools
 import itertools
 import sqlite3
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,20 +21,22 @@ from proxy.types import ArchivedTurn, Utterance, Vector
 PRUNED = 500  # turns that leave at a time
 PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
+# In the place of a link that was forgotten once and may come again.
 ADD = """
-    INSERT INTO archive (
-        scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages
+    INSERT OR REPLACE INTO archive (
+        scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
     )
-    SELECT scopes.id, :link, :parent, sessions.id, :turn, :at, :dimensions, :vectors, :utterances, :messages
+    SELECT scopes.id, :link, :parent, sessions.id, :turn, :at, :dimensions, :vectors, :utterances, :messages,
+        known.change IS NOT NULL
     FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
-    WHERE scopes.name = :scope
-    ON CONFLICT (scope_id, link) DO NOTHING
+    LEFT JOIN archive AS known ON known.scope_id = scopes.id AND known.link = :link
+    WHERE scopes.name = :scope AND (known.change IS NULL OR (known.at IS NULL AND known.lifted))
 """
 ADD_VECTORS = f"""
     INSERT OR REPLACE INTO archive (
-        scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages
+        scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
     )
-    SELECT scope_id, link, parent, session_id, turn, at, :dimensions, :vectors, utterances, messages
+    SELECT scope_id, link, parent, session_id, turn, at, :dimensions, :vectors, utterances, messages, lifted
     FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NOT NULL AND dimensions IS NULL
 """  # noqa: S608 (our own text)
 ADD_LINK = f"""
@@ -47,8 +50,8 @@ REFUSE = f"""
     ON CONFLICT (scope_id, link) DO UPDATE SET parent = excluded.parent WHERE parent IS NULL
 """  # noqa: S608 (our own text)
 FORGET = f"""
-    INSERT OR REPLACE INTO archive (scope_id, link, parent)
-    SELECT scopes.id, found.link, known.parent
+    INSERT OR REPLACE INTO archive (scope_id, link, parent, forgotten_at)
+    SELECT scopes.id, found.link, known.parent, :at
     FROM scopes
     CROSS JOIN (
         SELECT :link AS link
@@ -57,7 +60,16 @@ FORGET = f"""
         WHERE archive_links.link = :link AND archive.scope_id = {SCOPE_ID}
     ) AS found
     LEFT JOIN archive AS known ON known.scope_id = scopes.id AND known.link = found.link
-    WHERE scopes.name = :scope AND (known.change IS NULL OR known.at IS NOT NULL)
+    WHERE scopes.name = :scope AND (known.change IS NULL OR known.at IS NOT NULL OR known.lifted)
+"""  # noqa: S608 (our own text)
+LIFT = f"""
+    INSERT OR REPLACE INTO archive (scope_id, link, parent, lifted)
+    SELECT scope_id, link, parent, 1 FROM archive
+    WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NULL AND NOT lifted
+"""  # noqa: S608 (our own text)
+FORGOTTEN_AT = f"""
+    SELECT coalesce(forgotten_at, 0) FROM archive
+    WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NULL AND NOT lifted
 """  # noqa: S608 (our own text)
 PRUNE = "DELETE FROM archive WHERE change IN (SELECT change FROM archive WHERE at <= ? ORDER BY at LIMIT ?)"
 # Which of these links are there, and whether they were forgotten. Links are one blob, and JSON says where each is.
@@ -67,11 +79,12 @@ FIND = """
     CROSS JOIN scopes ON scopes.name = json_extract(each.value, '$[0]')
     CROSS JOIN archive ON archive.scope_id = scopes.id
         AND archive.link = substr(:links, json_extract(each.value, '$[1]'), json_extract(each.value, '$[2]'))
+    WHERE archive.at IS NOT NULL OR NOT archive.lifted
 """
 
 TURN = "archive.link, archive.parent, sessions.name, archive.turn, archive.at, archive.messages, archive.utterances"
 CHANGES = f"""
-    SELECT archive.change, archive.dimensions, archive.vectors, {TURN}
+    SELECT archive.change, archive.lifted, archive.dimensions, archive.vectors, {TURN}
     FROM archive LEFT JOIN sessions ON sessions.id = archive.session_id
     WHERE archive.scope_id = {SCOPE_ID} AND archive.change > :after AND (archive.at IS NULL OR archive.at > :since)
     ORDER BY archive.change LIMIT :limit
@@ -88,6 +101,13 @@ PATH = f"""
         )
     SELECT {TURN} FROM path CROSS JOIN archive USING (change) CROSS JOIN sessions ON sessions.id = archive.session_id
     WHERE path.turns <= :limit ORDER BY path.turns DESC
+"""  # noqa: S608 (our own text)
+SAID = f"""
+    SELECT DISTINCT {TURN} FROM (
+        SELECT change FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link
+        UNION SELECT change FROM archive_links WHERE link = :link
+    ) CROSS JOIN archive USING (change) CROSS JOIN sessions ON sessions.id = archive.session_id
+    WHERE archive.scope_id = {SCOPE_ID} AND archive.at IS NOT NULL
 """  # noqa: S608 (our own text)
 LATEST = f"""
     SELECT {TURN} FROM sessions CROSS JOIN archive ON archive.session_id = sessions.id
@@ -107,6 +127,13 @@ class _Added:
 class _Forgotten:
     scope: str
     links: Sequence[bytes]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Lifted:
+    scope: str
+    links: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +151,14 @@ class SqliteArchive:
         rows = 1 + len(turn.messages) // PAGE_BYTES
         self._writes.put(scope, _Added(scope, turn, packed_rows(vectors)), rows)
 
-    def forget(self, scope: str, links: Sequence[bytes]) -> None:
+    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
         if links:
-            self._writes.put(scope, _Forgotten(scope, tuple(links)), len(links), erases=True)
+            forgotten = _Forgotten(scope, tuple(links), time.time() if at is None else at)
+            self._writes.put(scope, forgotten, len(links), erases=True)
+
+    def lift(self, scope: str, links: Sequence[bytes]) -> None:
+        if links:
+            self._writes.put(scope, _Lifted(scope, tuple(links)), len(links))
 
     def prune(self, now: float) -> None:
         self._writes.put("", _Pruned(now - self._ttl))
@@ -139,6 +171,14 @@ class SqliteArchive:
         await self._writes.settled(scope)
         found = await self._database.read(lambda connection: _find(connection, [(scope, link) for link in links]))
         return {links[place] for place, is_gone in found if not is_gone}
+
+    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
+        await self._writes.settled(scope)
+        return await self._database.read(functools.partial(_forgotten_at, scope, links))
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        found = [turn for link in links for turn in await self._turns(SAID, {"scope": scope, "link": link})]
+        return sorted({turn.link: turn for turn in found}.values(), key=lambda turn: turn.at)
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         return await self._turns(PATH, {"scope": scope, "link": link, "limit": limit})
@@ -157,7 +197,7 @@ class SqliteArchive:
         return await self._database.read(lambda connection: list(map(_turn, connection.execute(statement, values))))
 
 
-def _apply(connection: sqlite3.Connection, changes: Sequence[_Added | _Forgotten | _Pruned]) -> None:
+def _apply(connection: sqlite3.Connection, changes: Sequence[_Added | _Forgotten | _Lifted | _Pruned]) -> None:
     """In the order they were queued."""
     for kind, run in itertools.groupby(changes, key=type):
         APPLY[kind](connection, list(run))
@@ -183,15 +223,19 @@ def _add(connection: sqlite3.Connection, added: Sequence[_Added]) -> None:
 
 def _forget(connection: sqlite3.Connection, forgotten: Sequence[_Forgotten]) -> None:
     connection.execute(ADD_SCOPES, {"rows": msgspec.json.encode([(each.scope,) for each in forgotten])})
-    links = [{"scope": each.scope, "link": link} for each in forgotten for link in each.links]
+    links = [{"scope": each.scope, "link": link, "at": each.at} for each in forgotten for link in each.links]
     connection.executemany(FORGET, links)
+
+
+def _lift(connection: sqlite3.Connection, lifted: Sequence[_Lifted]) -> None:
+    connection.executemany(LIFT, [{"scope": each.scope, "link": link} for each in lifted for link in each.links])
 
 
 def _prune(connection: sqlite3.Connection, pruned: Sequence[_Pruned]) -> None:
     connection.executemany(PRUNE, [(each.until, PRUNED) for each in pruned])
 
 
-APPLY: Mapping[type, Apply] = {_Added: _add, _Forgotten: _forget, _Pruned: _prune}
+APPLY: Mapping[type, Apply] = {_Added: _add, _Forgotten: _forget, _Lifted: _lift, _Pruned: _prune}
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> list[tuple[int, int]]:
@@ -202,18 +246,26 @@ def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> 
     return connection.execute(FIND, values).fetchall()
 
 
+def _forgotten_at(scope: str, links: Sequence[bytes], connection: sqlite3.Connection) -> dict[bytes, float]:
+    rows = {link: connection.execute(FORGOTTEN_AT, {"scope": scope, "link": link}).fetchone() for link in links}
+    return {link: row[0] for link, row in rows.items() if row is not None}
+
+
 def _changes(values: Mapping[str, Any], connection: sqlite3.Connection) -> ArchiveChanges:
     rows = connection.execute(CHANGES, values).fetchall()
     entries: list[tuple[ArchivedTurn, Vector | None]] = []
     gone: list[bytes] = []
-    for _, dimensions, vectors, link, *rest in rows:
-        if rest[-1] is None:
+    back: list[bytes] = []
+    for _, lifted, dimensions, vectors, link, *rest in rows:
+        if lifted:
+            back.append(link)
+        elif rest[-1] is None:
             gone.append(link)
-        else:
+        if rest[-1] is not None:
             stored = None if dimensions is None else (dimensions, vectors)
             entries.append((_turn((link, *rest)), unpacked_rows(stored)))
     upto = rows[-1][0] if rows else values["after"]
-    return ArchiveChanges(tuple(entries), tuple(gone), upto, more=len(rows) == values["limit"])
+    return ArchiveChanges(tuple(entries), tuple(gone), tuple(back), upto, more=len(rows) == values["limit"])
 
 
 def _link(added: _Added) -> dict[str, Any]:

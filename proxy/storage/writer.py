@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +36,7 @@ class Write:
     settled: Callable[[], object] | None = None  # called in the event loop once it is durable, or dropped
     queued_at: float = field(default_factory=time.monotonic)
     erases: bool = False  # what it deletes shall not stay in the log either
+    in_order: bool = False  # after all that was queued before it, before all that was queued after, of a batch as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +220,12 @@ class Writer:
         started = time.perf_counter()
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            together: dict[Callable[[sqlite3.Connection, Sequence[Any]], object], list[Any]] = {}
-            for write in writes:
-                together.setdefault(write.apply, []).append(write.what)
-            for apply, whats in together.items():
-                apply(self._connection, whats)
+            for run in _runs(writes):
+                together: dict[Callable[[sqlite3.Connection, Sequence[Any]], object], list[Any]] = {}
+                for write in run:
+                    together.setdefault(write.apply, []).append(write.what)
+                for apply, whats in together.items():
+                    apply(self._connection, whats)
             version = self._data_version()
             self._connection.execute("COMMIT")
         except BaseException:
@@ -256,6 +258,19 @@ class Writer:
             self._rows -= write.rows
             if write.settled:
                 write.settled()
+
+
+def _runs(writes: Sequence[Write]) -> Iterator[Sequence[Write]]:
+    """Those that may be applied together."""
+    run: list[Write] = []
+    for write in writes:
+        if write.in_order:
+            yield run
+            yield [write]
+            run = []
+        else:
+            run.append(write)
+    yield run
 
 
 def _nothing(_: sqlite3.Connection, __: Sequence[Any]) -> None: ...

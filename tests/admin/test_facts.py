@@ -73,13 +73,14 @@ def started(stack: ExitStack, **sections: Any) -> Proxy:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[tuple[Proxy, Proxy, Proxy]]:
-    """One without a token, one with, and one that keeps no facts."""
+def running() -> Iterator[tuple[Proxy, ...]]:
+    """One without a token, one with, one that keeps no facts, and one that shows nothing of what is said."""
     with ExitStack() as stack:
         yield (
             started(stack),
             started(stack, admin={"token": TOKEN}),
             started(stack, memory={"facts": False}, server={"port": 0, "drain": 5, "max_body_mb": 1}),
+            started(stack, admin={"show_content": False}),
         )
 
 
@@ -96,6 +97,11 @@ def guarded(running: tuple[Proxy, ...]) -> Proxy:
 @pytest.fixture
 def forgetful(running: tuple[Proxy, ...]) -> Proxy:
     return running[2]
+
+
+@pytest.fixture
+def hidden(running: tuple[Proxy, ...]) -> Proxy:
+    return running[3]
 
 
 def error(answer: httpx.Response) -> tuple[int, str | None]:
@@ -509,3 +515,69 @@ def test_contents_are_not_kept_by_anything_on_the_way(proxy: Proxy) -> None:
 def test_nothing_else_is_there_and_no_preflight_succeeds(method: str, path: str, proxy: Proxy) -> None:
     answer = proxy.http.request(method, path, headers={"origin": "https://evil.com"})
     assert error(answer) == (404, "unknown_url")
+
+
+# --- where it comes from ---------------------------------------------------------------------------------------------
+
+LONG = "Lorem ipsum dolor sit amet. " * 40
+
+
+def said(proxy: Proxy, text: str, scope: str, fact: Fact) -> None:
+    link, answer = fact.links[0], b"a" + fact.links[0][1:]
+    utterances = (Utterance("user", text, link), Utterance("assistant", "Noted.", answer))
+    proxy.services.library.archive.add(scope, ArchivedTurn(answer, b"", "c-1", 7, 99.5, b"[]", utterances), None)
+
+
+def links() -> tuple[bytes, ...]:
+    return (next(_numbers).to_bytes(16, "big"),)
+
+
+def test_a_fact_is_told_with_the_message_that_said_it(proxy: Proxy) -> None:
+    scope, fact = proxy.known(links=links())
+    said(proxy, f"{LONG}Anoche, vivo en Rosario, ¿sabés? {LONG}", scope, fact)
+    told = proxy.http.get(f"{FACTS}/{fact.id}").json()["said"]
+    assert told["state"] == "kept"
+    (message,) = told["messages"]
+    assert {name: message[name] for name in ("session", "turn", "at")} == {"session": "c-1", "turn": 7, "at": 99.5}
+    assert "vivo en Rosario" in message["text"]
+    assert len(message["text"]) <= 300
+
+
+def test_where_there_is_none_it_is_told_why(proxy: Proxy) -> None:
+    scope, forgotten = proxy.known(links=links())
+    assert proxy.http.get(f"{FACTS}/{forgotten.id}").json()["said"] == {"state": "gone", "messages": []}
+    added = proxy.add(scope, "vivo en Salta")
+    assert proxy.http.get(f"{FACTS}/{added['id']}").json()["said"] == {"state": "by_hand", "messages": []}
+
+
+def test_nothing_of_it_is_told_where_contents_are_not_shown(hidden: Proxy) -> None:
+    scope, fact = hidden.known(links=links())
+    said(hidden, "Vivo en Rosario", scope, fact)
+    assert hidden.http.get(f"{FACTS}/{fact.id}").json()["said"] == {"state": "hidden", "messages": []}
+
+
+# --- what was wiped ---------------------------------------------------------------------------------------------------
+
+
+def wiped(proxy: Proxy, scope: str) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = proxy.http.get(f"{FACTS}/wiped", params={"scope": scope}).json()["wiped"]
+    return told
+
+
+def test_what_was_wiped_is_told_without_what_it_says_and_comes_back(proxy: Proxy) -> None:
+    scope, fact = proxy.known(links=links())
+    at = time()
+    assert wiped(proxy, scope) == []
+    proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+    assert proxy.of(scope) == []
+    assert wiped(proxy, scope) == [{"scope": scope, "facts": 1, "turns": 0, "until": at + DAY}]
+    assert wiped(proxy, "") != []
+    answer = proxy.http.post(f"{FACTS}/restore", json={"scope": scope})
+    assert (answer.status_code, answer.json()) == (200, {"scope": scope, "facts": 1, "turns": 0})
+    assert [each["id"] for each in proxy.of(scope)] == [fact.id]
+    assert wiped(proxy, scope) == []
+
+
+@pytest.mark.parametrize("given", [{"scope": "nobody"}, {"scope": 7}])
+def test_where_nothing_was_wiped_nothing_comes_back(given: dict[str, Any], proxy: Proxy) -> None:
+    assert error(proxy.http.post(f"{FACTS}/restore", json=given))[0] == 404

@@ -28,8 +28,9 @@ import numpy as np
 
 from proxy.memory.recall import Query, search
 from proxy.storage.base import PAGE
-from proxy.storage.library import Library, Shelf
+from proxy.storage.library import Library
 from proxy.storage.recollection import FactsOff, StatesOff
+from proxy.storage.shelf import Shelf
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.tasks import Tasks

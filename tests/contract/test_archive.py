@@ -258,6 +258,34 @@ class TestArchive:
         assert await archive.path("a/", turn(4).link, 1) == [turn(4)]
         assert await archive.path("a/", THIRD.link, 9) == [FIRST]
 
+    async def test_turns_are_found_by_what_was_said_in_them(self, archive: Archive) -> None:
+        branch = turn(2, branch=" again", at=NOW + 9)
+        for each in (FIRST, branch, SECOND):
+            archive.add("a/", each, None)
+        asked = SECOND.utterances[0].link
+        assert await archive.said("a/", [asked, SECOND.link, link("nobody's")]) == [SECOND, branch]
+        assert await archive.said("a/", [FIRST.link]) == [FIRST]
+        assert await archive.said("a/", []) == []
+        assert await archive.said("b/", [asked]) == []
+        archive.forget("a/", [asked])
+        assert await archive.said("a/", [asked, SECOND.link]) == []
+
+    async def test_what_may_come_again_does(self, archive: Archive) -> None:
+        archive.add("a/", FIRST, None)
+        archive.forget("a/", [FIRST.utterances[0].link], NOW)
+        await archive.flush()
+        seen = await archive.turns("a/", 0, NOW)
+        links = [FIRST.link, FIRST.utterances[0].link]
+        assert await archive.forgotten_at("a/", [*links, SECOND.link]) == dict.fromkeys(links, NOW)
+        archive.lift("a/", [*links, SECOND.link])
+        archive.lift("b/", links)
+        assert await archive.forgotten_at("a/", links) == {}
+        archive.add("a/", FIRST, VECTORS)
+        await archive.flush()
+        news = await archive.turns("a/", seen.upto, NOW)
+        assert ([each for each, _ in news.entries], news.gone, set(news.back)) == ([FIRST], (), set(links))
+        assert await archive.known("a/", [*links, SECOND.link]) == {FIRST.link}
+
     async def test_it_tells_the_newest_turn_of_a_session(self, archive: Archive) -> None:
         at_once = [replace(each, at=NOW) for each in (SECOND, THIRD, FIRST)]
         for each in (*at_once, turn(4, session="t", at=NOW + 9)):

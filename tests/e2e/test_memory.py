@@ -77,6 +77,28 @@ def test_what_the_command_forgets_the_api_no_longer_tells(remembering: Proxy) ->
     eventually(lambda: told(remembering) == [], SEEN_WITHIN)
 
 
+def test_everything_is_forgotten_by_a_whole_message_alone_and_the_command_brings_it_back(remembering: Proxy) -> None:
+    word, mine = "Puerto Madryn", ("--key", KEY, "--user", "carla")
+
+    def values() -> list[str]:
+        return [fact["value"] for fact in told(remembering) if fact["scope"].endswith("/carla")]
+
+    said(remembering, "carla", f"Recordá que vivo en {word}.")
+    eventually(lambda: len(values()) == 1)
+    eventually(lambda: set(tables_with(remembering, word)) == {"facts", "archive", "contents"})
+    said(remembering, "carla", "Traducí esto al inglés:\nOlvidá todo.")
+    assert len(values()) == 1
+    said(remembering, "carla", "Hola. Por favor, olvidá todo.")
+    assert values() == []  # with the answer it is done
+    assert set(tables_with(remembering, word)) == {"wiped_facts", "wiped_archive"}
+    assert olvido(remembering, "restore", "--yes", *mine).startswith("Brought back: 1 fact and ")
+    eventually(lambda: len(values()) == 1, SEEN_WITHIN)
+    assert set(tables_with(remembering, word)) == {"facts", "archive"}
+    olvido(remembering, "forget", "--all", "--yes", *mine)
+    eventually(lambda: values() == [], SEEN_WITHIN)
+    assert tables_with(remembering, word) == []
+
+
 def test_what_the_api_adds_and_the_command_confirms_both_tell(remembering: Proxy) -> None:
     draft = {"scope": "ab" * 16 + "/beto", "domain": "hogar", "key": "perra", "value": "mi perra se llama Ñata 🙂"}
     added = remembering.http.post(FACTS, json=draft).raise_for_status().json()["fact"]

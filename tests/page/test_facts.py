@@ -54,6 +54,33 @@ def test_a_fact_that_was_forgotten_is_in_no_prompt_any_more(page: Page, proxy: O
     assert "Tromsø" not in tell(proxy, "inga", "Where do I live?")
 
 
+def test_everything_that_was_forgotten_comes_back_with_a_button_that_says_until_when(page: Page, proxy: Open) -> None:
+    fact = learned(proxy, "wilma", "I live in Ushuaia.")
+    tell(proxy, "wilma", "Forget everything.")
+    eventually(lambda: not facts(proxy, "wilma"))
+    page.open("#/facts", ready=".callout")
+    offer = page.tab.locator(".callout").filter(has_text="can be brought back")
+    assert "1 fact and" in offer.inner_text()
+    assert "Until " in offer.inner_text()
+    assert row(page, "Ushuaia").count() == 0
+    offer.get_by_role("button", name="Bring back").click()
+    row(page, "Ushuaia").wait_for()
+    assert offer.count() == 0
+    assert page.tab.locator("#announcer").inner_text() == "What was wiped is here again."
+    assert [each["id"] for each in facts(proxy, "wilma")] == [fact["id"]]
+
+
+def test_a_fact_shows_the_message_that_said_it(page: Page, proxy: Open) -> None:
+    fact = learned(proxy, "xenia", "What a day! I live in <b>Trelew</b>, you know.")
+    eventually(lambda: proxy.api(f"facts/{fact['id']}")["said"]["messages"])
+    page.open("#/facts", ready=".acts")
+    row(page, "Trelew").get_by_role("button", name="History").click()
+    quoted = page.tab.locator("dialog blockquote")
+    quoted.wait_for()
+    assert quoted.inner_text() == "What a day! I live in <b>Trelew</b>, you know."
+    assert "turn 1" in page.text("dialog figcaption")
+
+
 def test_whoever_cancels_forgets_nothing(page: Page, proxy: Open) -> None:
     fact = learned(proxy, "jan", "I live in Utrecht.")
     page.open("#/facts", ready=".acts")

@@ -20,7 +20,7 @@ from proxy.storage.library import Library
 from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Vector
-from tests.builders import Said, assistant, calling, chat, identity, incoming, links, result, user
+from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user
 from tests.embed.engines import FakeEngine, unavailable, until
 
 STATE = PathState(1, 1.0, 0, 0, 9, 9, 9, 9.0, 9.0)
@@ -61,12 +61,20 @@ class House:
         plan: Plan = MANAGED,
         directives: Directives | None = None,
         known: int = 0,
+        at: float = NOW,
     ) -> tuple[bytes, ...]:
         """The links of what was said."""
         request = chat(*said)
         who = replace(identity(request), known=known)
         passage = Passage(
-            incoming(), request, who, directives or Directives(), ReuseMiss("absent"), plan, "up", started=0.0
+            replace(incoming(), received_at=at),
+            request,
+            who,
+            directives or Directives(),
+            ReuseMiss("absent"),
+            plan,
+            "up",
+            started=0.0,
         )
         chain = links(who.scope.id, [*said, *([answer] if answer else [])])
         attempts = Attempts(self.metrics.failed_open)
@@ -293,3 +301,64 @@ async def test_what_is_learnt_does_not_hold_up_the_answer(house: House) -> None:
     await asyncio.sleep(0)
     await house.tasks.drain(5.0)
     assert len(await house.values()) == 1
+
+
+# --- what was forgotten, and is said again ----------------------------------------------------------------------------
+
+NOTED = assistant("Noted.")
+
+
+async def forgotten(house: House, *, loses: bool) -> None:
+    """It is said, forgotten ten seconds later, and the process may begin anew."""
+    await house.learn(ALLERGIC, answer=NOTED)
+    await house.library.forget(SCOPE, await house.facts.all(SCOPE), at=NOW + 10)
+    if loses:
+        house.__post_init__()
+    assert await house.values() == []
+
+
+@pytest.mark.parametrize("loses", [False, True], ids=["at once", "after a restart"])
+@pytest.mark.parametrize("known", [0, 1], ids=["as if it were new", "its message is known"])
+@pytest.mark.parametrize("plan", [MANAGED, UNMANAGED], ids=["managed", "unmanaged"])
+async def test_said_again_by_the_newest_message_it_is_learnt_again(
+    known: int, plan: Plan, loses: bool, house: House
+) -> None:
+    await forgotten(house, loses=loses)
+    await house.learn(ALLERGIC, answer=NOTED, known=known, at=NOW + 20, plan=plan)
+    assert await house.values() == ["I'm allergic to nuts"]
+    turn = links(SCOPE, [ALLERGIC, NOTED])[-1]
+    assert await house.archive.known(SCOPE, [turn]) == {turn}
+    await house.library.forget(SCOPE, await house.facts.all(SCOPE), at=NOW + 30)
+    await house.learn(ALLERGIC, NOTED, user("And now?"), answer=NOTED, at=NOW + 40)
+    assert await house.values() == []
+
+
+@pytest.mark.parametrize("loses", [False, True], ids=["at once", "after a restart"])
+@pytest.mark.parametrize("plan", [MANAGED, UNMANAGED], ids=["managed", "unmanaged"])
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [
+        ([ALLERGIC, NOTED, user("What may I eat?")], NOW + 20),  # a history that is sent again
+        ([ALLERGIC, NOTED], NOW + 20),
+        ([ALLERGIC], NOW + 10),  # it was under way when it was forgotten
+        ([ALLERGIC], NOW + 5),
+    ],
+)
+async def test_in_a_history_or_from_before_it_is_not(
+    said: list[Said], at: float, plan: Plan, loses: bool, house: House
+) -> None:
+    await forgotten(house, loses=loses)
+    await house.learn(*said, answer=NOTED, at=at, plan=plan)
+    assert await house.values() == []
+    shelf = await house.library.shelf(SCOPE)
+    await house.library.index(SCOPE, shelf)
+    assert links(SCOPE, [ALLERGIC])[0] not in shelf.index
+
+
+async def test_nor_is_a_command_that_is_given_again_kept(house: House) -> None:
+    command = user("Forget that I'm allergic to nuts.")
+    await house.learn(ALLERGIC, answer=NOTED)
+    chain = await house.learn(command, answer=NOTED)
+    await house.library.forget(SCOPE, await house.facts.all(SCOPE), chain[:1], at=NOW + 10)
+    await house.learn(command, answer=NOTED, at=NOW + 20)
+    assert house.library.has_forgotten(SCOPE, chain[:1])

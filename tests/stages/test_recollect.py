@@ -15,7 +15,7 @@ from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, progress
 from proxy.memory.turns import archived, complete
 from proxy.stages.recollect import Asking, recollect
-from proxy.storage.library import Shelf
+from proxy.storage.shelf import Shelf
 from proxy.types import Fact, PathState
 from tests.builders import NOW, Said, assistant, calling, messages, result, user
 from tests.memory.conversations import conversations

@@ -144,4 +144,6 @@ async def test_nothing_is_left_in_any_file_of_what_was_forgotten(path: Path, dat
         left = connection.execute("SELECT * FROM archive WHERE at IS NULL").fetchall()
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     assert len(left) == 120
-    assert {value for _, _, _, _, *values in left for value in values} == {None}
+    # … but links, when that was, and that it holds.
+    assert {value for _, _, _, _, *values, _, _ in left for value in values} == {None}
+    assert {lifted for *_, lifted in left} == {0}

@@ -114,6 +114,19 @@ async def test_a_batch_is_one_transaction(opened: Opened) -> None:
         assert versions().fetchone() != before
 
 
+async def test_of_a_batch_what_is_in_order_is_written_between_what_is_queued_before_it_and_after(
+    opened: Opened,
+) -> None:
+    writer, written = opened(), []
+    apply, other = (lambda _, whats: written.append(list(whats))), (lambda _, whats: written.append(list(whats)))
+    for number in (1, 2):
+        writer.put(Write(1, apply, number))
+    writer.put(Write(1, other, 3, in_order=True))
+    writer.put(Write(1, apply, 4))
+    await writer.flush()
+    assert written == [[1, 2], [3], [4]]
+
+
 async def test_depth_and_lag_tell_what_is_not_durable_yet(opened: Opened, other: sqlite3.Connection) -> None:
     writer = opened()
     assert (writer.depth, writer.lag) == (0, 0.0)

@@ -22,6 +22,7 @@ const CONFIDENCES = ["high", "medium", "low"];
 
 export async function show(root, ctx) {
   let facts = [];
+  let wiped = []; // what can be brought back, a scope each
   let hasMore = false;
   let most = LISTED;
   const wanted = { status: "", domain: "", text: "" };
@@ -30,6 +31,7 @@ export async function show(root, ctx) {
   const hint = h("p", { class: "hint" });
   const foot = h("div", { class: "more" });
   const trouble = h("div");
+  const undo = h("div", { class: "stack" });
   const panel = h("section", { class: "panel" });
   const status = chips({
     label: t("facts.filter"),
@@ -45,6 +47,7 @@ export async function show(root, ctx) {
     root,
     h("div", { class: "view-head" }, h("h1", t("facts.title")), shown, h("button", { class: "btn btn-primary", type: "button", onclick: add }, t("facts.add"))),
     trouble,
+    undo,
     panel,
   );
   draw();
@@ -56,6 +59,7 @@ export async function show(root, ctx) {
     const found = await api.get("facts", { scope: scope(), limit: MOST }, { signal: ctx.signal });
     facts = found.facts.sort((one, other) => other.created_at - one.created_at);
     hasMore = found.more;
+    wiped = (await api.get("facts/wiped", { scope: scope() }, { signal: ctx.signal })).wiped;
   }
 
   function filter(changed) {
@@ -65,6 +69,7 @@ export async function show(root, ctx) {
   }
 
   function draw() {
+    clear(undo, wiped.map(offer));
     if (!facts.length) {
       clear(panel, empty(t("facts.none"), h("ul", { class: "stack muted" }, ["one", "two", "three"].map((each) => h("li", t(`facts.none.${each}`)))), h("p", t("facts.none.then"))));
       shown.textContent = "";
@@ -149,12 +154,32 @@ export async function show(root, ctx) {
     if (answer) await done("forget", next, t("facts.said.forgotten", { value: fact.value }));
   }
 
+  /** What was wiped, and a button that brings it back. */
+  function offer(each) {
+    const what = t("facts.wiped", { facts: tn("facts.wiped.facts", each.facts), turns: tn("facts.wiped.turns", each.turns), until: moment(each.until) });
+    return h(
+      "p",
+      { class: "callout warn spread" },
+      h("span", what, !scope() && scopes().length > 1 && [" ", scopeLabel(each.scope)]),
+      h("button", { class: "btn btn-small", type: "button", onclick: () => restore(each) }, t("facts.restore")),
+    );
+  }
+
+  async function restore({ scope: of }) {
+    try {
+      await api.post("facts/restore", { scope: of }, { signal: ctx.signal });
+      await done("restore", "", t("facts.said.restored"));
+    } catch (error) {
+      failed(error);
+    }
+  }
+
   async function history(fact) {
     const body = h("div", loading());
     const closed = dialog({ title: t("facts.history.title"), body, signal: ctx.signal });
     try {
-      const { fact: now, history: past } = await api.get(`facts/${fact.id}`, {}, { signal: ctx.signal });
-      clear(body, chain([...past.before, now, ...past.after], now));
+      const { fact: now, history: past, said } = await api.get(`facts/${fact.id}`, {}, { signal: ctx.signal });
+      clear(body, chain([...past.before, now, ...past.after], now), told(said, fact));
     } catch (error) {
       if (!ctx.signal.aborted) clear(body, failure(error));
     }
@@ -259,6 +284,19 @@ function chain(facts, now) {
         h("span", { class: "row fact-name" }, moment(fact.created_at), standing(fact)),
       ),
     ),
+  );
+}
+
+/** The messages that said it, or why there are none to show. */
+function told({ state, messages }, fact) {
+  const where = (each) => h("a", { href: href("session", each.session, { scope: fact.scope }) }, t("facts.turn", { n: each.turn }));
+  return h(
+    "section",
+    { class: "stack told" },
+    h("h3", t("facts.told")),
+    messages.length
+      ? messages.map((each) => h("figure", h("blockquote", { class: "quoted" }, each.text), h("figcaption", { class: "row fact-name" }, moment(each.at), where(each))))
+      : h("p", { class: "muted" }, t(`facts.told.${state}`)),
   );
 }
 

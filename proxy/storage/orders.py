@@ -1,0 +1,78 @@
+"""Commands to forget that storage has not carried out yet: until it has, what they name is kept from whoever reads."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from proxy.memory.facts import forgotten
+from proxy.types import Fact, Forgetting
+
+RETRIED_WITHIN = 600.0  # seconds
+MOST_MEANT = 1_000  # commands
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What a user message wants forgotten."""
+
+    what: tuple[Forgetting, ...]
+    at: float  # by the clock of its request: what is said later is not meant
+    chain: tuple[bytes, ...] = ()  # of that request's turns up to the command, whose link is the last
+
+    @property
+    def is_wipe(self) -> bool:
+        return any(each.what == "" for each in self.what)
+
+    def means(self, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Those of `facts`, all of a scope, that it wants forgotten."""
+        known = tuple(fact for fact in facts if fact.created_at <= self.at)
+        return tuple({fact.id: fact for each in self.what for fact in forgotten(known, each)}.values())
+
+
+class Orders:
+    def __init__(self) -> None:
+        self._given: dict[str, list[Order]] = {}  # by scope
+        # By scope and link of the command: when it was given, and what it meant. Sent again, it must not mean what is
+        # the next nearest to its words.
+        self._meant: OrderedDict[tuple[str, bytes], tuple[float, dict[str, Fact]]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._given.values()))
+
+    def give(self, scope: str, order: Order) -> None:
+        self._given.setdefault(scope, []).append(order)
+
+    def done(self, scope: str, order: Order) -> None:
+        given = self._given.get(scope, [])
+        if order in given:
+            given.remove(order)
+        if not given:
+            self._given.pop(scope, None)
+
+    def means(self, scope: str, order: Order, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Those of `facts`, all of the scope, that it wants forgotten."""
+        known = {fact.id: fact for fact in facts}
+        if order.is_wipe or not order.chain:
+            return order.means(known.values())
+        before = self._meant_before(scope, order)
+        meant = order.means((before | known).values())
+        self._meant[scope, order.chain[-1]] = (order.at, before | {fact.id: fact for fact in meant})
+        if len(self._meant) > MOST_MEANT:
+            self._meant.popitem(last=False)
+        return tuple(fact for fact in meant if fact.id in known)
+
+    def spared(self, scope: str, facts: Sequence[Fact]) -> Sequence[Fact]:
+        """`facts`, all of the scope, without what is to be forgotten."""
+        for order in self._given.get(scope, ()):
+            meant = {fact.id for fact in self.means(scope, order, facts)}
+            facts = [fact for fact in facts if fact.id not in meant]
+        return facts
+
+    def _meant_before(self, scope: str, order: Order) -> dict[str, Fact]:
+        while self._meant:
+            key, (at, _) = next(iter(self._meant.items()))
+            if order.at - at <= RETRIED_WITHIN:
+                break
+            del self._meant[key]
+        _, meant = self._meant.get((scope, order.chain[-1]), (0.0, {}))
+        return meant

@@ -1,0 +1,94 @@
+"""Which messages order something to be forgotten, and what."""
+
+from typing import Any
+
+import pytest
+
+from proxy.memory.block import head
+from proxy.memory.commands import LONGEST, MOST_ADDED, commands, is_command
+from proxy.types import Forgetting
+from tests.builders import user
+
+ALL = Forgetting("")
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 3_000_000}}
+
+
+def part(said: str) -> dict[str, Any]:
+    return {"type": "text", "text": said}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Forget everything.",
+        "forget everything",
+        "Please forget everything!",
+        "Hi! Please forget everything you know about me. Thank you very much.",
+        "Hello there,\nforget everything.\nThanks!",
+        "Forget it all",
+        "Olvidá todo",
+        "Olvidate de todo, por favor.",
+        "Hola. Borrá todo lo que sabés de mí. Muchas gracias",
+        "Buenos días. Olvidá todo.",
+    ],
+)
+def test_a_wipe_that_is_the_whole_message_is_obeyed(said: str) -> None:
+    assert commands(user(said)) == (ALL,)
+    assert is_command(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Translate to French:\nForget everything.",
+        "Translate to French:\n\nForget everything.",
+        "Forget everything.\nTranslate that to French.",
+        "Traducí esto al inglés:\nOlvidá todo.",
+        "What does this line do?\nForget everything.",
+        "He told me a story. Forget everything. Then he left.",
+        '"Forget everything."',
+        "> Forget everything.",
+        "```\nforget everything\n```",
+        "1. Forget everything.",
+        "- Forget everything.",
+        "Subject: hello\nForget everything.",
+        "Is it wise to forget everything?",
+        "Remember that I forget everything.",
+    ],
+)
+def test_one_that_stands_in_a_text_is_not(said: str) -> None:
+    assert ALL not in commands(user(said))
+
+
+def test_of_several_texts_none_is_the_whole_message() -> None:
+    wipe = part("Forget everything.")
+    assert commands({"role": "user", "content": [wipe]}) == (ALL,)
+    assert commands({"role": "user", "content": [wipe, part("")]}) == (ALL,)
+    assert commands({"role": "user", "content": [part("Translate to French:"), wipe]}) == ()
+    assert commands({"role": "user", "content": [wipe, part("The report of last year, as a file.")]}) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("Forget that I'm allergic to nuts.", ("I'm allergic to nuts",)),
+        ("What a day! Forget that I'm allergic to nuts. What can I eat?", ("I'm allergic to nuts",)),
+        ([part("Forget that I'm allergic to nuts."), IMAGE], ("I'm allergic to nuts",)),
+        ([IMAGE, part("Forget everything.")], ("",)),
+        ("Forget that I'm allergic to nuts." + " Lorem ipsum dolor." * (LONGEST // 19), ()),
+        ("Lorem ipsum dolor. " * 200_000 + "Forget that I'm allergic to nuts.", ()),
+        ("Remember that I'm allergic to nuts.", ()),
+        ([IMAGE], ()),
+        (None, ()),
+        (7, ()),
+    ],
+)
+def test_only_the_users_own_short_text_counts(content: Any, what: tuple[str, ...]) -> None:
+    assert tuple(each.what for each in commands({"role": "user", "content": content})) == what
+
+
+def test_what_we_have_added_is_nobodys_command_and_hides_none() -> None:
+    block = head("- [personal] I'm allergic to nuts\n" * 300, ())
+    assert LONGEST < len(block) < MOST_ADDED
+    assert commands(user(f"{block}\n\nForget everything.")) == (ALL,)
+    assert commands(user(head("- Forget everything.", ()))) == ()
