@@ -9,10 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proxy.memory.block import without_ours
-from proxy.memory.extract import extract
-from proxy.memory.prose import prose, sentences
+from proxy.memory.clauses import sentences
+from proxy.memory.handed import own_words
+from proxy.memory.signals import SIGNALS, Signals, folded
+from proxy.memory.terms import STOP
+from proxy.memory.values import WORD, lead, tail
+from proxy.reuse.words import fold
 from proxy.types.memory import Forgetting
-from proxy.wire.content import text
+from proxy.wire.content import text, texts
 
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted
 MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which are looked for only below that
@@ -27,6 +31,10 @@ _COURTESY = re.compile(
 )
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
+# "The thing about the car, forget it."
+_BEHIND = re.compile(
+    r",?\s(?:por favor,? )?(?:olvid[ae](?:te)?l[oa]s?|borral[oa]s?|(?:please )?forget (?:it|that|them)(?: please)?)[\s.!]*$"
+)
 
 
 def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
@@ -38,9 +46,10 @@ def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
     own = without_ours(said).strip()
     if len(own) > LONGEST or _MAY_BE.search(own) is None:
         return ()
-    found = tuple(each for each in extract(own) if isinstance(each, Forgetting))
-    if any(each.what == "" for each in found) and not (_has_one_text(message) and _is_whole(own)):
-        return tuple(each for each in found if each.what != "")
+    parts = [without_ours(part) for part in texts(message)]
+    found = tuple(order for passage in own_words(*parts).passages for order in _orders(passage))
+    if any(order.what == "" for order in found) and not (_has_one_text(parts) and _is_whole(own)):
+        return tuple(order for order in found if order.what != "")
     return found
 
 
@@ -49,27 +58,64 @@ def is_command(said: str) -> bool:
     return bool(commands({"role": "user", "content": said}))
 
 
-def _has_one_text(message: Mapping[str, Any]) -> bool:
-    content = message.get("content")
-    return not isinstance(content, list) or sum(bool(text({"content": [part]}).strip()) for part in content) == 1
+def _has_one_text(parts: list[str]) -> bool:
+    return sum(bool(part.strip()) for part in parts) == 1
 
 
 def _is_whole(own: str) -> bool:
     """Is nothing in it but commands, greetings and thanks?"""
-    if prose(own) != own or _HANDED_OVER.search(own):
+    if _HANDED_OVER.search(own):
         return False
-    return all(_is_courtesy(said) or any(isinstance(each, Forgetting) for each in extract(said)) for said in _said(own))
+    return all(_is_courtesy(own[start:end]) or _order(own[start:end]) is not None for start, end in _said(own))
 
 
-def _said(own: str) -> Iterator[str]:
-    rest = own
-    for sentence in sentences(own):
-        rest = rest.replace(sentence.text, "", 1)
-        yield sentence.text
-    if re.search(r"\w", rest):  # a number alone is no sentence, and no command
-        yield rest
+def _said(own: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a message, and what stands between two: a number alone is no sentence, and no command."""
+    before = 0
+    for start, end in sentences(own):
+        if before < start:
+            yield before, start
+        yield start, end
+        before = end
+    if before < len(own):
+        yield before, len(own)
 
 
 def _is_courtesy(said: str) -> bool:
     words = _WORDS_ALONE.search(said)
     return words is None or _COURTESY.fullmatch(words.group()) is not None
+
+
+def _orders(passage: str) -> Iterator[Forgetting]:
+    for start, end in sentences(passage):
+        if (order := _order(passage[start:end])) is not None:
+            yield order
+
+
+def _order(sentence: str) -> Forgetting | None:
+    said = sentence.strip()
+    if said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?"):
+        return None
+    return next(filter(None, (_in_language(said, signals) for signals in SIGNALS.values())), None)
+
+
+def _in_language(sentence: str, signals: Signals) -> Forgetting | None:
+    plainly = folded(sentence)
+    start = lead(plainly, signals)
+    command = signals.forget.match(plainly, start)
+    if command is None:
+        behind = _BEHIND.search(plainly)
+        what = sentence[start : behind.start()].strip(" ,;:") if behind else ""
+        return Forgetting(what) if _says_something(what) else None
+    end = tail(plainly, signals)
+    what = sentence[command.end() : max(end, command.end())].strip()
+    wanted = fold(what)
+    if signals.everything.fullmatch(wanted) or (not what and signals.everything.search(plainly, start)):
+        return Forgetting("")
+    if not what or signals.never_mind.fullmatch(wanted) or not _says_something(what):
+        return None
+    return Forgetting(what)
+
+
+def _says_something(what: str) -> bool:
+    return any(fold(word) not in STOP for word in WORD.findall(what))

@@ -15,7 +15,7 @@ A message that hands nothing over is the user's own.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from proxy.memory.handing import HANDING, folded
@@ -54,7 +54,9 @@ def _own_words(text: str) -> Own:
     if (play := HANDING.play.search(folded(rest))) is not None:
         return Own(_sentences_before(rest, play.start()), hands_over=True, is_play=True)
     found = blocks(rest)
-    return _chosen([*found, Block("", foreign=True)] if is_long else found)
+    if is_long and found:  # what was not typed by hand begins behind the first line, at the latest
+        found = [replace(found[0], text=found[0].text.split("\n")[0]), *found[1:], Block("", foreign=True)]
+    return _chosen(found)
 
 
 def _sentences_before(text: str, end: int) -> tuple[str, ...]:

@@ -160,9 +160,9 @@ def _kinds(lines: list[str]) -> list[str]:
 def _is_foreign(line: str, *, alone: bool) -> bool:
     if HOLE in line and not line.replace(HOLE, "").strip(" .,:;"):
         return True
-    if alone:
-        return False
     said = line.strip()
+    if alone:
+        return said[:1] in (">", "|")
     if _LINE_SHAPES.match(line) or _CODE_END.search(said) or _SHOUTED.fullmatch(line):
         return True
     return line.startswith(("    ", "\t")) or len(_CODE_MARKS.findall(said)) > _MANY_MARKS * len(said) + 2

@@ -17,6 +17,14 @@ def text(data: Mapping[str, Any]) -> str:
     return "\n".join(said for part in content if (said := _part(part)))
 
 
+def texts(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The text parts of a message, each by itself."""
+    content = data.get("content")
+    if isinstance(content, str):
+        return (content,)
+    return tuple(said for part in content if (said := _part(part))) if isinstance(content, list) else ()
+
+
 def has_only_text(data: Mapping[str, Any]) -> bool:
     content = data.get("content")
     return isinstance(content, str) or (

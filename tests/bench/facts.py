@@ -42,7 +42,7 @@ class Tally:
 
 
 def statements(text: str) -> list[Statement]:
-    return [each for each in extract(text) if isinstance(each, Statement)]
+    return list(extract(text))
 
 
 def has_all(value: str, strings: Sequence[str]) -> bool:

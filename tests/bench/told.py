@@ -19,9 +19,11 @@ from typing import Any
 
 import msgspec
 
+from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.facts import forgotten, learn
-from proxy.types.memory import Fact, Forgetting, Statement
+from proxy.memory.handed import own_words
+from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
 
 DAY = 86_400.0
@@ -54,18 +56,17 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
     """All facts after `conversations`, superseded ones too, as the proxy would have them: a day between two of them."""
     facts: dict[str, Fact] = {}
     for day, messages in enumerate(conversations):
-        link = b""
+        link, is_play = b"", False
         for number, text in enumerate(messages, start=1):
             link = blake2b(link + text.encode(), digest_size=16).digest()
-            found = extract(text)
-            for order in found:
-                if isinstance(order, Forgetting):
-                    for fact in forgotten(facts.values(), order):
-                        del facts[fact.id]
-            statements = [each for each in found if isinstance(each, Statement)]
+            orders = commands({"role": "user", "content": text})
+            for order in orders:
+                for fact in forgotten(facts.values(), order):
+                    del facts[fact.id]
+            is_play = is_play or own_words(text).is_play
             changes = learn(
                 tuple(facts.values()),
-                statements,
+                () if orders or is_play else extract(text),
                 session=f"s{day}",
                 turn=number,
                 link=link,
