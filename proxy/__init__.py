@@ -24,5 +24,5 @@ The rooms, in the order a request walks through them:
 
     types/        everything that crosses from one room into another, frozen
     config/ (settings and profiles), errors.py, tasks.py, services.py (composition root), server.py, cli.py, doctor.py,
-    memory_cli.py
+    memory_cli.py, memory_folder.py
 """

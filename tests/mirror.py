@@ -17,6 +17,7 @@ ELSEWHERE = {
     "statements.py": "SQL only; tests/storage/test_sqlite.py and tests/contract run it",
     "memory.py": "tests/contract: one suite over every backend",
     "accounts.py": "tests/contract/test_accounts.py and test_contents.py run what is off as well",
+    "memory_folder.py": "tests/test_memory_cli.py runs it",
     "wipes_schema.py": "tests/contract/test_wipe_store.py runs it",
     "accounts_schema.py": "tests/storage/test_rollups.py and tests/contract run it",
     "memory_accounts.py": "tests/contract: one suite over every backend",

@@ -95,6 +95,11 @@ class MemoryArchive:
         """Those of these links that are."""
         return {link for link in links if self._is_gone(scope, link)}
 
+    def lifted(self, scope: str, links: Sequence[bytes]) -> list[bytes]:
+        """Those that were forgotten once, and of which nothing has come again."""
+        graves = ((link, self._gone.get((scope, link))) for link in links if (scope, link) not in self._rows)
+        return [link for link, grave in graves if grave is not None and grave.lifted]
+
     def bury(
         self,
         scope: str,

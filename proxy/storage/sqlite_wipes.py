@@ -58,6 +58,7 @@ WIPE_LINK = _own("""
         WHERE known.scope_id = scopes.id AND known.link = :link AND known.at IS NULL AND NOT known.lifted
     )
 """)
+# With what an earlier wipe had made forgotten, and has been said anew since.
 BURY = _own("""
     INSERT OR REPLACE INTO archive (scope_id, link, parent, forgotten_at)
     SELECT wiped_links.scope_id, wiped_links.link, max(coalesce(wiped_archive.parent, known.parent)), :at
@@ -65,7 +66,8 @@ BURY = _own("""
     LEFT JOIN wiped_archive ON wiped_archive.scope_id = wiped_links.scope_id
         AND wiped_archive.link = wiped_links.link
     LEFT JOIN archive AS known ON known.scope_id = wiped_links.scope_id AND known.link = wiped_links.link
-    WHERE wiped_links.scope_id = {scope} AND (known.change IS NULL OR (known.lifted AND known.at IS NULL))
+    WHERE wiped_links.scope_id = {scope} AND (wiped_links.until > :at OR wiped_links.until = :until)
+        AND (known.change IS NULL OR (known.lifted AND known.at IS NULL))
     GROUP BY wiped_links.link
 """)
 RESTORE = tuple(
@@ -114,8 +116,12 @@ FORGET = _own("DELETE FROM wiped_facts WHERE scope_id = {scope} AND id = :id")
 SAID_IN = _own("SELECT turn FROM wiped_links WHERE scope_id = {scope} AND link = :link AND turn <> x''")
 FORGET_TURN = (
     _own("DELETE FROM wiped_archive WHERE scope_id = {scope} AND link = :turn"),
-    _own("DELETE FROM wiped_links WHERE scope_id = {scope} AND turn = :turn"),
+    _own("""
+    DELETE FROM wiped_links WHERE scope_id = {scope}
+        AND link IN (SELECT link FROM wiped_links WHERE scope_id = {scope} AND turn = :turn)
+    """),
 )
+FORGET_LINK = _own("DELETE FROM wiped_links WHERE scope_id = {scope} AND link = :link")
 FACTS = _own("SELECT {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now ORDER BY number")
 WIPED = """
     SELECT scopes.name, sum(is_fact), sum(NOT is_fact), min(until)
@@ -226,6 +232,7 @@ def _forget(connection: sqlite3.Connection, changes: Sequence[_Forget]) -> None:
                 said_in = connection.execute(SAID_IN, {"scope": change.scope, "link": link}).fetchall()
                 for (turn,) in said_in:
                     _each(connection, FORGET_TURN, {"scope": change.scope, "turn": turn})
+                connection.execute(FORGET_LINK, {"scope": change.scope, "link": link})
 
 
 def _prune(connection: sqlite3.Connection, changes: Sequence[_Prune]) -> None:

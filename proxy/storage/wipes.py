@@ -41,7 +41,8 @@ class MemoryWipes:
             ours = dict.fromkeys((*(link for turn, _ in turns for link in links_of(turn)), *links))
             before = self._archive.forgotten(scope, tuple(ours))
             links = [link for link in ours if link not in before]
-            self._archive.bury(scope, turns, links, at)
+            earlier = [link for each in self._aside.get(scope, ()) if each.until > at for link in each.links]
+            self._archive.bury(scope, turns, (*links, *self._archive.lifted(scope, earlier)), at)
         if until > at and (facts or turns or links):
             self._aside.setdefault(scope, []).append(_Aside(until, facts, turns, links))
 

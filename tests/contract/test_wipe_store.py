@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.archive import MemoryArchive
@@ -272,6 +272,8 @@ steps = st.lists(
 
 
 @given(steps=steps)
+@example([("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("wipe", "a/", 1)])
+@example([("wipe", "a/", 2), ("forget", "a/", 2), ("restore", "a/", 1)])
 @settings(max_examples=60, deadline=None)
 def test_whatever_happens_both_remember_the_same_and_can_bring_back_the_same(steps: list[tuple[str, str, int]]) -> None:
     async def played(house: House) -> list[object]:
