@@ -21,10 +21,7 @@ _HARD = re.compile(
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMs)(?<!\bvs)(?<!\bAv)(?<!\bSra)(?<!\bMrs)(?<!\bDra)(?<!\bIng)(?<!\bLic)(?<!\betc)(?<!\bProf)"
     r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf))"
 )
-_TABLES = (
-    "remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens "
-    "passing lately reported others task asks casual refers states family"
-).split()
+_TABLES = ["remember", "standing", "standing_opens", "decides", "decides_opens", "prefers", "changes", "keeps", "imagine", "hypothetical", "hypothetical_opens", "passing", "lately", "reported", "others", "task", "asks", "casual", "refers", "states", "family"]
 _LONGEST_COUNTED = 12
 
 
@@ -84,6 +81,19 @@ def may_begin(said: Sequence[Token], at: int) -> bool:
     return not (before[-1].isalnum() or before == "<n>") or first[0] in "(¿" or first in _OPENERS or first in STOP
 
 
+def must_begin(said: Sequence[Token], at: int) -> bool:
+    """A clause begins where "and" goes on with a new first person, and where a comma leads to a question."""
+    first, before = said[at].text, said[at - 1].text
+    after = said[at + 1].text if at + 1 < len(said) else ""
+    return (first in _JOINS and after in _PERSONS) or (before == "," and first in _ASKS)
+
+
+_JOINS = words("and but y e pero")
+_PERSONS = words("""
+i i'm i've i'd my we we're we've our yo soy tengo vivo trabajo estoy uso tomo hago estudio juego toco manejo llevo doy
+cobro mi mis somos tenemos vivimos me he she they he's she's they're ella
+""")
+_ASKS = words("what what's how how's who where when why which cuanto cuanta cuantos cual cuales donde quien como")
 _OPENERS = words("""
 and but so because since cos cuz coz which who where while although though plus as given if that then when my i i'm im i've ive i'll we we're
 we've our what what's how how's is can could does do are any no not never please also it's he's she's they're there's let's

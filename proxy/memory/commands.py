@@ -47,10 +47,10 @@ def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
     if len(own) > LONGEST or _MAY_BE.search(own) is None:
         return ()
     parts = [without_ours(part) for part in texts(message)]
-    found = tuple(order for passage in own_words(*parts).passages for order in _orders(passage))
-    if any(order.what == "" for order in found) and not (_has_one_text(parts) and _is_whole(own)):
-        return tuple(order for order in found if order.what != "")
-    return found
+    if _has_one_text(parts) and _is_whole(own):
+        return tuple(_orders(own))
+    found = (order for passage in own_words(*parts).passages for order in _orders(passage))
+    return tuple(order for order in found if order.what != "")
 
 
 def is_command(said: str) -> bool:

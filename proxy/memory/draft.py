@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from proxy.memory import block, facts, tools
+from proxy.memory import block, choosing, tools
 from proxy.memory.economics import Books, Rates, Standing
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.progress import Case, Progress
@@ -87,7 +87,7 @@ class Figures:
 
     def stated(self, stated: Sequence[Fact]) -> int:
         """Tokens of these facts in a block of their own."""
-        return self.around.count(block.head(facts.render(stated), ())) + FRAMING if stated else 0
+        return self.around.count(block.head(choosing.render(stated), ())) + FRAMING if stated else 0
 
     def stop(self, turn: TurnDigest) -> int:
         """Index after its last message."""

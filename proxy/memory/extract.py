@@ -26,12 +26,12 @@ from proxy.types.memory import Confidence, Language, Stance, Statement
 LONGEST = 400  # characters of a value; what would make it longer is left to the archive
 STATEMENTS = 12  # of one message
 _VAGUE = 0.75  # how likely what names nothing must be a fact, behind another clause
-_VERY_LIKELY = 0.9  # and where it stands alone with a word or two, or beside something supposed
+_VERY_LIKELY = 0.85  # and where it stands alone with a word or two, or beside something supposed
 _GOES_ON = 0.1  # and what goes on from what is kept
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words of what may stand alone, and of what only announces
 _COMMON = (
     listed(
-        "de la el que en mi me los las un una con es no lo por para se al del uso soy todo sin tengo vivo siempre nada"
+        "de la el que en mi me los las un una con es no lo por para se al del uso soy todo sin tengo vivo siempre nada llamo prefiero trabajo mis nunca cuando"
     ),
     listed(
         "the of to i my is and in a it for we with no i'm an on are our at please always never use live from me call you do"
@@ -192,7 +192,10 @@ def _add(runs: list[_Run], found: Sequence[Read], at: int, passage: str) -> None
 
 def _announces(each: Read, after: Sequence[Read]) -> bool:
     goes_on = bool(after) and after[0].kept and after[0].clause.sentence == each.clause.sentence
-    return goes_on and _is_vague(each) and len(_content(each.clause.text)) <= _ANNOUNCEMENT
+    if not goes_on or len(_content(each.clause.text)) > _ANNOUNCEMENT:
+        return False
+    names_only = bool(each.said.holder) and not each.said.frame and not each.slot.endswith("-")
+    return names_only or (_is_vague(each) and (each.decides or each.said.changes))
 
 
 def _goes_on(each: Read) -> bool:
@@ -260,9 +263,7 @@ def _statement(run: _Run, signals: Signals) -> Statement:
     standing = any(each.standing for each in run.clauses)
     decides = any(each.decides for each in run.clauses)
     explicit = any(each.explicit for each in run.clauses)
-    is_slot = about.slot != "" and not about.slot.endswith("-")
-    likely = max(each.guess.fact for each in run.clauses)
-    confidence: Confidence = "high" if explicit or standing or decides or is_slot or likely > _SURE else "medium"
+    confidence: Confidence = "high" if explicit or any(each.sure for each in run.clauses) else "medium"
     return Statement(
         domain=_domain(head, about, standing=standing, decides=decides),
         key=key(said, about.slot, head.guess.about, value, standing=standing),
@@ -271,9 +272,6 @@ def _statement(run: _Run, signals: Signals) -> Statement:
         pinned=standing,
         stance=stance,
     )
-
-
-_SURE = 0.97
 
 
 def _domain(head: Read, about: Read, *, standing: bool, decides: bool) -> str:

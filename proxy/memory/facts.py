@@ -1,24 +1,21 @@
-"""What becomes of facts: learned, confirmed, superseded, grown old, forgotten, chosen for a prompt.
+"""What becomes of facts: learned, confirmed, superseded, grown old, forgotten.
 
 Pure: the facts that are known go in, the rows to write come out, by the clock of the request.
 """
 
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
-from proxy.memory.subject import Gist, gist, replaces, returns_from
+from proxy.memory.subject import Gist, gist
+from proxy.memory.superseding import replaces, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
 DAY = 86_400.0
 LINKS = 32  # messages that a fact names as its sources; what is said more often has proved its point
-ONE_LINE = 400  # characters of a rendered fact
-
-_COVERED = 0.8  # share of a fact's terms that say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +34,6 @@ class FactChanges:
     new: tuple[Fact, ...] = ()
     confirmed: tuple[Fact, ...] = ()
     superseded: tuple[Fact, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What the newest question is about."""
-
-    terms: frozenset[str]
-    domain: str = ""  # of facts; "" if none is recognised
-    cosines: Mapping[str, float] | None = None  # with the question, by the id of the fact
-    said: tuple[str, ...] = ()  # texts of the last turns, which need no fact to say it again
 
 
 # --- learning ------------------------------------------------------------------------------------------------------
@@ -216,7 +203,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
     if not wanted:
         return ()
     theirs = [fact for fact in facts if _may_be_meant(about, gist(fact.value))]
-    shared = {fact.id: len(wanted & _sayable(fact)) for fact in theirs}
+    shared = {fact.id: len(wanted & sayable(fact)) for fact in theirs}
     best = max(shared.values(), default=0)
     agree = [fact for fact in theirs if best and shared[fact.id] == best]
     if 2 * best > len(wanted) or any(about.names & gist(fact.value).names for fact in agree):
@@ -243,76 +230,6 @@ def _may_be_meant(about: Gist, said: Gist) -> bool:
     return not about.is_own or not said.holder
 
 
-def _sayable(fact: Fact) -> frozenset[str]:
+def sayable(fact: Fact) -> frozenset[str]:
+    """The terms that a fact can be spoken of by."""
     return frozenset(terms(f"{fact.value} {fact.key.replace('-', ' ')}"))
-
-
-# --- what a prompt gets --------------------------------------------------------------------------------------------
-
-
-def standing(facts: Iterable[Fact], now: float, decay: Decay) -> tuple[Fact, ...]:
-    """Instructions and preferences that hold for every answer: active, one of a key, the last confirmed first."""
-    return _one_of_each(fact for fact in facts if fact.pinned and status(fact, now, decay) == "active")
-
-
-def relevant(
-    facts: Iterable[Fact], need: Need, now: float, decay: Decay, *, tokens: int, count: Callable[[str], int]
-) -> tuple[Fact, ...]:
-    """The facts that are not standing and that the question needs, the most relevant first, within `tokens` as `count`
-    counts their lines. Facts that were not confirmed for long come up here alone."""
-    may = ("active", "retrieval-only")
-    rest = _one_of_each(
-        fact
-        for fact in facts
-        if status(fact, now, decay) in may and not (fact.pinned and status(fact, now, decay) == "active")
-    )
-    said = frozenset(term for text in need.said for term in terms(text))
-    scored = [(relevance(fact, need), fact) for fact in rest if not _is_said(fact, said)]
-    chosen: list[Fact] = []
-    for score, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
-        line = count(render((fact,)))
-        if score >= _RELEVANT and line <= tokens:
-            chosen.append(fact)
-            tokens -= line
-    return tuple(chosen)
-
-
-_RELEVANT = 0.25
-_OF_VECTORS = 0.7  # dense-heavy: what the cosine weighs, the rest is shared words
-_OF_DOMAIN = 0.05
-
-
-def relevance(fact: Fact, need: Need) -> float:
-    """0 to about 1: by meaning where vectors are at hand, by shared words, and a little by domain."""
-    shared = need.terms & _sayable(fact)
-    by_words = min(1.0, len(shared) / max(1.0, math.sqrt(len(need.terms)))) if shared else 0.0
-    same_domain = _OF_DOMAIN if need.domain and need.domain == fact.domain else 0.0
-    cosine = None if need.cosines is None else need.cosines.get(fact.id)
-    if cosine is None:
-        return by_words + same_domain
-    return _OF_VECTORS * max(cosine, 0.0) + (1 - _OF_VECTORS) * by_words + same_domain
-
-
-def _is_said(fact: Fact, said: frozenset[str]) -> bool:
-    words = frozenset(terms(fact.value))
-    numbers = frozenset(word for word in words if word[0].isdigit())
-    return bool(words) and numbers <= said and len(words & said) >= _COVERED * len(words)
-
-
-def _one_of_each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    newest_first = sorted(facts, key=lambda fact: (-fact.last_confirmed_at, -fact.created_at, fact.id))
-    kept: dict[tuple[str, str], Fact] = {}
-    for fact in newest_first:
-        kept.setdefault((fact.domain, fact.key), fact)
-    return tuple(kept.values())
-
-
-def render(facts: Iterable[Fact]) -> str:
-    """The lines of a `<memory>` block: a fact each."""
-    return "\n".join(f"- [{fact.domain}] {_line(fact.value)}" for fact in facts)
-
-
-def _line(value: str) -> str:
-    """On one line, and nothing in it can end the block."""
-    line = " ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a")
-    return line if len(line) <= ONE_LINE else f"{line[: ONE_LINE - 1]}…"

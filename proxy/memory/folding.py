@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from proxy.memory import block, economics, facts, summaries, tools, window
+from proxy.memory import block, choosing, economics, summaries, tools, window
 from proxy.memory.commands import is_command
 from proxy.memory.draft import FRAMING, Draft, Figures, Memory
 from proxy.memory.economics import Terms
@@ -115,10 +115,10 @@ class Folder:
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
         rendered = [summaries.render(summary) for summary in fold.summaries]
         room = self._head_room(HEAD_SHARE)
-        head = block.head(facts.render(stated), rendered)
+        head = block.head(choosing.render(stated), rendered)
         while rendered and self.around.count(head) + FRAMING > room:
             rendered.pop(0)
-            head = block.head(facts.render(stated), rendered)
+            head = block.head(choosing.render(stated), rendered)
         return replace(
             fold,
             head=head,
@@ -139,7 +139,7 @@ class Folder:
         left = min(self.case.profile.facts.tokens, room)
         chosen = []
         for fact in stated:
-            tokens = self.around.count(facts.render((fact,)))
+            tokens = self.around.count(choosing.render((fact,)))
             if tokens <= left and said.isdisjoint(fact.links):
                 chosen.append(fact)
                 left -= tokens
@@ -174,6 +174,6 @@ class Folder:
         slots = self.case.profile.summaries
         known = len(draft.fold.summaries) if draft.fold else 0
         new = -(-len(draft.kept) // max(1, slots.segment_turns))
-        stated = self.around.count(facts.render(self.memory.standing)) if self.memory.standing else 0
+        stated = self.around.count(choosing.render(self.memory.standing)) if self.memory.standing else 0
         expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
         return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))

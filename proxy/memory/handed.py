@@ -47,6 +47,16 @@ def own_words(*parts: str) -> Own:
     return Own(passages, hands_over=bool(read), is_play=any(each.is_play for each in read))
 
 
+def opens_play(*parts: str) -> bool:
+    """Does a user message open a role play? Of messages that were read before it is asked with every request."""
+    return any(_opens_play(part[:EDGE]) for part in parts)
+
+
+@lru_cache(4_096)
+def _opens_play(text: str) -> bool:
+    return own_words(text).is_play
+
+
 @lru_cache(_REMEMBERED)
 def _own_words(text: str) -> Own:
     is_long = len(text) > EDGE
@@ -105,7 +115,11 @@ def _of_paragraph(text: str) -> Own:
         behind = text.rpartition(HOLE)[2]
         return Own(tuple(each for each in (said, behind) if each.strip(" .,;:")), hands_over=True)
     # Where nothing shows where the text begins, it begins behind the sentence that asks for the work.
-    asked = HANDING.works.search(folded(said)) or HANDING.points.search(folded(said))
+    plainly = folded(said)
+    asked = HANDING.works.search(plainly)
+    if asked is None and HANDING.makes.search(plainly) and said == text:
+        return Own((said,), hands_over=True)
+    asked = asked or HANDING.points.search(plainly)
     stop = next((found.end() for found in _SENTENCE.finditer(said) if asked and found.end() >= asked.end()), len(said))
     return Own((said[:stop],) if said[:stop].strip() else (), hands_over=True)
 
@@ -124,7 +138,7 @@ def _leads_over(text: str) -> bool:
 def _led(text: str) -> str:
     """What leads over to a text: all but what follows the colon or the dash of the sentence that asks."""
     plainly = folded(text)
-    asked = HANDING.works.search(plainly) or HANDING.points.search(plainly)
+    asked = HANDING.works.search(plainly) or HANDING.makes.search(plainly) or HANDING.points.search(plainly)
     if asked is None and not _leads_over(text):
         return text.replace(HOLE, "\u2026")
     opened = _LEADS_OVER.search(text, asked.end() if asked else 0) or _LEADS_OVER.search(text)
@@ -132,7 +146,9 @@ def _led(text: str) -> str:
 
 
 def _works(text: str) -> bool:
-    return HANDING.works.search(folded(text)) is not None
+    """Does it ask for something to be done with a text, or for a text to be made?"""
+    plainly = folded(text)
+    return HANDING.works.search(plainly) is not None or HANDING.makes.search(plainly) is not None
 
 
 def _points(text: str) -> bool:

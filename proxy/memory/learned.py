@@ -1,11 +1,12 @@
-"""What was learnt from people's messages: where clauses begin, which of them state something lasting, and what about.
+"""What was learnt from people's messages: where clauses begin, which of them state something lasting, and what about; and
+which facts about the user a question needs that it does not state.
 
-Three linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/clauses_train.py`. The
+Linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/clauses_train.py`. The
 probabilities are those of a logistic regression; nothing here is random, and nothing is downloaded.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,15 +14,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from proxy.memory.clauses import Clause, Token, boundaries, bucket, features, may_begin, sentences, tokens
+from proxy.memory.clauses import Clause, Token, boundaries, bucket, features, may_begin, must_begin, sentences, tokens
 from proxy.types.memory import Language
 
 FILE = Path(__file__).with_name("learned.npz")
-FACT, ABOUT, CUT = 2**16, 2**14, 2**14  # buckets of hashed features
-ATTRIBUTES = (
-    "name age residence origin work study family relationship pet health allergy diet body vehicle device home hobby "
-    "language schedule money date project decision preference instruction person travel belief other"
-).split()
+FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
+ATTRIBUTES = ["name", "age", "residence", "origin", "work", "study", "family", "relationship", "pet", "health", "allergy", "diet", "body", "vehicle", "device", "home", "hobby", "language", "schedule", "money", "date", "project", "decision", "preference", "instruction", "person", "travel", "belief", "other"]
+KINDS = ["residence", "diet", "health", "child", "partner", "parent", "sibling", "friend", "pet", "vehicle", "device", "home", "work", "study", "project", "hobby", "body", "age", "money", "schedule", "language", "belief", "travel", "name"]
 _BEGINS = 0.5
 
 Features = tuple[list[str], list[str], list[str]]
@@ -32,6 +31,14 @@ class Guess:
     fact: float  # how likely it states something worth keeping, 0 to 1
     about: str  # one of ATTRIBUTES
     abouts: tuple[tuple[str, float], ...]  # the three likeliest, with their probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a question asks of its user's facts."""
+
+    any: float  # how likely a good answer needs one, 0 to 1
+    kinds: Mapping[str, float]  # of KINDS, how likely each is the one; they sum to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +57,36 @@ class _Model:
 
 
 @lru_cache(1)
-def _models() -> tuple[_Model, _Model, _Model]:
+def _models() -> Mapping[str, _Model]:
     with np.load(FILE) as arrays:
-        fact, about, cut = (
-            _Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
-            for name in ("fact", "about", "cut")
-        )
-    return fact, about, cut
+        return {
+            name: _Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
+            for name in ("fact", "about", "cut", "need", "kind")
+        }
 
 
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
     """Of one clause of a message, given its neighbours."""
-    fact, about, _ = _models()
+    models = _models()
     found = features(clauses, at, language)
-    scores = about.scores(about_vector(found))
-    likely = np.exp(scores - scores.max())
-    likely /= likely.sum()
+    likely = _softmax(models["about"].scores(about_vector(found)))
     best = np.argsort(-likely)[:3]
     abouts = tuple((ATTRIBUTES[which], float(likely[which])) for which in best)
-    return Guess(_sigmoid(float(fact.scores(fact_vector(found))[0])), abouts[0][0], abouts)
+    return Guess(_sigmoid(float(models["fact"].scores(fact_vector(found))[0])), abouts[0][0], abouts)
+
+
+def needs(question: str, language: Language) -> Needs:
+    """What a good answer to `question` needs to know of whoever asks, though the question does not say it."""
+    models = _models()
+    vector = need_vector(features([question], 0, language))
+    likely = _softmax(models["kind"].scores(vector))
+    kinds = {kind: float(share) for kind, share in zip(KINDS, likely, strict=True)}
+    return Needs(_sigmoid(float(models["need"].scores(vector)[0])), kinds)
 
 
 def split(text: str) -> list[Clause]:
     """The clauses of a passage, in their order."""
-    model = _models()[2]
+    model = _models()["cut"]
     found = []
     for number, (start, end) in enumerate(sentences(text)):
         said = tokens(text[start:end])
@@ -89,13 +102,13 @@ def split(text: str) -> list[Clause]:
                         number,
                         asked and ("?" in clause or "¿" in clause or len(begins) == 2),
                     )
-                )  # noqa: PLR2004
+                )
     return found
 
 
 def _begins(model: _Model, said: Sequence[Token], at: int) -> bool:
-    if not may_begin(said, at):
-        return False
+    if must_begin(said, at) or not may_begin(said, at):
+        return must_begin(said, at)
     return _sigmoid(float(model.scores(cut_vector(boundaries(said, at)))[0])) > _BEGINS
 
 
@@ -106,6 +119,16 @@ def _is_question(sentence: str) -> bool:
 
 def _sigmoid(score: float) -> float:
     return 1 / (1 + math.exp(-score))
+
+
+def _softmax(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    likely: npt.NDArray[np.float32] = np.exp(scores - scores.max())
+    return likely / likely.sum()
+
+
+def need_vector(found: Features) -> dict[int, float]:
+    words, letters, told = found
+    return _hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), NEED)
 
 
 def fact_vector(found: Features) -> dict[int, float]:

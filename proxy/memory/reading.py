@@ -24,7 +24,8 @@ LIKELY_BESIDE = 0.5  # beside handed-over text
 SIGNED = 0.12  # with a sign of its own: a reminder, a standing order, a slot told of the user
 CHANGED = 0.25  # where it says that something of the user's was otherwise before
 REASON = 0.7  # where it gives a reason
-SURE = 0.8  # where it looks like an order, or is tucked into a question
+SURE = 0.8  # where it looks like an order
+TUCKED = 0.7  # where it is tucked into a question
 NEVER = 1.1
 
 _FIRST = re.compile(
@@ -50,6 +51,7 @@ class Read:
     doubted: bool  # it is supposed, told by the other side, or of a story
     explicit: bool  # the user asks for it to be remembered
     standing: bool  # it holds for every answer
+    sure: bool  # by a sign of its own: a reminder, a standing order, a decision, a slot that one has one of
     decides: bool
     keeps: bool  # it says that something still holds
     slot: str  # of the tables of signals; "" if none
@@ -68,13 +70,20 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
         signals.hypothetical.search(whole)
         or signals.hypothetical_opens.match(core)
         or signals.reported.search(whole)
-        or (signals.others.match(core) and not said.who)
+        or (signals.others.match(core) and not said.people)
     )
+    decides = (signals.decides.search(whole) or signals.decides_opens.match(whole)) is not None
     points_back = explicit and _points_back(whole, signals)
-    if (doubted and not standing) or points_back or not says_something(value) or (clause.asked and is_first):
+    if (
+        (doubted and not standing)
+        or points_back
+        or not says_something(value)
+        or (clause.asked and is_first)
+        or _asks_for(value)
+    ):
         least = NEVER
     elif clause.asked:
-        least = SURE
+        least = TUCKED
     else:
         of_user = _FIRST.search(whole) is not None
         signed = explicit or standing or (slot is not None and of_user)
@@ -88,8 +97,9 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
         kept=guess.fact > least,
         doubted=doubted,
         explicit=explicit,
-        standing=standing or guess.about == "instruction",
-        decides=(signals.decides.search(whole) or signals.decides_opens.match(whole)) is not None,
+        standing=standing or (guess.about == "instruction" and not explicit and slot is None),
+        sure=explicit or standing or decides or (slot is not None and not slot.key.endswith("-")),
+        decides=decides,
         keeps=signals.keeps.search(whole) is not None,
         slot=slot.key if slot else "",
         domain=slot.domain if slot else "",
@@ -106,6 +116,17 @@ def _least(
     if (said.changes or said.ends) and of_user:
         return CHANGED
     return LIKELY_BESIDE if hands_over else LIKELY
+
+
+_ASKS_FOR = re.compile(
+    r"(?:remind me|tell me|recorda?me|recuerdame|decime|dime)\b[^,]{0,20}\b(?:what|when|who|which|how|where|que \w+ (?:es|fue|era)"
+    r"|quien|cual|cuando|donde|como|cuanto)\b"
+)
+
+
+def _asks_for(value: str) -> bool:
+    """Is it a question in the form of an order? "Remind me when the war ended"."""
+    return _ASKS_FOR.match(folded(value)) is not None
 
 
 def says_something(text: str) -> bool:

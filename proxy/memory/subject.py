@@ -1,12 +1,11 @@
-"""What a statement is about: its holder, its subject and attribute, and its values; and whether a newer one takes the
-place of an older one.
+"""What a statement is about: its holder, its subject and attribute, and its values.
 
-It does only if both are about the same thing of the same holder, which the words show that differ: values may (numbers,
-dates, names, a place), and words of change; if each has a word of its own besides, they are about two things ("the budget
-of the trip", "the budget of the kitchen") and both stay. A negation ends what it denies.
+Told by its words alone, in sets of folded stems: names, numbers, dates and places are values; words of change, of time
+and of grammar say nothing; what remains is the frame, which two statements about the same thing have in common.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,91 +14,87 @@ from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP, terms
 from proxy.reuse.text import plain
 
-_REMEMBERED = 4_096
+_REMEMBERED = 4_096  # texts and their gists: a scope's facts are compared with every new statement
 _NUMBER = re.compile(r"[$€£]?\d+(?:[.,:/-]\d+)*\s?%?[a-z]{0,3}\b")
-_NAME = re.compile(r"(?<=[^.!?:\n\u00bf\u00a1] )[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1][\w'\u2019-]*")
-_FIRST_NAME = re.compile(r"^[^\w]*(?:(?:And|But|Y|El|La|Our|My)\s)?([A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1][\w-]+)")
-_CALLED = re.compile(r",?\s(?:is called |is named |se llama )?([A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1][\w-]+)")
-_MOST_OF = 0.5
+_UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
+_NAME = re.compile(rf"(?<=[^.!?:\n\u00bf\u00a1] )[{_UPPER}][\w'\u2019-]*")
+_FIRST_NAME = re.compile(rf"^[^\w]*(?:(?:And|But|Y|El|La|Our|My)\s)?([{_UPPER}][\w-]+)")
+_CALLED = re.compile(rf",?\s(?:is called |is named |se llama )?([{_UPPER}][\w-]+)")
+_REASON = re.compile(r"[,.]? (?:porque|ya que|because|since|cos|mostly for|so that|para que) ")
+# Slots that a person has one of.
 SINGLE = frozenset({"name", "nickname", "residence", "age", "birthday", "job", "boss", "diet", "marital", "origin"})
-_REPLACED_BY_ANY = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
 
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """What a value says, as sets of folded stems."""
+    """What a value says."""
 
     holder: frozenset[str]  # whose it is, if not the user's: "son", "boss"
-    is_own: bool  # told of "I", "my"
-    is_of_another: bool  # told of "he", "she", "they"
+    is_own: bool  # it says "I" or "my"
+    is_of_another: bool  # it is told of somebody else, named or "she"
     names: frozenset[str]
     who: frozenset[str]  # the names of its holder
+    people: frozenset[str]  # names that do not stand behind "in" or "to"
     values: frozenset[str]  # terms of numbers, dates, names and places
-    kinds: frozenset[str]  # of values: "money", "date", "time", "number", "name"
+    kinds: frozenset[str]  # of values: "money", "date", "time", "number", "name", "place"
     frame: frozenset[str]  # all other terms: what it is about
     slots: frozenset[str]  # of the tables of signals
     aspects: frozenset[str]  # of answers, for standing instructions: "language", "length"
-    scope: frozenset[str]  # what an instruction or a value is limited to: "for customers"
+    scope: frozenset[str]  # what an instruction is limited to: "for customers"
     orders: bool  # it is told to the assistant
     returns: bool  # it says that something is as it was before
     changes: bool  # it says that something was otherwise
     ends: bool  # it denies something
     replacing: bool  # its verb ends its object: "I sold the car"
 
+    @property
+    def words(self) -> frozenset[str]:
+        return self.frame | self.values
+
 
 @lru_cache(_REMEMBERED)
 def gist(text: str) -> Gist:
-    plainly = folded(text)
-    whole = plain(text)
+    """What `text`, a statement in the user's words, is about."""
+    plainly, whole = folded(text), plain(text)
     named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - tables.COMMON
-    names = named
     first = _FIRST_NAME.match(text)
-    if first and folded(first[1]) not in tables.COMMON and folded(first[1]) not in STOP:
-        names |= {folded(first[1])}
-    who = frozenset({folded(first[1])}) & names if first else frozenset()
+    opening = {folded(first[1])} - tables.COMMON - STOP if first else set()
     kin = tables.KIN.search(plainly)
-    if kin is not None and (called := _CALLED.match(text, kin.end())):
-        who |= {folded(called[1])}
-    holder, is_of_another = _holder(plainly)
-    counted = (*_NUMBER.finditer(plainly), *tables.ORDINAL.finditer(plainly))
-    numbers = frozenset(term for found in counted for term in terms(found.group()))
-    dates = frozenset(tables.DATES.findall(plainly))
-    places = frozenset(term for found in tables.PLACE.finditer(plainly) for term in terms(found[1]))
-    slots = frozenset(
-        slot.key.rstrip("-") for signals in SIGNALS.values() for slot in signals.slots if slot.table.search(whole)
-    )
-    slots |= frozenset(name for name, table in tables.SLOTS.items() if table.search(plainly))
-    if "residence" not in slots:
-        places = frozenset()
-    values = (
-        numbers | frozenset(t for d in dates for t in terms(d)) | frozenset(t for n in named for t in terms(n)) | places
-    )
-    about = frozenset(terms(_REASON_START.split(plainly, maxsplit=1)[0]))
+    called = _CALLED.match(text, kin.end()) if kin else None
+    dates = tables.DATES.findall(plainly)
+    named -= set(dates)
+    counted = (*tables.ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
+    near = terms_of(found[1] for found in tables.PLACE.finditer(plainly))
+    slots = {slot.key.rstrip("-") for signals in SIGNALS.values() for slot in signals.slots if slot.table.search(whole)}
+    slots |= {name for name, table in tables.SLOTS.items() if table.search(plainly)}
+    places = near if "residence" in slots else frozenset()
+    values = terms_of((*counted, *dates, *named)) | places
     kinds = {
-        name
-        for name, found in (
-            ("money", tables.MONEY.search(plainly)),
-            ("date", bool(dates) or tables.DAY.search(plainly)),
-            ("time", tables.TIME.search(plainly)),
-            ("number", numbers),
-            ("name", named),
-            ("place", places),
-        )
-        if found
+        "money": tables.MONEY.search(plainly),
+        "date": dates or tables.DAY.search(plainly),
+        "time": tables.TIME.search(plainly),
+        "number": counted,
+        "name": named,
+        "place": places,
     }
-    own_words = frozenset(term for word in holder for term in terms(word))
+    holder, is_of_another = _holder(plainly)
     return Gist(
         holder=holder,
         is_own=tables.SELF.search(plainly) is not None or tables.ME.search(plainly) is not None,
         is_of_another=is_of_another,
-        names=names,
-        who=who,
+        names=named | opening,
+        who=frozenset(opening | ({folded(called[1])} if called else set())),
+        people=frozenset(name for name in named | opening if not terms_of([name]) <= near),
         values=values,
-        kinds=frozenset(kinds),
-        frame=about - values - tables.CHANGING - own_words - tables.KIN_TERMS,
-        slots=slots,
+        kinds=frozenset(name for name, found in kinds.items() if found),
+        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]])
+        - values
+        - tables.CHANGING
+        - terms_of(holder)
+        - tables.KIN_TERMS,
+        slots=frozenset(slots),
         aspects=frozenset(name for name, table in tables.ASPECTS.items() if table.search(plainly)),
-        scope=frozenset(term for found in tables.SCOPE.finditer(plainly) for term in terms(found[1])),
+        scope=terms_of(found[1] for found in tables.SCOPE.finditer(plainly)),
         orders=tables.ORDERS.search(plainly) is not None,
         returns=tables.RETURNS.search(plainly) is not None,
         changes=tables.CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
@@ -108,99 +103,17 @@ def gist(text: str) -> Gist:
     )
 
 
-_REASON_START = re.compile(r"[,.]? (?:porque|ya que|because|since|cos|mostly for|so that|para que) ")
+def terms_of(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for text in texts for term in terms(text))
 
 
 def _holder(plainly: str) -> tuple[frozenset[str], bool]:
-    """Whose fact it is: who is named before the user is."""
-    kin = tables.KIN.search(plainly)
-    self_at = tables.SELF.search(plainly)
-    if kin is not None and (self_at is None or kin.start() <= self_at.start()):
+    """Whose it is, and whether it is told of somebody else: whoever is named before the user is."""
+    kin, own = tables.KIN.search(plainly), tables.SELF.search(plainly)
+    if kin is not None and (own is None or kin.start() <= own.start()):
         # "The doctor changed my pills" is of the user.
-        if tables.ME.search(plainly, kin.end()) is None or kin["kin"] in ("dog", "cat"):
+        if tables.ME.search(plainly, kin.end()) is None:
             return frozenset({tables.KIN_NAMES[kin["kin"]]}), True
         return frozenset(), False
-    if self_at is None and tables.ME.search(plainly) is None and tables.THIRD.search(plainly):
-        return frozenset(), True
-    if tables.OTHER.match(plainly) is not None and self_at is None and tables.ME.search(plainly) is None:
-        return frozenset(), True
-    return frozenset(), False
-
-
-def replaces(new: Gist, old: Gist) -> bool:
-    """Does what `new` says take the place of what `old` says?"""
-    if not _same_holder(new, old):
-        return False
-    if new.scope and old.scope and new.scope.isdisjoint(old.scope):
-        return False
-    new_words, old_words = new.frame | new.values, old.frame | old.values
-    if new_words == old_words and new.ends == old.ends:
-        return False
-    if new.aspects & old.aspects and (new.orders and old.orders or new.changes and "language" not in new.aspects):
-        return True
-    slots = new.slots & old.slots & SINGLE
-    if new.ends and not old.ends:
-        both = new_words & old_words
-        least = min(len(new_words), len(old_words))
-        if both and (len(both) >= _MOST_OF * least or slots or both & _terms_of(old.names)):
-            return True
-    both = new_words & old_words
-    if new.replacing and both and not old.replacing:
-        if both & old.names or 3 * len(both) >= len(old_words):
-            return True
-    if slots & _REPLACED_BY_ANY:
-        if "residence" in slots:
-            return bool(new.values) and new.values.isdisjoint(old.values)
-        return new.values != old.values or new.changes
-    if slots and new.changes:
-        return True
-    kinds = new.kinds & old.kinds
-    shared = new.frame & old.frame
-    extra_new, extra_old = new.frame - old.frame, old.frame - new.frame
-    if not shared:
-        # "Anjali's moved hers to June": of one who is named, and of one kind.
-        if not new.changes:
-            return False
-        named = new.names & old.names
-        if named and (new.is_of_another or old.is_of_another):
-            return bool(kinds - {"name"}) or bool(new.names - named and old.names - named)
-        # "My supervisor is Dr Lindqvist now."
-        is_role = new.holder == old.holder and bool(new.holder) and not new.holder & tables.MANY
-        return is_role and "name" in kinds and len(extra_new) <= 1 and len(extra_old) <= 1
-    if new.changes or old.ends:
-        if not extra_new or not extra_old:
-            return bool(kinds) or new.changes or not new.ends
-        least = min(len(new.frame), len(old.frame))
-        return len(shared) > 1 and len(shared) >= _MOST_OF * least
-    if extra_new or extra_old or not kinds:
-        return False
-    # Where a name differs and a number as well, the name says that it is about something else.
-    return not (new.names - old.names and old.names - new.names) or new.values - _terms_of(
-        new.names
-    ) == old.values - _terms_of(old.names)
-
-
-def _terms_of(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(term for name in names for term in terms(name))
-
-
-def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
-    """`new` says that it is again as `before` said: does that end what `between` said in the meantime?"""
-    if not new.returns or not between.changes or not _same_holder(new, between):
-        return False
-    said = new.frame | new.values
-    if not said & (before.frame | before.values) or said & between.values:
-        return False
-    alike = between.frame & (before.frame | new.frame) or between.slots & (before.slots | new.slots)
-    return bool(alike or between.kinds & new.kinds & before.kinds)
-
-
-def _same_holder(new: Gist, old: Gist) -> bool:
-    if new.holder and old.holder:
-        named = new.who and old.who and new.holder <= tables.MANY
-        return new.holder == old.holder and (not named or bool(new.who & old.who))
-    if new.holder or old.holder:
-        return bool(new.names & old.who or new.who & old.names) or (new.is_of_another and old.is_of_another)
-    if new.is_of_another != old.is_of_another:
-        return bool(new.names & old.who or new.who & old.names)
-    return True
+    of_another = own is None and tables.ME.search(plainly) is None
+    return frozenset(), of_another and bool(tables.THIRD.search(plainly) or tables.OTHER.match(plainly))

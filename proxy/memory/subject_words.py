@@ -157,5 +157,5 @@ MANY = words(
     "son daughter child brother sister siblings friend dog cat cousin neighbour colleague client teacher doctor nephew niece uncle aunt grandson granddaughter pet horse flatmate"
 )
 THIRD = re.compile(
-    r"\b(?:she|he|shes|hes|she's|he's|ella|lives|moved to|vive|se mudo|works|trabaja|studies|estudia|is \d{1,2}|tiene \d{1,2})\b"
+    r"\b(?:she|he|shes|hes|she's|he's|ella|lives|moved to(?! (?:the )?\d| \w+ \d)|vive|se mudo|works|trabaja|studies|estudia|is \d{1,2}|tiene \d{1,2})\b"
 )

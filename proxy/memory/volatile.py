@@ -4,7 +4,7 @@ each time, so it goes with this question only, and within what was saved, unless
 import math
 from dataclasses import replace
 
-from proxy.memory import block, economics, facts
+from proxy.memory import block, choosing, economics
 from proxy.memory.draft import FRAMING, Draft, Figures, Memory
 from proxy.memory.folding import Folder
 from proxy.types import Excerpt, Fact
@@ -93,7 +93,7 @@ class Volatile:
         unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
         if unsaid != relevant:
             relevant, excerpts = unsaid, self._recalled(room - self.figures.stated(unsaid), start)
-        text = block.volatile(facts.render(relevant), excerpts, now=self.around.now, session=self.around.session)
+        text = block.volatile(choosing.render(relevant), excerpts, now=self.around.now, session=self.around.session)
         tokens = self.around.count(text) + FRAMING if text else 0
         stated = self.figures.stated(relevant)
         own = [each.tokens for each in excerpts if each.session == self.around.session]

@@ -19,13 +19,14 @@ from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import facts
 from proxy.memory.commands import commands, is_command
 from proxy.memory.extract import extract
+from proxy.memory.handed import opens_play
 from proxy.memory.turns import archived, complete, going_on
 from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library
 from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Statement, Vector
-from proxy.wire.content import text
+from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Vector
+from proxy.wire.content import texts
 from proxy.wire.request import message
 
 T = TypeVar("T")
@@ -220,25 +221,30 @@ def _is_command(turn: ArchivedTurn) -> bool:
 def _stated(
     passage: Passage, messages: Sequence[Message], chain: Sequence[bytes], shelf: Shelf, again: frozenset[bytes]
 ) -> tuple[Fact, ...]:
-    """Facts that are new, confirmed or superseded by what no request had said before."""
+    """Facts that are new, confirmed or superseded by what no request had said before; and by the newest message, though
+    its words may have been said before: then they hold again."""
     known = dict(shelf.facts)
     changed: dict[str, Fact] = {}
-    turn = 0
+    asked = passage.request.messages
+    newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
+    turn, plays = 0, False
     for index, said in enumerate(messages):
-        turn += said.role == "user"
-        is_known = index < passage.identity.known and chain[index] not in again
-        if said.role != "user" or is_known or chain[index] in shelf.forgotten:
+        if said.role != "user":
             continue
-        statements = [found for found in extract(text(said.data)) if isinstance(found, Statement)]
-        if not statements:
+        turn += 1
+        if plays := plays or opens_play(*texts(said.data)):
+            continue  # what follows is said by a character
+        is_known = index < passage.identity.known and chain[index] not in again
+        if (is_known and index != newest) or chain[index] in shelf.forgotten or commands(said.data):
             continue
         changes = facts.learn(
             tuple(known.values()),
-            statements,
+            extract(*texts(said.data)),
             session=passage.identity.session,
             turn=turn,
             link=chain[index],
             now=passage.incoming.received_at,
+            again=index == newest,
         )
         for fact in (*changes.new, *changes.confirmed, *changes.superseded):
             known[fact.id] = changed[fact.id] = fact

@@ -4,18 +4,22 @@ of the past the question calls for. In a worker thread, which holds the shelf's 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory import facts, need, recall
+from proxy.memory import choosing, need, recall
 from proxy.memory.block import without_ours
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
 from proxy.memory.draft import FRAMING, Memory
+from proxy.memory.extract import spoken_in
 from proxy.memory.facts import Decay
+from proxy.memory.learned import needs
 from proxy.memory.progress import Case, Progress
 from proxy.memory.terms import terms
 from proxy.memory.turns import archived, complete
 from proxy.storage.shelf import Shelf
 from proxy.types import Excerpt, Fact
 from proxy.wire.content import text
+
+_QUESTION = 300  # characters at the end of a message, where its question stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
         _index(asking, case, shelf)
     known = tuple(shelf.facts.values())
     memory = Memory(
-        standing=facts.standing(known, asking.now, asking.decay),
+        standing=choosing.standing(known, asking.now, asking.decay),
         facts=frozenset(fact.id for fact in known),
         forgotten=shelf.forgotten,
     )
@@ -106,13 +110,15 @@ def _relevant(
     start = last[0].start if last else so_far.newest
     vector = case.vector
     vectors = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
-    needed = facts.Need(
+    question = asked[-_QUESTION:]
+    needed = choosing.Need(
         terms=frozenset(terms(asked)),
         domain=so_far.topic.domain,
         cosines=None if vector is None else {name: float(of @ vector) for name, of in vectors},
         said=tuple(text(said.data) for said in case.messages[start:]),
+        asks=needs(question, spoken_in(question)),
     )
-    return facts.relevant(known, needed, asking.now, asking.decay, tokens=limits.tokens, count=asking.count)
+    return choosing.relevant(known, needed, asking.now, asking.decay, tokens=limits.tokens, count=asking.count)
 
 
 def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:

@@ -3,44 +3,56 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.extract import extract
-from proxy.types.memory import Forgetting, Statement
 
 # message, domain, key, what the value is
 STATED = [
     ("Me llamo Irene.", "personal", "name", "Me llamo Irene"),
     ("My name is Oskar.", "personal", "name", "My name is Oskar"),
-    ("Hola! Recordá que soy alérgica al maní, por favor.", "personal", "allergy-mani", "soy alérgica al maní"),
-    ("Recuerda que soy alérgica al maní", "personal", "allergy-mani", "soy alérgica al maní"),
-    ("Decidí usar MariaDB 11 para Lince.", "decisions", "mariadb-lince", "Decidí usar MariaDB 11 para Lince"),
-    ("We're going with MariaDB 11 for Lynx.", "decisions", "mariadb-lynx", "We're going with MariaDB 11 for Lynx"),
+    ("Hola! Recordá que soy alérgica al maní, por favor.", "personal", "allergy-alergica-mani", "soy alérgica al maní"),
+    ("Recuerda que soy alérgica al maní", "personal", "allergy-alergica-mani", "soy alérgica al maní"),
+    ("Decidí usar MariaDB 11 para Lince.", "decisions", None, "Decidí usar MariaDB 11 para Lince"),
+    ("We're going with MariaDB 11 for Lynx.", "decisions", None, "We're going with MariaDB 11 for Lynx"),
     ("Vivo en Tandil. ¿Qué clima tiene?", "personal", "residence", "Vivo en Tandil"),
     ("I live in Cork. What's the weather like there?", "personal", "residence", "I live in Cork"),
     ("Trabajo en un banco de Salta.", "work", "job", "Trabajo en un banco de Salta"),
     ("I work at a bank in Leeds.", "work", "job", "I work at a bank in Leeds"),
-    ("El router del club corre OpenWrt 23.", "projects", "router-club-corre", "El router del club corre OpenWrt 23"),
-    (
-        "The kiln controller runs on a Pico W.",
-        "projects",
-        "kiln-controller-runs",
-        "The kiln controller runs on a Pico W",
-    ),
-    (
-        "Prefiero la montaña antes que la playa.",
-        "preferences",
-        "montana-playa",
-        "Prefiero la montaña antes que la playa",
-    ),
-    ("Remember: my locker is number 212.", "personal", "locker-number", "my locker is number 212"),
-    ("Don't forget that my locker is number 212.", "personal", "locker-number", "my locker is number 212"),
+    ("El router del club corre OpenWrt 23.", None, None, "El router del club corre OpenWrt 23"),
+    ("The kiln controller runs on a Pico W.", None, None, "The kiln controller runs on a Pico W"),
+    ("Prefiero la montaña antes que la playa.", None, None, "Prefiero la montaña antes que la playa"),
+    ("Remember: my locker is number 212.", None, None, "my locker is number 212"),
+    ("Don't forget that my locker is number 212.", None, None, "my locker is number 212"),
     ("No te olvides de que tengo 41 años.", "personal", "age", "tengo 41 años"),
+    ("I weigh 95 kg, which running shoes for me?", None, None, "I weigh 95 kg"),
 ]
 
 
 @pytest.mark.parametrize(("message", "domain", "key", "value"), STATED)
 def test_what_is_stated_is_kept_in_the_users_words(message: str, domain: str, key: str, value: str) -> None:
     (statement,) = extract(message)
-    assert isinstance(statement, Statement)
-    assert (statement.domain, statement.key, statement.value) == (domain, key, value)
+    assert statement.value.rstrip("?") == value.rstrip("?")
+    assert domain in (None, statement.domain)
+    assert key in (None, statement.key)
+
+
+@pytest.mark.parametrize(
+    ("message", "values"),
+    [
+        (
+            "Me llamo Ana y soy alérgica a la penicilina.",
+            ("Me llamo Ana", "soy alérgica a la penicilina"),
+        ),
+        ("I'm Yusuf, I teach chemistry and I live in Leeds.", ("I'm Yusuf", "I teach chemistry", "I live in Leeds")),
+        ("I live in Cork and my sister Una lives in Sligo.", ("I live in Cork", "my sister Una lives in Sligo")),
+        (
+            "My mum lives with us in Ballarat, and she has type 2 diabetes.",
+            ("My mum lives with us in Ballarat", "My mum … she has type 2 diabetes"),
+        ),
+        ("My dog is called Petrel. She's 9 years old.", ("My dog is called Petrel", "My dog … She's 9 years old")),
+        ("We've decided: the wedding is on the 14th of June.", ("We've decided: the wedding is on the 14th of June",)),
+    ],
+)
+def test_one_statement_is_one_fact_and_says_by_itself_whose_it_is(message: str, values: tuple[str, ...]) -> None:
+    assert tuple(each.value for each in extract(message)) == values
 
 
 NOTHING = [
@@ -57,6 +69,8 @@ NOTHING = [
     "Imagine I work in a lighthouse. I live on the coast with 3 cats.",
     "Capaz que me mudo a Tandil en marzo.",
     "Maybe I'll move to Cork in March.",
+    "The build broke because the schema changed.",
+    "El deploy falló porque cambió el esquema.",
     'Traducí al inglés: "Me llamo Irene y vivo en Tandil".',
     'Translate: "I live in Cork and I work at a bank."',
     "Resumí esto:\n> Vivo en Tandil y trabajo en un banco.",
@@ -102,7 +116,6 @@ def test_nothing_is_taken_from_questions_hypotheses_quotations_and_passing_state
 )
 def test_standing_instructions_are_pinned_preferences(message: str) -> None:
     (statement,) = extract(message)
-    assert isinstance(statement, Statement)
     assert (statement.pinned, statement.domain, statement.confidence) == (True, "preferences", "high")
 
 
@@ -117,7 +130,6 @@ def test_standing_instructions_are_pinned_preferences(message: str) -> None:
 )
 def test_what_shall_be_remembered_is_surer_than_what_is_told(message: str, confidence: str) -> None:
     (statement,) = extract(message)
-    assert isinstance(statement, Statement)
     assert statement.confidence == confidence
 
 
@@ -130,65 +142,25 @@ def test_what_shall_be_remembered_is_surer_than_what_is_told(message: str, confi
         ("We're using MariaDB 12 instead.", "changes"),
         ("We're still going with MariaDB 11.", "keeps"),
         ("We're going with MariaDB 11.", "states"),
+        ("I'm not vegan anymore.", "ends"),
+        ("Ya no soy vegana.", "ends"),
+        ("I stopped working at the bank in Leeds.", "ends"),
+        ("Resulta que no soy celíaca.", "ends"),
     ],
 )
 def test_a_statement_tells_whether_something_was_said_before(message: str, stance: str) -> None:
     (statement,) = extract(message)
-    assert isinstance(statement, Statement)
     assert statement.stance == stance
-
-
-@pytest.mark.parametrize(
-    ("message", "what"),
-    [
-        ("Olvidate de lo de la mudanza a Tandil.", "la mudanza a Tandil"),
-        ("Olvidá que vivo en Tandil", "vivo en Tandil"),
-        ("Olvida que soy alérgica", "soy alérgica"),
-        ("Borrá lo que sabés de mi perra Lola.", "mi perra Lola"),
-        ("Forget that I live in Cork.", "I live in Cork"),
-        ("Please forget about my dog", "my dog"),
-        ("Don't remember my address", "my address"),
-        ("Delete everything you know about my job, please.", "my job"),
-        ("Olvidate de todo.", ""),
-        ("Forget everything you know about me.", ""),
-    ],
-)
-def test_a_command_to_forget_names_what_in_the_users_words(message: str, what: str) -> None:
-    assert extract(message) == (Forgetting(what),)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "No te olvides de que vivo en Tandil.",
-        "Don't forget I live in Cork.",
-        "Olvidate, no importa.",
-        "Forget it.",
-        "¿Cómo olvido a mi ex?",
-        "How do I forget about my ex?",
-    ],
-)
-def test_these_forget_nothing(message: str) -> None:
-    assert not any(isinstance(each, Forgetting) for each in extract(message))
-
-
-def test_sentences_that_go_on_from_a_statement_belong_to_its_value() -> None:
-    (statement,) = extract("The boat is called Petrel. She's 9 metres long and leaks.")
-    assert isinstance(statement, Statement)
-    assert statement.value == "The boat is called Petrel. She's 9 metres long and leaks"
 
 
 def test_a_reminder_on_its_own_makes_the_sentence_before_it_sure() -> None:
     (statement,) = extract("The dress rehearsal is on May 3. Please keep that in mind.")
-    assert isinstance(statement, Statement)
     assert (statement.value, statement.confidence) == ("The dress rehearsal is on May 3", "high")
 
 
-def test_of_a_pasted_wall_of_text_only_the_ends_are_read() -> None:
+def test_of_a_pasted_wall_of_text_only_the_first_line_is_read() -> None:
     pasted = "x y z. " * 20_000
-    assert [
-        each.value for each in extract(f"Recordá que vivo en Tandil.\n{pasted}") if isinstance(each, Statement)
-    ] == ["vivo en Tandil"]
+    assert [each.value for each in extract(f"Recordá que vivo en Tandil.\n{pasted}")] == ["vivo en Tandil"]
     assert extract(f"{pasted}\nVivo en Tandil.\n{pasted}") == ()
 
 
@@ -211,8 +183,7 @@ def test_a_fact_that_is_asked_is_none(message: str) -> None:
 @given(st.text(max_size=400))
 def test_values_are_words_of_the_message(text: str) -> None:
     for each in extract(text):
-        value = each.value if isinstance(each, Statement) else each.what
-        assert all(word.rstrip(".") in text for word in value.split())
+        assert all(word.rstrip(".") in text for word in each.value.split() if word != "…")
 
 
 @given(st.text(max_size=400))

@@ -1,0 +1,165 @@
+"""Which facts go with a prompt: those that hold for every answer, and those that the question needs.
+
+A question needs a fact that it speaks of; or one that it does not, but that a good answer depends on ("a bakery near me?").
+That it depends on one, and of which kind, was learnt from questions (`learned.needs`).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from proxy.memory.facts import Decay, sayable, status
+from proxy.memory.learned import Needs, guess
+from proxy.memory.subject import gist
+from proxy.memory.terms import terms
+from proxy.types.memory import Fact
+
+ONE_LINE = 400  # characters of a rendered fact
+_COVERED = 0.8  # share of a fact's terms that say it
+_RELEVANT = 0.25  # what a fact that a question speaks of must reach
+_OF_VECTORS = 0.7  # dense-heavy: what the cosine weighs, the rest is shared words
+_OF_DOMAIN = 0.05
+_PERSONAL = 0.7  # how likely a question must need a fact for one to go that it does not speak of
+_IMPLIED = 0.0  # what such a fact must reach
+_MOST_IMPLIED = 8
+_OF_WORDS = 0.6
+_OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # what a cosine above the ordinary weighs
+_SPOKEN_OF = 2  # terms of a fact that a question has, if it is not its name
+
+# What a fact says, as the kinds of what a question needs.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "allergy": ("diet", "health"),
+    "diet": ("diet",),
+    "origin": ("residence", "language"),
+    "date": ("travel", "project", "study"),
+    "decision": ("project", "travel", "home"),
+    "relationship": ("partner",),
+    "family": ("child", "partner", "parent", "sibling"),
+    "person": ("friend", "health"),
+    "preference": ("diet", "hobby"),
+    "instruction": (),
+    "other": (),
+}
+_HOLDERS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("son", "daughter", "child", "baby", "twins", "grandson", "granddaughter", "nephew", "niece"), "child"
+    ),
+    **dict.fromkeys(("wife", "husband", "partner", "girlfriend", "boyfriend", "fiance", "ex"), "partner"),
+    **dict.fromkeys(("mother", "father", "parents", "grandmother", "grandfather", "inlaw", "aunt", "uncle"), "parent"),
+    **dict.fromkeys(("brother", "sister", "siblings", "cousin"), "sibling"),
+    **dict.fromkeys(("friend", "neighbour", "flatmate", "colleague", "boss", "teacher", "client"), "friend"),
+    **dict.fromkeys(("dog", "cat", "horse", "pet"), "pet"),
+}
+_SLOTS: Mapping[str, str] = {
+    "residence": "residence",
+    "diet": "diet",
+    "allergy": "diet",
+    "health": "health",
+    "job": "work",
+    "schedule": "schedule",
+    "age": "age",
+    "language": "language",
+    "budget": "money",
+    "project": "project",
+    "pets": "pet",
+    "children": "child",
+    "name": "name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the newest question is about."""
+
+    terms: frozenset[str]
+    domain: str = ""  # of facts; "" if none is recognised
+    cosines: Mapping[str, float] | None = None  # with the question, by the id of the fact
+    said: tuple[str, ...] = ()  # texts of the last turns, which need no fact to say it again
+    asks: Needs | None = None  # of facts that it does not speak of; None: not known
+
+
+def standing(facts: Iterable[Fact], now: float, decay: Decay) -> tuple[Fact, ...]:
+    """Instructions and preferences that hold for every answer: active, one of a key, the last confirmed first."""
+    return _one_of_each(fact for fact in facts if fact.pinned and status(fact, now, decay) == "active")
+
+
+def relevant(
+    facts: Iterable[Fact], need: Need, now: float, decay: Decay, *, tokens: int, count: Callable[[str], int]
+) -> tuple[Fact, ...]:
+    """The facts that are not standing and that the question needs, the most relevant first, within `tokens` as `count`
+    counts their lines. Facts that were not confirmed for long come up here alone."""
+    may = ("active", "retrieval-only")
+    rest = _one_of_each(
+        fact
+        for fact in facts
+        if status(fact, now, decay) in may and not (fact.pinned and status(fact, now, decay) == "active")
+    )
+    said = frozenset(term for text in need.said for term in terms(text))
+    scored = [(relevance(fact, need), fact) for fact in rest if not _is_said(fact, said)]
+    personal = need.asks is not None and need.asks.any >= _PERSONAL
+    least, most = (_IMPLIED, _MOST_IMPLIED) if personal else (_RELEVANT, len(scored))
+    chosen: list[Fact] = []
+    for score, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
+        line = count(render((fact,)))
+        if score >= least and line <= tokens and len(chosen) < most:
+            chosen.append(fact)
+            tokens -= line
+    return tuple(chosen)
+
+
+def relevance(fact: Fact, need: Need) -> float:
+    """0 to about 1: by shared words, by meaning where vectors are at hand, and by kind where the question tells what it
+    needs. A question that needs nothing of its user gets only what it speaks of: by its name, or in several words."""
+    shared = need.terms & sayable(fact)
+    by_words = min(1.0, len(shared) / max(1.0, math.sqrt(len(need.terms)))) if shared else 0.0
+    same_domain = _OF_DOMAIN if need.domain and need.domain == fact.domain else 0.0
+    cosine = None if need.cosines is None else need.cosines.get(fact.id)
+    if need.asks is None:
+        if cosine is None:
+            return by_words + same_domain
+        return _OF_VECTORS * max(cosine, 0.0) + (1 - _OF_VECTORS) * by_words + same_domain
+    if need.asks.any < _PERSONAL:
+        return by_words if len(shared) >= _SPOKEN_OF else 0.0
+    by_kind = sum(share * need.asks.kinds[kind] for kind, share in kinds(fact.value).items())
+    by_meaning = _OF_COSINE * max((cosine or 0.0) - _ORDINARY_COSINE, 0.0)
+    return by_kind + _OF_WORDS * by_words + by_meaning + same_domain
+
+
+@lru_cache(4_096)
+def kinds(value: str) -> Mapping[str, float]:
+    """Of which kinds a fact is that questions need, and how surely, 0 to 1 each."""
+    said = gist(value)
+    found: dict[str, float] = {}
+    for attribute, share in guess([value], 0, "en").abouts:
+        for kind in _KINDS.get(attribute, (attribute,)):
+            found[kind] = max(found.get(kind, 0.0), share)
+    sure = [_SLOTS[slot] for slot in said.slots if slot in _SLOTS]
+    sure += [_HOLDERS[holder] for holder in said.holder if holder in _HOLDERS]
+    found |= dict.fromkeys(sure, 1.0)
+    return {kind: share for kind, share in found.items() if kind != "belief" or share}
+
+
+def _is_said(fact: Fact, said: frozenset[str]) -> bool:
+    words = frozenset(terms(fact.value))
+    numbers = frozenset(word for word in words if word[0].isdigit())
+    return bool(words) and numbers <= said and len(words & said) >= _COVERED * len(words)
+
+
+def _one_of_each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    newest_first = sorted(facts, key=lambda fact: (-fact.last_confirmed_at, -fact.created_at, fact.id))
+    kept: dict[tuple[str, str], Fact] = {}
+    for fact in newest_first:
+        kept.setdefault((fact.domain, fact.key), fact)
+    return tuple(kept.values())
+
+
+def render(facts: Iterable[Fact]) -> str:
+    """The lines of a `<memory>` block: a fact each."""
+    return "\n".join(f"- [{fact.domain}] {_line(fact.value)}" for fact in facts)
+
+
+def _line(value: str) -> str:
+    """On one line, and nothing in it can end the block."""
+    line = " ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a")
+    return line if len(line) <= ONE_LINE else f"{line[: ONE_LINE - 1]}…"

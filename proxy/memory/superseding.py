@@ -1,0 +1,100 @@
+"""Does a newer statement take the place of an older one?
+
+Only if both are about the same thing of the same holder, which the words show that differ: values may (numbers, dates,
+names, a place), and words of change; if each has a word of its own besides, they are about two things ("the budget of
+the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its object.
+"""
+
+from proxy.memory import subject_words as tables
+from proxy.memory.subject import SINGLE, Gist, terms_of
+
+_MOST_OF = 0.5  # of the words of the shorter one: what both must share where each has words of its own
+_SOME_OF = 1 / 3  # of the older one's words: what the object of "sold" must be
+# Slots of which another value is another answer to the same question, whether or not it says that something changed.
+_ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
+
+
+def replaces(new: Gist, old: Gist) -> bool:
+    """Does what `new` says take the place of what `old` says?"""
+    if not _same_holder(new, old) or (new.scope and old.scope and new.scope.isdisjoint(old.scope)):
+        return False
+    if new.words == old.words and new.ends == old.ends:
+        return False
+    if _orders_otherwise(new, old) or _ends(new, old) or _takes_away(new, old):
+        return True
+    slots = new.slots & old.slots & SINGLE
+    if "residence" in slots:
+        return bool(new.values) and new.values.isdisjoint(old.values)
+    if slots:
+        return new.changes or (bool(slots & _ONE_VALUE) and new.values != old.values)
+    if not new.frame & old.frame:
+        return new.changes and _is_of_same_role(new, old)
+    return _is_of_same_subject(new, old)
+
+
+def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
+    """`new` says that it is again as `before` said: does that end what `between` said in the meantime?"""
+    if not new.returns or not between.changes or not _same_holder(new, between):
+        return False
+    if not new.words & before.words or new.words & between.values:
+        return False
+    alike = between.frame & (before.frame | new.frame) or between.slots & (before.slots | new.slots)
+    return bool(alike or between.kinds & new.kinds & before.kinds)
+
+
+def _orders_otherwise(new: Gist, old: Gist) -> bool:
+    """Another order on the same aspect of answers; a language that is spoken is no order to answer in it."""
+    return bool(new.aspects & old.aspects) and (
+        (new.orders and old.orders) or (new.changes and "language" not in new.aspects)
+    )
+
+
+def _ends(new: Gist, old: Gist) -> bool:
+    both = new.words & old.words
+    if not new.ends or old.ends or not both:
+        return False
+    least = min(len(new.words), len(old.words))
+    return len(both) >= _MOST_OF * least or bool(new.slots & old.slots & SINGLE or both & terms_of(old.names))
+
+
+def _takes_away(new: Gist, old: Gist) -> bool:
+    both = new.words & old.words
+    if not new.replacing or old.replacing or not both:
+        return False
+    return bool(both & old.names) or len(both) >= _SOME_OF * len(old.words)
+
+
+def _is_of_same_role(new: Gist, old: Gist) -> bool:
+    """Nothing but who it is about agrees: "Anjali's moved hers to June", "My supervisor is Dr Lindqvist now"."""
+    kinds, named = new.kinds & old.kinds, new.names & old.names
+    if named and "number" in kinds and new.values != old.values and not new.holder and not old.holder:
+        return True  # "We're switching to MariaDB 12"
+    if named and (new.is_of_another or old.is_of_another):
+        return bool(kinds - {"name"}) or bool(new.names - named and old.names - named)
+    is_role = new.holder == old.holder and bool(new.holder) and not new.holder & tables.MANY
+    return is_role and "name" in kinds and len(new.frame - old.frame) <= 1 and len(old.frame - new.frame) <= 1
+
+
+def _is_of_same_subject(new: Gist, old: Gist) -> bool:
+    """Both have words of their frame in common."""
+    kinds, shared = new.kinds & old.kinds, new.frame & old.frame
+    extra_new, extra_old = new.frame - old.frame, old.frame - new.frame
+    if new.changes or old.ends:
+        if not extra_new or not extra_old:
+            return bool(kinds) or new.changes or not new.ends
+        return len(shared) > 1 and len(shared) >= _MOST_OF * min(len(new.frame), len(old.frame))
+    if extra_new or extra_old or not kinds:
+        return False
+    # Where a name differs and a number as well, the name says that it is about something else.
+    other_name = new.names - old.names and old.names - new.names
+    return not other_name or new.values - terms_of(new.names) == old.values - terms_of(old.names)
+
+
+def _same_holder(new: Gist, old: Gist) -> bool:
+    if new.holder and old.holder:
+        named = new.who and old.who and new.holder <= tables.MANY
+        return new.holder == old.holder and (not named or bool(new.who & old.who))
+    is_named = bool(new.names & old.who or new.who & old.names)
+    if new.holder or old.holder:
+        return is_named or (new.is_of_another and old.is_of_another)
+    return new.is_of_another == old.is_of_another or is_named
