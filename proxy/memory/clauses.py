@@ -21,7 +21,29 @@ _HARD = re.compile(
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMs)(?<!\bvs)(?<!\bAv)(?<!\bSra)(?<!\bMrs)(?<!\bDra)(?<!\bIng)(?<!\bLic)(?<!\betc)(?<!\bProf)"
     r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf))"
 )
-_TABLES = ["remember", "standing", "standing_opens", "decides", "decides_opens", "prefers", "changes", "keeps", "imagine", "hypothetical", "hypothetical_opens", "passing", "lately", "reported", "others", "task", "asks", "casual", "refers", "states", "family"]
+_TABLES = [
+    "remember",
+    "standing",
+    "standing_opens",
+    "decides",
+    "decides_opens",
+    "prefers",
+    "changes",
+    "keeps",
+    "imagine",
+    "hypothetical",
+    "hypothetical_opens",
+    "passing",
+    "lately",
+    "reported",
+    "others",
+    "task",
+    "asks",
+    "casual",
+    "refers",
+    "states",
+    "family",
+]
 _LONGEST_COUNTED = 12
 
 
@@ -82,10 +104,20 @@ def may_begin(said: Sequence[Token], at: int) -> bool:
 
 
 def must_begin(said: Sequence[Token], at: int) -> bool:
-    """A clause begins where "and" goes on with a new first person, and where a comma leads to a question."""
+    """A clause begins where "and" goes on with a new first person, where a comma leads to a question, and with each piece
+    of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
     first, before = said[at].text, said[at - 1].text
     after = said[at + 1].text if at + 1 < len(said) else ""
-    return (first in _JOINS and after in _PERSONS) or (before == "," and first in _ASKS)
+    if before != ",":
+        return first in _JOINS and after in _PERSONS
+    labelled = any(token.text == ":" for token in said[: min(at, _LABEL)])
+    lists = said[0].text in _HAVE or (len(said) > 1 and said[1].text in _HAVE)
+    return first in _ASKS or labelled or (lists and first in _ONES) or (first in _JOINS and after in _PERSONS)
+
+
+_LABEL = 8  # words that a label has, at most
+_HAVE = words("tengo tenemos have i've we've got")
+_ONES = words("un una unos unas a an two three dos tres <n>")
 
 
 _JOINS = words("and but y e pero")

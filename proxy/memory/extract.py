@@ -134,7 +134,7 @@ _OF_ANOTHER = re.compile(
 _IT = re.compile(r"(?:it|it's|its|that's|thats|eso es|ahora es)\b")
 _LABEL = re.compile(r"\s*([^:.!?\n]{2,40}):\s")
 _MINE = re.compile(
-    r"(?:i|we)(?:'ve| have| have got|'ve got| got|'m|'re| am| are)?\b|tengo\b|tenemos\b|hay\b|uso\b|usamos\b|soy\b|somos\b"
+    r"\b(?:i|we)(?:'ve| have| have got|'ve got| got|'m|'re| am| are)?\b|\b(?:tengo|tenemos|hay|uso|usamos|soy|somos)\b"
 )
 _NAMED = re.compile(r",?\s[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1]\w+")
 

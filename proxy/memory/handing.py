@@ -160,7 +160,7 @@ _SPANISH = _joined(
         |soneto|copla|sketch|guion|oracion|relato)|redact\w+)
     """,
     points=r"""
-        \b(?:est[eoa]s?|lo siguiente|(?:el|la|los|las) siguientes?|abajo|debajo|arriba|adjunt\w+|peg\w+
+        \b(?:est[eoa]s?|lo siguiente|va lo que|lo que (?:escribio|dijo|puso|mando|me mando)|(?:el|la|los|las) siguientes?|abajo|debajo|arriba|adjunt\w+|peg\w+
         |te (?:paso|pego|mando|dejo|copio)|aca (?:va|esta|te)|aqui (?:va|esta|te|tienes)|va(?:n)? (?:el|la|los
         |las)|me (?:llego|mando|mandaron|escribio|escribieron|contesto|respondio|enviaron)|segun (?:el|la|este
         |esta|los|las)|pasajes?|fragmentos?|resultados|usa (?:los|las|el|la|solo)|basa\w*|encontre|mira|fijate
@@ -178,7 +178,7 @@ _SPANISH = _joined(
         |hace de\b|haz de\b|actua (?:como|de)|(?:ahora |desde ahora |a partir de ahora )?(?:sos|eres|seras
         |vas a ser)(?: vos| tu)? (?:un|una|el|la|mi|capitan|don|dona)\b(?=[^.?!\n]{0,80}(?:\by (?:yo|soy)\b
         |\byo soy\b|\byo\b|\bhabla|\bresponde|\bcontesta|personaje))|(?:sos|eres) [^.?!\n]{2,60}\b(?:y
-        |,) (?:yo )?(?:soy|sere)\b)|\b(?:en est[ea] (?:historia|juego|escena|mundo),? (?:yo )?(?:soy|sos|eres)
+        |,) (?:yo )?(?:soy|sere)\b)|\b(?:(?:sos|eres) [^.?!\n]{2,60}? y yo (?:el|la|un|una|tu|su)\b|en est[ea] (?:historia|juego|escena|mundo),? (?:yo )?(?:soy|sos|eres)
         |mi personaje\b|no salgas del personaje|metete en el personaje|en personaje\b)
     """,
     asks=r"""

@@ -19,8 +19,63 @@ from proxy.types.memory import Language
 
 FILE = Path(__file__).with_name("learned.npz")
 FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
-ATTRIBUTES = ["name", "age", "residence", "origin", "work", "study", "family", "relationship", "pet", "health", "allergy", "diet", "body", "vehicle", "device", "home", "hobby", "language", "schedule", "money", "date", "project", "decision", "preference", "instruction", "person", "travel", "belief", "other"]
-KINDS = ["residence", "diet", "health", "child", "partner", "parent", "sibling", "friend", "pet", "vehicle", "device", "home", "work", "study", "project", "hobby", "body", "age", "money", "schedule", "language", "belief", "travel", "name"]
+ATTRIBUTES = [
+    "name",
+    "age",
+    "residence",
+    "origin",
+    "work",
+    "study",
+    "family",
+    "relationship",
+    "pet",
+    "health",
+    "allergy",
+    "diet",
+    "body",
+    "vehicle",
+    "device",
+    "home",
+    "hobby",
+    "language",
+    "schedule",
+    "money",
+    "date",
+    "project",
+    "decision",
+    "preference",
+    "instruction",
+    "person",
+    "travel",
+    "belief",
+    "other",
+]
+KINDS = [
+    "residence",
+    "diet",
+    "health",
+    "child",
+    "partner",
+    "parent",
+    "sibling",
+    "friend",
+    "pet",
+    "vehicle",
+    "device",
+    "home",
+    "work",
+    "study",
+    "project",
+    "hobby",
+    "body",
+    "age",
+    "money",
+    "schedule",
+    "language",
+    "belief",
+    "travel",
+    "name",
+]
 _BEGINS = 0.5
 
 Features = tuple[list[str], list[str], list[str]]

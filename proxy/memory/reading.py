@@ -26,12 +26,15 @@ CHANGED = 0.25  # where it says that something of the user's was otherwise befor
 REASON = 0.7  # where it gives a reason
 SURE = 0.8  # where it looks like an order
 TUCKED = 0.7  # where it is tucked into a question
+NOBODY = 0.97  # beside handed-over text, of what does not say whose it is
 NEVER = 1.1
 
 _FIRST = re.compile(
     r" (?:i|i'm|i've|im|ive|my|we|we're|we've|our|mi|mis|yo|soy|tengo|vivo|trabajo|me|somos|tenemos|vivimos|hablo|uso"
     r"|nuestr[oa]s?) "
 )
+# A Spanish sentence that begins with its verb, in the first person.
+_VERB = re.compile(r"(?:(?:y|pero|ya|no|aca|aqui|siempre|nunca)\s)*\w{2,}(?:[^aeiou]o|io|eo|oy|amos|emos|imos)\b")
 _REASON = re.compile(r"^\W*(?:because|cos|cuz|since|so that|so|porque|pq|ya que|asi que|para que|por si|in case)\b")
 _BACK = re.compile(
     r"\b(?:anota|apunta|guarda|recorda|recuerda|acorda|acuerda|tene|ten|agenda|apunto|guarde|anote)(?:te|me)?l[oa]s?\b"
@@ -74,6 +77,8 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
     )
     decides = (signals.decides.search(whole) or signals.decides_opens.match(whole)) is not None
     points_back = explicit and _points_back(whole, signals)
+    of_user = _FIRST.search(whole) is not None or _VERB.match(folded(value)) is not None
+    nobody = hands_over and not (of_user or said.holder)
     if (
         (doubted and not standing)
         or points_back
@@ -85,11 +90,12 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
     elif clause.asked:
         least = TUCKED
     else:
-        of_user = _FIRST.search(whole) is not None
         signed = explicit or standing or (slot is not None and of_user)
         least = _least(whole, core, value, said, signals, signed=signed, of_user=of_user, hands_over=hands_over)
         if _REASON.match(folded(clause.text)):
             least = max(least, REASON)
+        if nobody:
+            least = max(least, NOBODY)
     return Read(
         clause,
         guess,

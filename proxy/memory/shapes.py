@@ -43,6 +43,8 @@ _LINE_SHAPES = re.compile(
     | \[?\(?\d{1,4}[-/.:]\d{1,2}[-/.:]\d{1,4}                  # a time
     | <[\w .-]{1,30}>                                          # who speaks, in IRC
     | \u2014\S                                                  # who speaks, in a story
+    | [^\w\s\"\'(\u00bf\u00a1\u2026\u201c\u00ab<*]\s+\S                 # any sign in front
+    | [^\t\n]*\t[^\t\n]*\t                                     # a table
     | [\u2605\u2606\u2713\u2717]                               # a rating
     | (?:at\s[\w.$<>]+\(|File\s\"|Traceback|npm\s|error\b[\s:\[]|warn(?:ing)?\b[\s:\[]|info\b[\s:\[]|debug\b[\s:\[])
     | (?:from|to|cc|subject|date|sent|de|para|asunto|fecha|enviado|re|fwd?|rv):\s
@@ -63,7 +65,7 @@ _CODE_MARKS = re.compile(r"[{}()\[\];=<>/\\_|\"]")
 _MANY_MARKS = 0.12  # of a line's characters: code, a configuration, a record
 _SPEAKER = re.compile(
     r"[ \t]*(?:\[[^\]\n]{3,30}\]\s*|\(?\d{1,2}:\d\d(?::\d\d)?\)?\s*-?\s*)?"
-    r"(?P<name>[^\W\d_][^\s:,;.!?]{0,24}(?:\s[^\s:,;!?]{1,20}){0,4}?)\s?:(?:\s|$)(?P<said>.*)"
+    r"(?P<name>[^\W\d_][^\s:,;.!?]{0,24}(?:\s[^\s:,;!?]{1,20}){0,4}?)\s?(?:\([^()\n]{1,50}\))?\s?:(?:\s|$)(?P<said>.*)"
 )
 _SIGNED = re.compile(
     r"[ \t]*(?:[-\u2013\u2014]\s*)?[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1][\w.'\u2019-]*(?:[ ,]+[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1(][\w.'\u2019()-]*){0,4}\s*$"

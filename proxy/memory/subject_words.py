@@ -37,7 +37,7 @@ SELF = re.compile(
     r"\b(?:i|i'm|i've|i'd|i'll|im|ive|we|we're|we've|yo|soy|tengo|vivo|trabajo|estoy|me|nos|somos|tenemos|vivimos|hago|uso|voy|llevo|[a-z]{3,}(?:amos|emos|imos))\b"
 )
 OTHER = re.compile(
-    r"^\W*(?:(?:and|but|y|pero|so|e)\s+)?(?:he(?! \w+(?:ado|ido|to|cho|sto)\b)|she|they|he's|she's|they're|his|her|their|ella|ellos|ellas|su|sus|shes|hes)\b"
+    r"^\W*(?:(?:and|but|y|pero|so|e)\s+)?(?:he(?! \w+(?:ado|ido|to|cho|sto)\b)|she|he's|she's|his|her|ella|su|sus|shes|hes)\b"
 )
 COMMON = words("""
 i i'm i've we we're my our the a an it it's this that yes no ok please remember call answer from now for also and but so
@@ -56,7 +56,7 @@ CHANGING = frozenset(
     moved move mudé mudo mudó mudamos movimos movió raised lowered cut up down dropped drop got get getting swapped switch switched switching since
     these days today yesterday week semana desde recién subió sube bajó quedó quedamos queda volví volver vuelvo volvió regresé regresar regresó retomé retomado otra
     nuevamente mejor al resulta nomás turns turn out after all right well need needs want let make made takes take took put puts call called llama llamo
-    was were runs run corre va van iba está estará fue became become started starting start empecé empiezo arranco arranqué stay staying
+    somos son soy hay quedamos there are am was were runs run corre va van iba está estará fue became become started starting start empecé empiezo arranco arranqué stay staying
     morning mañana tarde noche night tonight hoy ayer myself yeah btw jaja jajaja haha lol che hemos han ha he hecho hizo hace haces hago hice tenemos tienen llevo
     llevamos tomo toma migramos migrado migró migrated ripped retrasado retrasaron adelantaron adelantado atrasó corrió enough please siempre adelante always
     bought compré comprado quitó quitaron puso pusieron rejoined joined renuncié stopped quit sold vendí off come came full stop last lasted bueno listo
@@ -79,7 +79,7 @@ CHANGES = re.compile(
     r"pushed|slipped|postponed|ripped|replaced|scrap\w*|cut (?:it|that)|actually|turns out|correction|"
     r"ahora|otra vez|de nuevo|de vuelta|volvi\w*|volvemos|vuelvo|ya no|nuev[oa]s?|cambi\w+|pas(?:o|e|amos|aron) (?:a|al|de|para)|subi\w*|baj\w+|mud\w+|al final|finalmente|"
     r"resulta|desde (?:el|la|hoy|ayer|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|empece|arranque|entre a|dej\w+|en vez|en lugar|"
-    r"migr\w+|mov(?:imos|io|i)|retras\w+|adelant(?:o|aron|ado|amos)|atras\w+|regres\w+|retom\w+|quit(?:o|aron|ado)|desde (?:este|esta|ahora|entonces)|recien|"
+    r"migr\w+|mov(?:imos|io|i)|retras\w+|adelant(?:o|aron|ado|amos)|atras\w+|regres\w+|retom\w+|(?:me|le|nos) quito|quitaron|quitado|aplaz\w+|desde (?:este|esta|ahora|entonces)|recien|"
     r"rejoined|moving|migrated|raised|lowered|bumped|dropped|since monday|nowadays|"
     r"ya|traslad\w+|terminamos|he vuelto|vuelve a|volve|corri(?:o|eron)|crecio|cumpli\w*|"
     r"ascendi\w+|corri\w+ (?:a|al|para)|se (?:corrio|movio|paso|atraso|adelanto)|mejor|corrijo|me equivoque|en realidad|ya (?:es|esta|soy|tengo|cumpl\w+))\b"
@@ -87,7 +87,7 @@ CHANGES = re.compile(
 # Verbs that end their object: "I sold the car", "we replaced Jenkins".
 REPLACING = re.compile(
     r"\b(?:moved (?:off|away from|on from)|migrated (?:off|from)|off nights|replac(?:ed|ing)|swapp(?:ed|ing)|traded|dropping|ditching|leaving|selling|quitting|switched from|instead of|rather than|ripped|sold|ditched|retired the|left|quit|dropped|came off|off the|got rid of|closed|shut|"
-    r"cambi(?:e|o|amos|aron|ado)|reemplac\w+|jubilad[oa]|vendi\w*|tir(?:e|amos)|renunci\w+|dej(?:e|o|amos|ado)|quit(?:e|o|aron|ado)|cerr(?:e|amos|ado)|regal(?:e|amos)|devolvi\w*|"
+    r"cambi(?:e|o|amos|aron|ado)|reemplac\w+|jubilad[oa]|vendi\w*|tir(?:e|amos)|renunci\w+|dej(?:e|o|amos|ado)|(?:me|le|nos) quito|quite|quitaron|quitado|cerr(?:e|amos|ado)|regal(?:e|amos)|devolvi\w*|"
     r"en vez de|en lugar de|no uso mas|sac(?:o|aron|amos))\b"
 )
 ORDINAL = re.compile(
@@ -136,7 +136,7 @@ SLOTS = {
     "residence": re.compile(
         r"\b(?:i|we|i'm|we're|we've|i've|im|ive)\b[^.]{0,20}\b(?:live|living|moved|moving|based|relocated|settled) (?:to|in|near|on|at|back|out)\b"
         r"|\b(?:lives|moved|living) (?:to|in|near)\b|\b(?:vive|se mudo|vivir|se fue a vivir) (?:a|en)\b"
-        r"|\b(?:vivo|vivimos|viviendo|resido|me mude|nos mudamos|mudado|mudamos|mudando|trasladaron|destinad[oa]) (?:a|en|al|para)\b"
+        r"|\b(?:vivo|vivimos|viviendo|instalad[oa]|resido|me mude|nos mudamos|mudado|mudamos|mudando|trasladaron|destinad[oa]) (?:a|en|al|para)\b"
     ),
     "job": re.compile(
         r"\b(?:i (?:\w+ ){0,2}work (?:at|for|as|in)|i'm working|started (?:at|as|a new job)|joined|i'm (?:an?|the|now) |new job|promoted to|my (?:title|job|role) is|back at)\b"
@@ -157,5 +157,5 @@ MANY = words(
     "son daughter child brother sister siblings friend dog cat cousin neighbour colleague client teacher doctor nephew niece uncle aunt grandson granddaughter pet horse flatmate"
 )
 THIRD = re.compile(
-    r"\b(?:she|he|shes|hes|she's|he's|ella|lives|moved to(?! (?:the )?\d| \w+ \d)|vive|se mudo|works|trabaja|studies|estudia|is \d{1,2}|tiene \d{1,2})\b"
+    r"\b(?:she|he|shes|hes|she's|he's|ella|(?<=\w )(?:lives|moved to(?! (?:the )?\d| \w+ \d)|vive|se mudo|works|trabaja|studies|estudia|is \d{1,2}|tiene \d{1,2}))\b"
 )
