@@ -18,6 +18,7 @@ from proxy.memory.progress import Pasts
 from proxy.memory.state import pack, unpack
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.accounts import ContentsOff, ContentStore
+from proxy.storage.base import StorageError
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector
@@ -133,7 +134,12 @@ class Library:
         self._shelves.move_to_end(scope)
         if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
             before = shelf.changes
-            known = await self.facts.all(scope)
+            try:
+                known = await self.facts.all(scope)
+            except StorageError:
+                if shelf.stated_at < 0:
+                    raise
+                return shelf  # what is here is newer than what can be written
             if shelf.changes == before:  # else what was read is older than what is here
                 shelf.facts = {fact.id: fact for fact in known}
                 shelf.stated_at = at

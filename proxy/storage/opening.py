@@ -68,9 +68,15 @@ class Storage:
         return self.database.writer.depth if self.database else 0
 
     @property
-    def dropped(self) -> int:
-        """Rows lost since the start."""
-        return self.database.writer.dropped if self.database else 0
+    def dropped(self) -> Mapping[str, int]:
+        """Rows lost since the start, by kind."""
+        return self.database.writer.dropped if self.database else {}
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        """Parts that can't do their work, and why."""
+        failing = self.database.writer.failing if self.database else None
+        return self.failures if failing is None else {**self.failures, "database": f"cannot be written: {failing}"}
 
     @property
     def lag(self) -> float:

@@ -14,4 +14,6 @@ Mode = Literal["on", "meter", "off"]
 PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]
 SessionSource = Literal["header", "client", "prompt_cache_key", "metadata", "chain", "new"]
 Continuity = Literal["new", "continued", "branched", "regenerated"]
+# Rows that are written; cut_links are the older part of a history that is longer than what one request may write.
+RowKind = Literal["links", "cut_links", "turns", "states", "contents", "reuse", "ledger", "facts", "deletions"]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]

@@ -11,6 +11,7 @@ import pytest
 
 from proxy.memory.state import pack
 from proxy.storage.archive import MemoryArchive
+from proxy.storage.base import StorageError
 from proxy.storage.contents import ContentLimits, MemoryContents
 from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import STEPS_BACK, Library
@@ -55,6 +56,17 @@ class SlowArchive(MemoryArchive):
         self.asked.append(after)
         await self.gate.wait()
         return await super().turns(scope, after, now, min(limit, 2))
+
+
+class StuckFacts(SlowFacts):
+    """Cannot say what is on disk, for what was put is not there yet."""
+
+    is_stuck = False
+
+    async def all(self, scope: str) -> list[Fact]:
+        if self.is_stuck:
+            raise StorageError("the database cannot be written")
+        return await super().all(scope)
 
 
 @dataclass
@@ -126,6 +138,17 @@ async def test_an_archive_that_cannot_be_read_is_counted_done_without_and_read_a
     assert len((await read(library)).index) == 2
     assert len(failed) == 1
     await house.tasks.drain(5.0)
+    house.executor.shutdown()
+
+
+async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory() -> None:
+    house = House(facts=(facts := StuckFacts()))
+    library = house.library(refresh_seconds=-1.0)
+    library.learn("a", await library.shelf("a"), [TEA])
+    facts.is_stuck = True
+    assert (await library.shelf("a")).facts == {TEA.id: TEA}
+    with pytest.raises(StorageError):
+        await library.shelf("b")  # nothing is known of what was promised to them
     house.executor.shutdown()
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proxy.storage.scoped import ScopedWrites
+from proxy.storage.shares import TURNS
 from proxy.storage.writer import Writer, WriterLimits
 from proxy.tasks import Tasks
 
-LAZY = WriterLimits(interval=60, queue_rows=3)  # nothing is written until something asks for it
+LAZY = WriterLimits(interval=60, bulk_rows=6)  # nothing is written until something asks for it
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -22,7 +23,7 @@ async def test_a_reader_waits_for_the_writes_of_its_own_scope(tmp_path: Path) ->
         written.extend(whats)
 
     writer = Writer(connect(tmp_path / "db"), Tasks(), LAZY)
-    writes = ScopedWrites(writer, apply)
+    writes = ScopedWrites(writer, TURNS, apply)
     await writes.settled()
     writes.put("a/", 1)
     writes.put("a/", 2)
@@ -43,13 +44,13 @@ async def test_what_is_dropped_keeps_no_reader_waiting(tmp_path: Path) -> None:
         raise ValueError
 
     writer = Writer(connect(tmp_path / "db"), Tasks(), LAZY)
-    refused, queued = ScopedWrites(writer, refuse), ScopedWrites(writer, lambda _, __: None)
+    refused, queued = ScopedWrites(writer, TURNS, refuse), ScopedWrites(writer, TURNS, lambda _, __: None)
     queued.put("a/", None, rows=2)
     refused.put("a/", None, rows=2)  # too many: not even queued
     await refused.settled("a/")
     assert writer.depth == 2
     refused.put("a/", None, rows=1)
     await refused.settled("a/")
-    assert (writer.depth, writer.dropped) == (0, 3)
+    assert (writer.depth, writer.dropped.total()) == (0, 3)
     await refused.settled("a/")
     await writer.close()
