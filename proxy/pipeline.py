@@ -98,6 +98,7 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
         request,
         directives,
         private=way.services.config.tenancy == "personal",
+        is_answered=way.services.answered.has,
         sessions=way.services.sessions,
         chains=way.services.chains,
         offload=way.offload,
@@ -109,7 +110,7 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
     request_id = way.incoming.request_id
     alone = Scope(f"{way.incoming.tenant}!{request_id}")
     chain = await way.offload(lambda: turns.chain(alone.id, request.messages))
-    return Identity(alone, f"c-{request_id}", "new", chain)
+    return Identity(alone, f"c-{request_id}", "new", chain, is_answered=False)
 
 
 async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[ChatRequest, Identity]:

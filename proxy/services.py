@@ -22,6 +22,7 @@ from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
 from proxy.storage.accounts import Accounts, ContentsOff, ContentStore
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
@@ -43,6 +44,7 @@ class Services:
     door: Door
     router: Router
     metrics: Metrics
+    answered: AnsweredScopes
     sessions: SessionStore
     ledger: Ledger
     answers: AnswerCache
@@ -90,6 +92,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     )
     calibrations = Calibrations()
     flights = Flights()
+    answered = AnsweredScopes(storage.on_record)
     embedder = open_embedder(config, observed=metrics.embedded)
     intent = Intent(
         config.reuse.intent,
@@ -117,6 +120,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         config, counter=counter, calibrations=calibrations, library=library, embedder=embedder, executor=executor
     )
     recorder = Recorder(
+        answered=answered,
         ledger=storage.ledger,
         sessions=storage.sessions,
         answers=storage.answers,
@@ -138,6 +142,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         door=Door(config),
         router=router,
         metrics=metrics,
+        answered=answered,
         sessions=storage.sessions,
         ledger=storage.ledger,
         answers=storage.answers,

@@ -18,6 +18,7 @@ from proxy.services import Services, build
 from proxy.stages.learn import Learner
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
 from proxy.storage.library import Library
 from proxy.storage.recollection import ArchiveChanges, ArchiveOff, FactsOff, StatesOff
@@ -81,7 +82,8 @@ def in_front_of(running: Upstream, *, upstream: Mapping[str, Any] | None = None,
 
 def composed(built: Services, **parts: Any) -> Services:
     """`parts` in place of those that were built, known to the parts that use them: services, the library's stores, the
-    embedder of old turns."""
+    embedder of old turns. Every scope counts as answered before, so that all of them are asked."""
+    parts.setdefault("answered", AnsweredScopes(_on_record))
     stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
     if stores:
         known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
@@ -104,6 +106,7 @@ def composed(built: Services, **parts: Any) -> Services:
     )
     services = replace(services, **{"learner": learner, "planner": planner, **parts})
     recorder = Recorder(
+        answered=services.answered,
         ledger=services.ledger,
         sessions=services.sessions,
         answers=services.answers,
@@ -119,6 +122,10 @@ def composed(built: Services, **parts: Any) -> Services:
         ttl=services.config.reuse.exact.ttl,
     )
     return replace(services, recorder=recorder)
+
+
+async def _on_record(_scope: str) -> bool:
+    return True
 
 
 @asynccontextmanager

@@ -166,6 +166,8 @@ class Intent:
         self, incoming: Incoming, request: ChatRequest, identity: Identity, asked: Asked, miss: ReuseMiss
     ) -> ReuseHit | ReuseMiss:
         scope, now = identity.scope.id, incoming.received_at
+        if not identity.is_answered:
+            return replace(miss, intent="absent", asked=asked)
         if (second_thought := self.reports.second_thought(identity, asked, now)) is not None:
             return replace(miss, intent=second_thought, asked=asked)
         if self.rates.is_open(asked.partition, now):

@@ -19,10 +19,11 @@ from proxy.offload import Offload
 from proxy.stages import exact, ledger_row
 from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, SessionStore
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, TokenCounter
-from proxy.types import Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
+from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.request import message
@@ -46,6 +47,7 @@ class Recorder:
     def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
         *,
+        answered: AnsweredScopes,
         ledger: Ledger,
         sessions: SessionStore,
         answers: AnswerCache,
@@ -61,6 +63,7 @@ class Recorder:
         ttl: float,
         keeper: Keeper | None = None,
     ) -> None:
+        self._answered = answered
         self._ledger = ledger
         self._sessions = sessions
         self._answers = answers
@@ -79,6 +82,8 @@ class Recorder:
     def delivered(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> None:
         """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
         to the client, whose next request may follow at once; the rest is done in the background."""
+        if _is_success(delivery):
+            self._answered.add(passage.identity.scope.id)
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
         if small:
             delivery = attempts.call(
@@ -118,7 +123,9 @@ class Recorder:
         attempts.call(
             "ledger", lambda: self._write(self._row(passage, delivery, generated, attempts, total)), fallback=None
         )
-        attempts.call("contents", lambda: self._keep(passage, delivery.completion or delivery.partial), fallback=None)
+        if _is_known(passage, delivery):
+            answer_given = delivery.completion or delivery.partial
+            attempts.call("contents", lambda: self._keep(passage, answer_given), fallback=None)
 
     def reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts) -> None:
         """The answer came from memory; the upstream never saw the request."""
@@ -173,10 +180,20 @@ class Recorder:
             self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
             self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
         price = self._price(delivery.upstream, passage.request.model)
-        return ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
+        row = ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
+        return row if _is_known(passage, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self._router.named(upstream).config, model)
+
+
+def _is_success(delivery: Delivery) -> bool:
+    return 200 <= delivery.status < 300
+
+
+def _is_known(passage: Passage, delivery: Delivery) -> bool:
+    """Has an upstream answered whoever asks, now or before?"""
+    return passage.identity.is_answered or _is_success(delivery)
 
 
 def _read(delivery: Delivery) -> Delivery:
@@ -196,7 +213,7 @@ def _read(delivery: Delivery) -> Delivery:
 def _read_and_chain(passage: Passage, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
     """The delivery, read, and the links that are known from now on: none if it came to nothing."""
     delivery = _read(delivery)
-    if delivery.outcome == "our_error" or delivery.status >= 400:
+    if delivery.outcome == "our_error" or not _is_success(delivery):
         return delivery, ()
     return delivery, _chain(passage, delivery.completion)
 

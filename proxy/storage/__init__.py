@@ -4,6 +4,7 @@
 |---|---|
 | base.py | SessionStore, Ledger, AnswerCache, ReuseStore, and their "off" implementations |
 | recollection.py | FactStore, Archive, StateStore: what memory needs, and their "off" implementations |
+| answered.py | scopes that an upstream has answered: before that nothing is made for a scope |
 | library.py | what each scope remembers, in memory, in front of those three: facts, the index of old turns, states |
 | opening.py | opens what the configuration asks for, and does without what can't be opened |
 | memory.py | in this process, bounded; and what the backends on disk keep in front of the disk |

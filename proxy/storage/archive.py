@@ -40,11 +40,12 @@ class _Gone:
 
 
 class MemoryArchive:
-    """Keeps the `max_turns` turns that changed last, and every link that was forgotten."""
+    """Keeps the `max_turns` turns that changed last, and the `max_gone` links that were forgotten last."""
 
-    def __init__(self, ttl: float, max_turns: int = 10_000) -> None:
+    def __init__(self, ttl: float, max_turns: int = 10_000, max_gone: int = 100_000) -> None:
         self._ttl = ttl
         self._max_turns = max_turns
+        self._max_gone = max_gone
         self._rows: OrderedDict[Key, _Row] = OrderedDict()  # in the order of their last change
         self._gone: dict[Key, _Gone] = {}  # the same
         self._changes = itertools.count(1)
@@ -125,6 +126,8 @@ class MemoryArchive:
         known = self._gone.get((scope, link))
         if known is None:
             self._gone[scope, link] = _Gone(next(self._changes), parent)
+            if len(self._gone) > self._max_gone:
+                del self._gone[next(iter(self._gone))]
         elif known.parent is None:
             self._gone[scope, link] = _Gone(known.change, parent)
 

@@ -28,6 +28,7 @@ READING_DEADLINE = 60.0  # seconds; the next request goes on where it ends
 TIDY_SECONDS = 60.0  # between two looks for turns whose time in the archive has passed
 FRESH_SECONDS = 1.0  # what another process has written is seen after as long
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
+MOST_SHELVES = 5_000  # an empty one takes 5 kB; one that has left is read again
 MOST_STATES = 20_000
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it is read as if it were new
 
@@ -49,6 +50,11 @@ class Shelf:
     upto: int = 0
     read_at: float = float("-inf")  # when the archive was
     reading: asyncio.Task[None] | None = None
+
+    @classmethod
+    def passing(cls) -> "Shelf":
+        """Of a scope that nothing is kept of yet: what a request adds to it goes with the request."""
+        return cls()
 
     @property
     def size(self) -> int:
@@ -110,6 +116,7 @@ class Library:
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         refresh_seconds: float = FRESH_SECONDS,
         most_bytes: int = MOST_BYTES,
+        most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
     ) -> None:
         self.facts = facts
@@ -121,6 +128,7 @@ class Library:
         self._on_fail_open = on_fail_open
         self._refresh_seconds = refresh_seconds
         self._most_bytes = most_bytes
+        self._most_shelves = most_shelves
         self._most_states = most_states
         self._tidied_at = monotonic()
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
@@ -132,6 +140,8 @@ class Library:
         """With its facts as of now; those that other processes have written, as of a second ago."""
         shelf = self._shelves.setdefault(scope, Shelf())
         self._shelves.move_to_end(scope)
+        if len(self._shelves) > self._most_shelves:
+            self._shelves.popitem(last=False)
         if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
             before = shelf.changes
             try:

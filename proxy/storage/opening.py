@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from proxy.config import Config, shows_content
 from proxy.storage.accounts import Accounts, AccountsOff, ContentsOff, ContentStore
+from proxy.storage.answered import OnRecord, nothing_on_record
 from proxy.storage.answers import DiskAnswers
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import (
@@ -58,6 +59,7 @@ class Storage:
     accounts: Accounts
     contents: ContentStore
     secret: bytes = field(repr=False)
+    on_record: OnRecord = nothing_on_record  # is anything kept of this scope?
     database: Database | None = None
     retention: Retention | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
@@ -131,17 +133,19 @@ async def open_storage(
     if config.storage.kind == "memory":
         ledger = MemoryLedger()
         archive = MemoryArchive(archive_ttl) if archive_ttl else None
+        facts = MemoryFacts() if keeps_facts else FactsOff()
         return Storage(
             sessions=MemorySessions(),
             ledger=ledger,
             answers=MemoryAnswers(max_bytes, max_entry_bytes),
             reuse=MemoryReuse(log_rows=log_rows),
-            facts=MemoryFacts() if keeps_facts else FactsOff(),
+            facts=facts,
             archive=archive or ArchiveOff(),
             states=MemoryStates(),
             accounts=MemoryAccounts(ledger, archive),
             contents=MemoryContents(limits) if keeps_contents else ContentsOff(),
             secret=secrets.token_bytes(SECRET_BYTES),
+            on_record=_with_facts(facts),
         )
 
     folder = config.storage.path
@@ -167,10 +171,20 @@ async def open_storage(
         accounts=SqliteAccounts(database) if database else AccountsOff(),
         contents=SqliteContents(database, limits) if database and keeps_contents else ContentsOff(),
         secret=secret,
+        on_record=database.has_scope if database else nothing_on_record,
         database=database,
         retention=retention,
         failures=failures,
     )
+
+
+def _with_facts(facts: FactStore) -> OnRecord:
+    """Somebody may have been told facts, by the API, before the first request."""
+
+    async def on_record(scope: str) -> bool:
+        return bool(await facts.all(scope))
+
+    return on_record
 
 
 def _opened(opening: Callable[[], T], part: str, failures: dict[str, str]) -> T | None:

@@ -22,6 +22,7 @@ REFRESH_SECONDS = 1.0
 INLINE_ROWS = 20_000  # a search among as many takes half a millisecond
 ENTRY_OVERHEAD = 800  # bytes of an entry besides its texts and its vector: the objects themselves, ids, keys
 PARTITION_OVERHEAD = 2_000
+MOST_PARTITIONS = 10_000
 
 
 class Partitions:
@@ -126,7 +127,7 @@ class Partitions:
             return  # it has left meanwhile: who still holds it may end what they do
         self._partitions.move_to_end((scope, partition))
         self._add_up(here)
-        while self.bytes > self._max_bytes and len(self._partitions) > 1:
+        while (self.bytes > self._max_bytes or self.partitions > MOST_PARTITIONS) and self.partitions > 1:
             _, left = self._partitions.popitem(last=False)
             self.bytes -= left.counted_bytes
             self.entries -= left.counted_entries

@@ -23,8 +23,8 @@ class FactStore(Protocol):
     keeps: bool  # is anything remembered here? Where not, nobody need look for it
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
-        """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written, so a
-        fact and the one it supersedes never both count."""
+        """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written (of
+        up to 500 facts), so a fact and the one it supersedes never both count."""
         ...
 
     def forget(self, scope: str, ids: Sequence[str]) -> None:

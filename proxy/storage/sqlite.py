@@ -51,6 +51,9 @@ MOST_LINKS = 2_000
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
 
 
+HAS_SCOPE = "SELECT 1 FROM scopes WHERE name = ?"
+
+
 class Database:
     """One file and everything that is open on it. `sessions` and `ledger` share it; whoever opened it closes it."""
 
@@ -88,6 +91,10 @@ class Database:
             raise StorageError(f"{self.path} is closed")
         with storage_errors(self.path):
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
+
+    async def has_scope(self, scope: str) -> bool:
+        """Is anything written of it? Raises `StorageError`."""
+        return await self.read(lambda connection: connection.execute(HAS_SCOPE, (scope,)).fetchone()) is not None
 
     async def close(self) -> None:
         """Write what is queued, then let go of the file. A second call does nothing."""

@@ -9,6 +9,9 @@ Json: TypeAlias = Any
 Headers: TypeAlias = tuple[tuple[str, str], ...]  # lower-case names, in the order received
 Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of length 1; or a matrix of them, a row each
 
+# The scope of ledger rows of requests whose own scope no upstream has answered yet, and their session.
+UNANSWERED = "unanswered/"
+
 Source = Literal["upstream", "exact", "intent"]
 Mode = Literal["on", "meter", "off"]
 PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]

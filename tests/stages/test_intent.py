@@ -293,6 +293,14 @@ async def test_an_answer_stays_where_it_was_given(request_: ChatRequest, how: di
     assert reason(await house.ask(request_, **how)) == "absent"
 
 
+async def test_for_whom_no_upstream_has_answered_nothing_is_made(house: House) -> None:
+    request = chat(user("What is the capital of France?"))
+    for number in range(10):
+        result = await house.ask(request, who=replace(opening(request, person=f"p{number}"), is_answered=False))
+        assert reason(result) == "absent"
+    assert house.intent.partitions.partitions == 0
+
+
 async def test_vectors_of_another_model_are_not_compared(house: House) -> None:
     await house.answered(ASKED)
     house.embedder.version = "three"

@@ -19,6 +19,7 @@ from proxy.observe.metrics import Metrics
 from proxy.stages.exact import Flights
 from proxy.stages.learn import Learner
 from proxy.stages.record import INLINE_JSON_BYTES, Recorder
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
@@ -98,6 +99,7 @@ class House:
     @property
     def recorder(self) -> Recorder:
         return Recorder(
+            answered=AnsweredScopes(),
             ledger=self.ledger,
             sessions=self.sessions,
             answers=self.answers,

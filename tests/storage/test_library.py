@@ -141,6 +141,16 @@ async def test_an_archive_that_cannot_be_read_is_counted_done_without_and_read_a
     house.executor.shutdown()
 
 
+async def test_of_too_many_scopes_those_that_were_not_asked_for_longest_leave(house: House) -> None:
+    library = house.library(most_shelves=2)
+    house.facts.put("a", [TEA])
+    for scope in ("a", "b", "a", "c"):
+        await library.shelf(scope)
+    assert library.held().scopes == 2
+    assert (await library.shelf("b")).facts == {}
+    assert (await library.shelf("a")).facts == {TEA.id: TEA}
+
+
 async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory() -> None:
     house = House(facts=(facts := StuckFacts()))
     library = house.library(refresh_seconds=-1.0)
