@@ -9,17 +9,18 @@ Every stage of ours runs in an attempt: a deadline, a timing, and a fallback tha
 stage did not exist. Early return is reuse.
 """
 
-import asyncio
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from proxy.attempt import Attempts
+from proxy.errors import OlvidoError
 from proxy.offload import Offload
 from proxy.services import Services
 from proxy.stages import assemble, exact, forward, identify, resume
 from proxy.types import (
     Answer,
     ChatRequest,
+    Delivery,
     Directives,
     Headers,
     Identity,
@@ -34,6 +35,7 @@ from proxy.types import (
 )
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
+from proxy.wire import headers as wire_headers
 from proxy.wire import turns
 from proxy.wire.request import parse
 
@@ -73,23 +75,40 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     if isinstance(reuse, ReuseMiss):
         reuse = await _intent(way, request, identity, directives, reuse, route)
     if isinstance(reuse, ReuseMiss):
-        reuse = await _share(way, identity, directives, reuse, route, landed)
+        shared = await _share(way, identity, directives, reuse, route, landed)
+        if isinstance(shared, Answer):
+            return _refused_alike(way, request, identity, directives, reuse, route, shared)
+        reuse = shared
     if isinstance(reuse, ReuseHit):
         if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
             way.services.verifier.sample(way.incoming, request, identity, reuse, route)
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
 
+    return await _from_upstream(way, request, identity, directives, reuse, route)
+
+
+async def _from_upstream(
+    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route
+) -> Answer:
+    """Planned and forwarded. Whoever waits for this answer must not wait for ever. When forwarding has begun, its
+    report lands the key too: what comes first counts."""
+    flights, key = way.services.flights, miss.key
     try:
         planned = await _plan(way, request, identity, directives, route)
-        passage = Passage(incoming, request, identity, directives, reuse, planned, route.upstream.name, way.started)
-        return await _forward(way, passage, route)
-    except BaseException as error:
-        # Whoever waits for this answer must not wait for ever. When forwarding had begun, its report lands the key too;
-        # landing twice does no harm.
-        if reuse.key is not None:
-            services.flights.land(reuse.key, None, abandoned=isinstance(error, asyncio.CancelledError))
+        passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
+        answer = await _forward(way, passage, route)
+    except Exception as error:
+        if key is not None:
+            flights.fail(key, miss.lead, error.answer() if isinstance(error, OlvidoError) else None)
         raise
+    except BaseException:
+        if key is not None:
+            flights.abandon(key, miss.lead)
+        raise
+    if key is not None and answer.status >= 400 and isinstance(answer.body, bytes):
+        flights.fail(key, miss.lead, answer)
+    return answer
 
 
 async def _identify(way: Way, request: ChatRequest, directives: Directives) -> Identity:
@@ -157,27 +176,50 @@ async def _intent(
 
 async def _share(
     way: Way, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route, landed: int
-) -> ReuseHit | ReuseMiss:
-    """One upstream call for concurrent identical requests, waited for as long as an upstream would be. Who wants a
-    fresh answer shares none."""
+) -> ReuseHit | ReuseMiss | Answer:
+    """One upstream call for concurrent identical requests, waited for as long as an upstream would be; or the error
+    that those before it were told. Who wants a fresh answer shares none."""
     if miss.key is None or not directives.lookup:
         return miss
     flights = way.services.flights
     brought = await flights.lead_or_wait(miss.key, route.upstream.config.timeout.first_byte)
-    if brought is True and flights.landed != landed:
+    if isinstance(brought, int) and flights.landed != landed:
+        lead = brought
         # An answer landed since this request looked for its own: it may have been this one.
         again = way.services.answers.get(identity.scope.id, miss.key, way.incoming.received_at)
         try:
             answer = await way.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
         except BaseException:
-            flights.land(miss.key, None, abandoned=True)
+            flights.abandon(miss.key, lead)
             raise
         if answer is not None:
-            flights.land(miss.key, answer)
+            flights.land(miss.key, lead, answer)
             brought = answer
     if isinstance(brought, StoredAnswer):
         return ReuseHit("exact", miss.key, brought)
-    return miss if brought else replace(miss, key=None)
+    if isinstance(brought, Answer):
+        return brought
+    return replace(miss, key=None) if brought is None else replace(miss, lead=brought)
+
+
+def _refused_alike(
+    way: Way,
+    request: ChatRequest,
+    identity: Identity,
+    directives: Directives,
+    miss: ReuseMiss,
+    route: Route,
+    told: Answer,
+) -> Answer:
+    """What identical requests were told just now, on the record as an error of the upstream that cost nothing."""
+    name = route.upstream.name
+    planned = Plan("untouched", tokens_original=0, tokens_sent=0)
+    alone = replace(miss, key=None)
+    passage = Passage(way.incoming, request, identity, directives, alone, planned, name, way.started)
+    delivery = Delivery("upstream_error", told.status, name, request.model, streamed=False)
+    way.services.recorder.delivered(passage, delivery, way.attempts)
+    ours = [(header, value) for header, value in told.headers if not header.startswith(wire_headers.OURS)]
+    return _labelled(replace(told, headers=tuple(ours)), passage, way.attempts)
 
 
 def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Directives, hit: ReuseHit) -> Answer | None:

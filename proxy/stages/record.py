@@ -96,7 +96,7 @@ class Recorder:
         self, passage: Passage, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
     ) -> None:
         answer: StoredAnswer | None = None
-        key, asked = passage.miss.key, passage.miss.asked
+        key, lead, asked = passage.miss.key, passage.miss.lead, passage.miss.asked
         try:
             if not read:
                 reading = self._in_thread(lambda: _read_and_chain(passage, delivery))
@@ -106,13 +106,13 @@ class Recorder:
             if (key is not None or asked is not None) and delivery.upstream == passage.upstream:
                 answer = exact.storable(delivery, passage.incoming.received_at)
             if key is not None and answer is not None:
-                self._flights.share(key, answer)
+                self._flights.share(key, lead, answer)
                 put = self._answers.put(passage.identity.scope.id, key, answer, self._ttl)
                 await attempts.run("store", put, fallback=None, deadline=DEADLINE)
         finally:
             # Those who wait for this answer must not wait for ever, whatever happened here.
             if key is not None:
-                self._flights.land(key, answer, abandoned=delivery.outcome == "client_gone")
+                self._land(key, lead, delivery, answer)
         if asked is not None and answer is not None and passage.directives.store:
             remembering = self._remember_asked(passage, asked, answer, key)
             await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
@@ -126,6 +126,14 @@ class Recorder:
         if _is_known(passage, delivery):
             answer_given = delivery.completion or delivery.partial
             attempts.call("contents", lambda: self._keep(passage, answer_given), fallback=None)
+
+    def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
+        if delivery.outcome == "client_gone":
+            self._flights.abandon(key, lead)
+        elif answer is None and delivery.outcome != "complete":
+            self._flights.fail(key, lead, told=None)
+        else:
+            self._flights.land(key, lead, answer)
 
     def reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts) -> None:
         """The answer came from memory; the upstream never saw the request."""
