@@ -220,8 +220,11 @@ class Intent:
             cosine,
             min_cosine=self.config.min_cosine,
             min_cosine_agreed=self.config.min_cosine_agreed,
+            paraphrases=self.config.paraphrases,
         )
-        if verdict.reused and not contexts_agree(asked.context, entry.context, asked.language):
+        if verdict.reused and not contexts_agree(
+            asked.context, entry.context, asked.language, paraphrases=self.config.paraphrases
+        ):
             return Verdict(False, "context", "")
         return verdict
 

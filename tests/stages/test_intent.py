@@ -56,7 +56,7 @@ class Vectors2:
 
 @dataclass
 class House:
-    config: IntentReuse = field(default_factory=IntentReuse)
+    config: IntentReuse = field(default_factory=lambda: IntentReuse(paraphrases=True))
     embedder: Vectors2 = field(default_factory=Vectors2)
     store: MemoryReuse = field(default_factory=MemoryReuse)
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
