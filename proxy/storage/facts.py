@@ -115,7 +115,7 @@ class SqliteFacts:
             self._writes.delete(scope, _Change(FORGET, scope, rows), len(rows))
 
     async def all(self, scope: str) -> list[Fact]:
-        await self._writes.settled(scope)
+        await self._writes.settled(scope, strictly=True)
         return await self._database.read(functools.partial(_all, scope))
 
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:

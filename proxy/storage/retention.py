@@ -116,7 +116,7 @@ class Retention:
         """Once through everything. What was done, by kind."""
         done: dict[str, int] = {}
         for kind, step, most in self._steps(self._clock()):
-            if self._stopped:
+            if self._stopped or self._writer.failing is not None:  # the next run finds the same to do
                 break
             try:
                 done[kind] = done.get(kind, 0) + await self._repeated(step, most)

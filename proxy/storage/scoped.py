@@ -21,6 +21,7 @@ class ScopedWrites:
         self._kind = kind
         self._apply = apply
         self._unsettled: Counter[str] = Counter()
+        self._deleting: Counter[str] = Counter()  # of these, deletions
 
     def put(self, scope: str, what: object, rows: int = 1) -> None:
         self._put(self._kind, scope, what, rows, erases=False)
@@ -29,28 +30,33 @@ class ScopedWrites:
         """`erases`: shall it be gone from the log as well, at once?"""
         self._put(DELETIONS, scope, what, rows, erases=erases)
 
-    async def settled(self, scope: str | None = None) -> None:
+    async def settled(self, scope: str | None = None, *, strictly: bool = False) -> None:
         """Returns when what is queued of this scope is durable; None: of all scopes. Where nothing is queued it costs
-        nothing, so that readers don't cut the writer's batches short. Raises StorageError while it cannot be written:
-        what is on disk is older than what was promised."""
-        if self._is_unsettled(scope):
+        nothing, so that readers don't cut the writer's batches short. While it cannot be written, raises StorageError
+        if something would be read that is to be forgotten; `strictly`: or anything that is older than what was put."""
+        if _has(self._unsettled, scope):
             await self._writer.flush()
-            if self._writer.failing is not None and self._is_unsettled(scope):
+            if self._writer.failing is not None and _has(self._unsettled if strictly else self._deleting, scope):
                 raise StorageError(f"the database cannot be written: {self._writer.failing}")
 
     async def flush(self) -> None:
         await self._writer.flush()
 
-    def _is_unsettled(self, scope: str | None) -> bool:
-        return bool(self._unsettled) if scope is None else scope in self._unsettled
-
     def _put(self, kind: Kind, scope: str, what: object, rows: int, *, erases: bool) -> None:
-        settled = functools.partial(self._settle, scope)
+        counters = [self._unsettled, *([self._deleting] if kind is DELETIONS else [])]
+        settled = functools.partial(_settle, counters, scope)
         write = Write(rows, self._apply, what, settled, erases=erases, kind=kind, scope=scope)
         if self._writer.put(write):
-            self._unsettled[scope] += 1
+            for counter in counters:
+                counter[scope] += 1
 
-    def _settle(self, scope: str) -> None:
-        self._unsettled[scope] -= 1
-        if not self._unsettled[scope]:
-            del self._unsettled[scope]
+
+def _has(counter: Counter[str], scope: str | None) -> bool:
+    return bool(counter) if scope is None else scope in counter
+
+
+def _settle(counters: Sequence[Counter[str]], scope: str) -> None:
+    for counter in counters:
+        counter[scope] -= 1
+        if not counter[scope]:
+            del counter[scope]

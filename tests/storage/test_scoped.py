@@ -2,8 +2,12 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from proxy.storage.base import StorageError
 from proxy.storage.scoped import ScopedWrites
 from proxy.storage.shares import TURNS
 from proxy.storage.writer import Writer, WriterLimits
@@ -13,7 +17,7 @@ LAZY = WriterLimits(interval=60, bulk_rows=6)  # nothing is written until someth
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(path, timeout=0.01, isolation_level=None, check_same_thread=False)
 
 
 async def test_a_reader_waits_for_the_writes_of_its_own_scope(tmp_path: Path) -> None:
@@ -54,3 +58,21 @@ async def test_what_is_dropped_keeps_no_reader_waiting(tmp_path: Path) -> None:
     assert (writer.depth, writer.dropped.total()) == (0, 3)
     await refused.settled("a/")
     await writer.close()
+
+
+async def test_while_nothing_can_be_written_nobody_reads_what_is_to_be_forgotten(tmp_path: Path) -> None:
+    writer = Writer(connect(tmp_path / "db"), Tasks(), WriterLimits(interval=60, pauses=()))
+    with closing(connect(tmp_path / "db")) as other:
+        other.execute("CREATE TABLE t (x)")
+        other.execute("BEGIN IMMEDIATE")
+        writes = ScopedWrites(writer, TURNS, lambda _, __: None)
+        writes.put("a/", None)
+        writes.delete("b/", None)
+        await writes.settled("a/")  # is as it was before
+        assert writer.failing is not None
+        for scope, strictly in (("b/", False), ("a/", True), (None, False)):
+            with pytest.raises(StorageError):
+                await writes.settled(scope, strictly=strictly)
+        other.execute("ROLLBACK")
+    await writer.close()
+    await writes.settled()
