@@ -60,7 +60,7 @@ async def measured(*, quick: bool, paraphrases: bool) -> tuple[list[Decision], d
         version = stage.intent.embedder.version
     sections = {
         "False hits": [*reuse_table.false_hits(decisions, "en"), *reuse_table.false_hits(decisions, "es")],
-        "Recall": reuse_table.recalls(decisions),
+        "Recall": reuse_table.recalls(decisions, paraphrases=paraphrases),
         "Bypass": reuse_table.bypasses(singles),
         "Follow-ups served": [line for served in asked_again.values() for line in reuse_table.served("", served)],
         "Identical questions served": reuse_table.served("", changed, control=True),

@@ -31,6 +31,7 @@ from tests.servers import eventually
 
 # Every pair has a scope of its own, and the store in memory looks through all of them for each: keep it small.
 MOST_ENTRIES = 512
+MOST_PAIRS = 1_000_000
 EXPORT_SECONDS = 120.0
 CHUNK = 128  # pairs whose texts are embedded beforehand: fewer than the embedder remembers
 
@@ -93,10 +94,9 @@ class Stage:
             identity = Identity(asking.scope, "s", "new", chain)
             plan = Plan("untouched", tokens_original=1, tokens_sent=1)
             passage = Passage(incoming(), asking.request, identity, Directives(), found, plan, "up", started=0.0)
+            before = self.intent.partitions.entries
             await self.intent.remember(passage, found.asked, answer, None)
-            if not await self.intent.partitions.holds_any(
-                asking.scope.id, found.asked.partition, NOW
-            ):  # its vector told that it must not be kept
+            if self.intent.partitions.entries == before:  # its vector told that it must not be kept
                 vector = (await self.intent.embedder.embed([found.asked.question]))[0]
                 return replace(found, intent=bypass_reason(asking.request, vector) or "not_kept", asked=None)
         return found
@@ -135,7 +135,7 @@ async def open_stage(*, paraphrases: bool = False) -> AsyncIterator[Stage]:
         intent = Intent(
             settings.reuse.intent,
             embedder=open_embedder(settings),
-            partitions=Partitions(store, executor),
+            partitions=Partitions(store, executor, max_partitions=MOST_PAIRS),
             store=store,
             answers=MemoryAnswers(),
             counter=counter(),
