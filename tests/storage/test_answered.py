@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
+from time import time
 from types import FunctionType, ModuleType
 
 import pytest
@@ -14,7 +15,7 @@ from proxy.services import Services
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import DATABASE
 from proxy.types import UNANSWERED, Headers, Incoming
-from tests.builders import NOW, assistant, body, user
+from tests.builders import assistant, body, user
 from tests.proxied import Upstream, ask, build_services, in_front_of, run_upstream
 
 REFUSED = (("x-demo-fault", "401"),)
@@ -68,9 +69,9 @@ def asked(number: int) -> bytes:
 
 
 async def refused(services: Services, number: int) -> int:
-    """Asked with a key that the upstream does not know; the status."""
+    """Asked now, with a key that the upstream does not know; the status."""
     headers: Headers = (("authorization", f"Bearer sk-{number}"), ("content-type", "application/json"), *REFUSED)
-    asking = Incoming(f"r-{number}", headers, asked(number), NOW, services.gate.tenant(headers))
+    asking = Incoming(f"r-{number}", headers, asked(number), time(), services.gate.tenant(headers))
     return (await handle(asking, services)).status
 
 
