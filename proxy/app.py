@@ -131,7 +131,7 @@ async def readyz(call: Call, services: Services) -> None:
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
     parts = {
         "tokenizer": "ready",
-        "storage": services.storage.failures or "ready",
+        "storage": services.storage.troubles or "ready",
         "reuse by intent": services.intent.state,
         "embedding": services.intent.embedder.state,
         "upstreams": upstreams,

@@ -23,6 +23,7 @@ from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
 from proxy.storage.accounts import Accounts, ContentsOff, ContentStore
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
@@ -44,6 +45,7 @@ class Services:
     door: Door
     router: Router
     metrics: Metrics
+    answered: AnsweredScopes
     sessions: SessionStore
     ledger: Ledger
     answers: AnswerCache
@@ -92,6 +94,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     )
     calibrations = Calibrations()
     flights = Flights()
+    answered = AnsweredScopes(storage.on_record)
     embedder = open_embedder(config, observed=metrics.embedded)
     intent = Intent(
         config.reuse.intent,
@@ -117,10 +120,12 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         on_fail_open=metrics.failed_open,
     )
     learner = Learner(library, embedder, executor, tasks)
+    obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config, counter=counter, calibrations=calibrations, library=library, embedder=embedder, executor=executor
     )
     recorder = Recorder(
+        answered=answered,
         ledger=storage.ledger,
         sessions=storage.sessions,
         answers=storage.answers,
@@ -131,6 +136,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         flights=flights,
         remember=intent.remember,
         learner=learner,
+        obedience=obedience,
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
@@ -142,6 +148,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         door=Door(config),
         router=router,
         metrics=metrics,
+        answered=answered,
         sessions=storage.sessions,
         ledger=storage.ledger,
         answers=storage.answers,
@@ -152,7 +159,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         library=library,
         planner=planner,
         learner=learner,
-        obedience=Obedience(library, tasks, learner.learning),
+        obedience=obedience,
         verifier=Verifier(
             config.reuse.intent,
             embedder=embedder,

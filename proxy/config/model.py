@@ -144,11 +144,16 @@ class ExactReuse(Section):
 
 class IntentReuse(Section):
     enabled: bool = Field(default=True, description="Answer the same question in other words from memory.")
+    paraphrases: bool = Field(
+        default=False,
+        description="Reuse also where a word is replaced or left out, if it is a known synonym or a small verifier "
+        "consents. It finds more, and is wrong more often: see the README.",
+    )
     min_cosine: float = Field(
         default=0.85,
         gt=0,
         le=1,
-        description="Cosine that a question with a word of its own must have, before every guard.",
+        description="Cosine that a question with a word of its own must have, before every guard; with `paraphrases`.",
     )
     min_cosine_agreed: float = Field(
         default=0.4,

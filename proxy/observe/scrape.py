@@ -27,6 +27,7 @@ async def refresh(services: Services) -> None:
     told.writer_queue.set(storage.queued)
     told.writer_lag.set(storage.lag)
     told.dropped(storage.dropped)
+    told.storage_failing.set(bool(storage.troubles))
     told.tasks.set(len(services.tasks))
     told.reuse_entries.set(intent.partitions.entries)
     told.reuse_bytes.set(intent.partitions.bytes)

@@ -17,6 +17,7 @@ from proxy.storage.memory import MemoryLedger
 from proxy.storage.memory_accounts import MemoryAccounts
 from proxy.storage.recollection import Archive
 from proxy.storage.rollups import condense, sums_of
+from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_accounts import SqliteAccounts
 from proxy.storage.sqlite_archive import SqliteArchive
@@ -46,7 +47,9 @@ class Kept:
         """As the job in the background does, a minute at a time."""
         if self.database is not None:
             for _ in range(9):
-                self.database.writer.put(Write(1, lambda connection, _: condense(connection, until)))
+                self.database.writer.put(
+                    Write(1, lambda connection, _: condense(connection, until), kind=DELETIONS, scope="")
+                )
                 await self.database.writer.flush()
 
 

@@ -150,9 +150,14 @@ def test_on_a_full_disk_requests_are_answered_and_afterwards_all_is_well(
     before = resource.prlimit(process, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     assert [answer.status_code for answer in answers(20)] == [200] * 20
     assert {answer.headers["x-olvido-source"] for answer in answers(20)} == {"upstream"}
+    eventually(lambda: "cannot be written" in str(proxy.http.get("/readyz").json()["parts"]["storage"]), 30)
+    assert "olvido_storage_failing 1.0" in proxy.http.get("/metrics").text
+    (unwritten,) = answers(1)
     resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+    eventually(lambda: proxy.http.get("/readyz").json()["parts"]["storage"] == "ready", 30)
     (answer,) = answers(1)
-    assert proxy.row(request_id=answer.headers["x-olvido-request"])["outcome"] == "complete"
+    for asked in (unwritten, answer):  # what could not be written has waited
+        assert proxy.row(request_id=asked.headers["x-olvido-request"])["outcome"] == "complete"
     eventually(lambda: answers(1)[0].headers["x-olvido-source"] == "exact")
 
 

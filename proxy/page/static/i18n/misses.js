@@ -61,6 +61,7 @@ export default {
     "miss.verify": "a sample that checks reuse",
     "miss.voice": "active and passive differ",
     "miss.warming": "the model that compares meanings is still loading",
+    "miss.wording": "a word is another one, is missing or has another form",
   },
   es: {
     "miss.hit": "encontrado",
@@ -123,5 +124,6 @@ export default {
     "miss.verify": "una muestra que controla el reúso",
     "miss.voice": "difieren activa y pasiva",
     "miss.warming": "el modelo que compara significados todavía carga",
+    "miss.wording": "una palabra es otra, falta o tiene otra forma",
   },
 };
