@@ -30,9 +30,11 @@ class Call:
         "method",
         "parameters",
         "path",
+        "port",
         "query",
         "receive",
         "request_id",
+        "said",
         "watch",
     )
 
@@ -44,6 +46,8 @@ class Call:
         self.parameters: Mapping[str, str] = scope.get("path_params", {})
         self.query: str = scope["query_string"].decode("latin-1")
         self.client: str = (scope.get("client") or ("",))[0]  # the address that it comes from
+        self.port: int | None = (scope.get("server") or (None, None))[1]  # the one that it came in by
+        self.said: Headers = ()  # with every answer
         self.receive = receive
         self.watch = CancelWhenGone(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
         self.answered = False
@@ -82,5 +86,7 @@ class Call:
 
     async def _start(self, answer: Answer, *more: tuple[str, str]) -> None:
         self.answered = True
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (*answer.headers, *more)]
+        headers = [
+            (name.encode("latin-1"), value.encode("latin-1")) for name, value in (*answer.headers, *self.said, *more)
+        ]
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})

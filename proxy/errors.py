@@ -6,6 +6,8 @@
     │   ├── MissingParameter       400  …/missing_required_parameter
     │   ├── Unauthorized           401  …/invalid_api_key
     │   ├── Forbidden              403  …/forbidden
+    │   │   ├── ForeignHost        403  …/foreign_host
+    │   │   └── ForeignOrigin      403  …/foreign_origin
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
     │   ├── RequestTimeout         408  …/request_timeout
@@ -72,6 +74,14 @@ class Unauthorized(BadRequest):
 class Forbidden(BadRequest):
     status = 403
     code = "forbidden"
+
+
+class ForeignHost(Forbidden):
+    code = "foreign_host"
+
+
+class ForeignOrigin(Forbidden):
+    code = "foreign_origin"
 
 
 class UnknownModel(BadRequest):

@@ -14,6 +14,7 @@ from proxy.config import Config
 from proxy.edge import Gate
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
+from proxy.sites import Sites
 from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
 from proxy.stages.keep import Keeper
@@ -41,6 +42,7 @@ class Services:
     config: Config
     gate: Gate
     door: Door
+    sites: Sites
     router: Router
     metrics: Metrics
     sessions: SessionStore
@@ -136,6 +138,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         config=config,
         gate=Gate(config, storage.secret),
         door=Door(config),
+        sites=Sites(config),
         router=router,
         metrics=metrics,
         sessions=storage.sessions,

@@ -81,7 +81,7 @@ def running() -> Iterator[Running]:
             yield Running(proxy, upstream)
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PROPFIND"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"])
 async def test_a_request_and_its_answer_pass_as_they_are(method: str, running: Running) -> None:
     running.upstream.seen.clear()
     async with running.client() as client:
@@ -114,7 +114,7 @@ async def test_each_piece_of_an_upload_and_of_its_answer_passes_before_the_next_
     url = httpx.URL(running.url)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         reader, writer = await asyncio.open_connection(url.host, url.port)
-        writer.write(b"POST /v1/mirror HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
+        writer.write(b"POST /v1/mirror HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n")
 
         async def send() -> None:
             async for piece in pieces():

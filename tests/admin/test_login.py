@@ -22,7 +22,7 @@ def test_before_admission_only_the_version_is_told_and_that_a_token_is_wanted(lo
     assert (told["needs_token"], told["is_admitted"]) == (True, False)
 
 
-@pytest.mark.parametrize("headers", [{"host": "evil.com"}, {"sec-fetch-site": "cross-site"}])
+@pytest.mark.parametrize("headers", [{"origin": "https://evil.com"}, {"sec-fetch-site": "cross-site"}])
 def test_a_page_of_another_site_is_not_told_more_where_no_token_is_wanted(
     headers: dict[str, str], watched: Watched
 ) -> None:

@@ -133,7 +133,7 @@ def parsed(received: bytes) -> tuple[int, dict[str, str], bytes]:
 
 def head(*lines: str | bytes, path: str = CHAT, method: str = "POST") -> bytes:
     """A request's head; closes the connection afterwards."""
-    always = (f"{method} {path} HTTP/1.1", "Host: olvido", "Authorization: Bearer sk-raw", "Connection: close")
+    always = (f"{method} {path} HTTP/1.1", "Authorization: Bearer sk-raw", "Connection: close")
     return b"\r\n".join([*(line.encode() if isinstance(line, str) else line for line in (*always, *lines)), b"", b""])
 
 
@@ -584,7 +584,7 @@ def test_a_strange_target_is_answered(target: str, expected: int, strict: Proxy)
 @pytest.mark.parametrize("path", [CHAT, "/v1/models", "/healthz", "/nowhere"])
 def test_a_strange_method_is_answered(method: str, path: str, strict: Proxy) -> None:
     status, headers, body = raw(strict, head("Content-Length: 0", path=path, method=method))
-    assert status in (200, 404, 405)
+    assert status in (200, 403, 404, 405)
     if status != 200 and method != "HEAD":
         assert headers["content-type"] == "application/json"
         assert_refused(body)
