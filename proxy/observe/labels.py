@@ -30,7 +30,7 @@ SAVED_BY = ("exact", "intent", "context")
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify"}
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "unreadable"}
         | {"not_deterministic"}  # exact
         | {"warming", "unavailable", "no_vector", "leans_on_context", "far", "answer_gone", "reported", "context"}
         | {"breaker", "regenerated", "rephrased"}

@@ -97,6 +97,13 @@ async def identify(
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
 
 
+def unread(incoming: Incoming, request: ChatRequest, directives: Directives) -> Identity:
+    """Whose request it is when its messages can't be read: so they are no part of any history."""
+    scope = Scope(incoming.tenant, _user(incoming.headers, request.fields, directives))
+    named, source = _named_session(incoming.headers, request.fields, directives)
+    return Identity(scope, named or f"c-{incoming.request_id}", source, chain=())
+
+
 def _is_own(prefix: KnownPrefix, messages: tuple[Message, ...]) -> bool:
     """Among unnamed people a conversation is known by nothing but the answer it was given last: one that a single
     session has, and that none has gone on from. Whatever else two histories share, examples and questions included,
