@@ -1,6 +1,7 @@
 """Routes and lifespan. Plain ASGI endpoints under Starlette's router: its request and response objects would buffer
 what must stream."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from proxy.admin import routes as admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
-from proxy.errors import ForeignHost, ForeignOrigin, OlvidoError, RequestTimeout, TooLarge, UnknownRoute
+from proxy.errors import ForeignHost, ForeignOrigin, OlvidoError, RequestTimeout, ShuttingDown, TooLarge, UnknownRoute
 from proxy.observe import scrape
 from proxy.page import serving as page
 from proxy.passthrough import pass_through
@@ -97,21 +98,26 @@ class Endpoint:
                     await self._handler(call, services)
         except ClientGone:
             return
-        except (ForeignHost, ForeignOrigin) as error:
-            services.metrics.of(services.metrics.refused, error.code).inc()
-            await call.refuse(error)
-        except (TooLarge, RequestTimeout) as error:
-            # Twice what is accepted at most: enough for every honest client to get to the end of its body.
-            await call.refuse(error, unread=0 if call.answered else 2 * services.config.server.max_body_mb * 2**20)
+        except asyncio.CancelledError:  # by the server, which stops and has waited for long enough
+            await call.break_off(ShuttingDown("The proxy was stopped before the answer was complete."))
+            raise
         except OlvidoError as error:
-            if call.answered:
-                log.info("answer broken off", extra={"request": call.request_id, "reason": error.code})
-            else:
-                await call.refuse(error)
+            await _refuse(call, services, error)
         except Exception:
             log.exception("request failed", extra={"request": call.request_id})
             if not call.answered:
                 await call.refuse(OlvidoError("The proxy failed to handle this request."))
+
+
+async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
+    if call.answered:
+        log.info("answer broken off", extra={"request": call.request_id, "reason": error.code})
+        return
+    if isinstance(error, ForeignHost | ForeignOrigin):
+        services.metrics.of(services.metrics.refused, error.code).inc()
+    # Twice what is accepted at most: enough for every honest client to get to the end of its body.
+    most = 2 * services.config.server.max_body_mb * 2**20
+    await call.refuse(error, unread=most if isinstance(error, TooLarge | RequestTimeout) else 0)
 
 
 async def chat(call: Call, services: Services) -> None:

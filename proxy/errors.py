@@ -15,6 +15,7 @@
     │   ├── TooLarge               413  …/request_too_large
     │   ├── TooMany                429  …/rate_limit_exceeded
     │   └── HeaderTooLarge         431  …/header_too_large
+    ├── ShuttingDown               503  …/shutting_down
     └── UpstreamError              502  upstream_error
         ├── UpstreamUnreachable    502  …/upstream_unreachable
         ├── UpstreamBroken         502  …/upstream_broken
@@ -119,6 +120,11 @@ class HeaderTooLarge(BadRequest):
     code = "header_too_large"
 
 
+class ShuttingDown(OlvidoError):
+    status = 503
+    code = "shutting_down"
+
+
 class UpstreamError(OlvidoError):
     status = 502
     type = "upstream_error"
@@ -143,11 +149,17 @@ class UpstreamTimeout(UpstreamError):
     code = "upstream_timeout"
 
 
+class ImpossibleStatus(httpx.RemoteProtocolError):
+    """Raised with the status of an answer that is none of HTTP's."""
+
+
 def from_transport(error: Exception, upstream: str) -> UpstreamError:
     """Our error for what the HTTP client raised. The text names the upstream and the kind of failure; never the URL,
     whose query could hold a key."""
     kind = type(error).__name__
     match error:
+        case ImpossibleStatus():
+            return UpstreamBroken(f"upstream {upstream!r} answered with status {error}, which is none of HTTP's")
         case TimeoutError() | httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
             return UpstreamTimeout(f"upstream {upstream!r} did not answer in time ({kind})")
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():

@@ -2,7 +2,10 @@
 
 import asyncio
 import hashlib
+import socket
+import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import httpx
@@ -189,3 +192,41 @@ def test_a_path_that_leads_out_of_the_api_is_seen(path: str) -> None:
 )
 def test_and_one_that_does_not_is_not(path: str) -> None:
     assert not leads_out(path)
+
+
+@contextmanager
+def answering(said: bytes) -> Iterator[str]:
+    """The address of a proxy whose upstream answers with these bytes, and keeps the connection open."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(2**16)
+            connection.sendall(said)
+            over.wait(10)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+    entry = {"name": "up", "base_url": url, "retries": 0, "timeout": {"idle": 60}}
+    settings = config(upstreams=[entry], storage={"kind": "off"}, server={"port": 0, "drain": 1})
+    try:
+        with run_proxy(settings) as proxy:
+            yield proxy
+    finally:
+        over.set()
+        thread.join(10)
+        listening.close()
+
+
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/v1/chat/completions"])
+def test_a_status_that_is_none_of_https_is_a_502(path: str) -> None:
+    with answering(b"HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n") as url:
+        answer = httpx.post(f"{url}{path}", json=ASKED, trust_env=False, timeout=10)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], "999" in error["message"]) == (502, "upstream_broken", True)
