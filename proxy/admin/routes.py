@@ -15,7 +15,8 @@ def admitted(handler: Handler) -> Handler:
     """Only for whoever may administer."""
 
     async def guarded(call: Call, services: Services) -> None:
-        services.door.admit(call.headers, call.method)
+        await services.door.logouts.refresh()
+        services.door.admit(call.headers, call.method, call.client)
         await handler(call, services)
 
     return guarded

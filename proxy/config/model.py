@@ -54,6 +54,9 @@ class Server(Section):
         default=(),
         description="Names, with or without a port, that it answers to on loopback besides this machine's own.",
     )
+    open_metrics: bool = Field(
+        default=False, description="Let whoever reaches /metrics read it; else, off loopback, it needs a token."
+    )
     unknown_model: Literal["first", "reject"] = Field(
         default="first",
         description="A model that no upstream names goes to the `first` upstream, or is a 404 (`reject`).",
@@ -284,6 +287,10 @@ class Admin(Section):
     token: LongSecret | None = Field(
         default=None,
         description="Token of /admin and /ui, as ${NAME} from the environment. Required unless bound to loopback.",
+    )
+    metrics_token: LongSecret | None = Field(
+        default=None,
+        description="Token of /metrics alone, as ${NAME}. Absent: off loopback admin.token, on loopback none.",
     )
     show_content: bool | None = Field(
         default=None,

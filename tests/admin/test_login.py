@@ -1,10 +1,13 @@
 """How a browser gets in, and what is said before it is."""
 
+from contextlib import ExitStack
+from pathlib import Path
+
 import httpx
 import pytest
 
 from proxy.admin.access import COOKIE
-from tests.admin.conftest import API, TOKEN, Watched, error
+from tests.admin.conftest import API, TOKEN, Watched, error, started
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
 
@@ -85,6 +88,32 @@ def test_logging_out_takes_the_cookie_away(locked: Watched) -> None:
     answer = locked.http.post(f"{API}/logout")
     assert answer.status_code == 204
     assert answer.headers["set-cookie"].startswith(f"{COOKIE}=; Max-Age=0;")
+
+
+def test_a_copy_of_the_cookie_is_of_no_use_afterwards(locked: Watched) -> None:
+    copies = [_entered(locked) for _ in range(2)]
+    locked.http.post(f"{API}/logout", headers={"cookie": copies[0]})
+    told = [locked.http.get(f"{API}/scopes", headers={"cookie": copy}).status_code for copy in copies]
+    assert told == [401, 200]
+
+
+def test_nor_after_a_restart(tmp_path: Path) -> None:
+    def statuses(cookie: str | None) -> tuple[str, int]:
+        with ExitStack() as stack:
+            running = started(stack, admin={"token": TOKEN}, storage={"path": str(tmp_path)})
+            if cookie is None:
+                cookie = _entered(running)
+                running.http.post(f"{API}/logout", headers={"cookie": cookie})
+            return cookie, running.http.get(f"{API}/scopes", headers={"cookie": cookie}).status_code
+
+    copy, status = statuses(None)
+    assert (status, statuses(copy)) == (401, (copy, 401))
+
+
+def _entered(locked: Watched) -> str:
+    answer = locked.http.post(f"{API}/login", json={"token": TOKEN})
+    locked.http.cookies.clear()
+    return answer.headers["set-cookie"].split(";")[0]
 
 
 @pytest.mark.parametrize("route", ["login", "logout"])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from proxy.admin.access import MOST_WRONG
 from proxy.admin.routes import API, GUARDED, OPEN, ROUTES
 from tests.admin.conftest import TOKEN, Watched, error
 
@@ -27,7 +28,6 @@ def test_there_is_no_route_that_is_neither_guarded_nor_known_to_be_open() -> Non
     "headers",
     [
         {},
-        {"authorization": "Bearer sk-a-clients-key"},
         {"authorization": f"Basic {TOKEN}"},
         {"cookie": "olvido_admin=x"},
         {"cookie": f"olvido_admin={TOKEN}"},
@@ -37,6 +37,17 @@ def test_where_a_token_is_wanted_no_route_answers_without_it(headers: dict[str, 
     told = {route: error(answer) for route, answer in attempts(locked.http, headers)}
     assert told == dict.fromkeys(told, (401, "invalid_api_key"))
     assert len(told) == len(GUARDED)
+
+
+def test_nor_to_one_that_is_guessed_at_and_not_for_long(locked: Watched) -> None:
+    # From an address of its own: it has to wait afterwards.
+    elsewhere = httpx.HTTPTransport(local_address="127.0.0.77")
+    with httpx.Client(base_url=locked.http.base_url, transport=elsewhere, trust_env=False) as http:
+        told = [error(answer) for _, answer in attempts(http, {"authorization": "Bearer sk-a-clients-key"})]
+        assert told[:MOST_WRONG] == [(401, "invalid_api_key")] * MOST_WRONG
+        assert set(told[MOST_WRONG:]) == {(429, "rate_limit_exceeded")}
+        assert http.get(f"{API}/me", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 429
+    assert locked.http.get(f"{API}/scopes", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
 @pytest.mark.parametrize(
