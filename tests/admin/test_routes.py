@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from proxy.admin.access import MOST_WRONG
-from proxy.admin.routes import API, GUARDED, OPEN, ROUTES
+from proxy.admin.routes import API, GUARDED, OPEN, PARAMETERS, ROUTES
 from tests.admin.conftest import TOKEN, Watched, error
 
 PATHS = [(method, path.replace("{session:path}", "a/b").replace("{id}", "x")) for method, path, _ in GUARDED]
@@ -86,3 +86,25 @@ def test_the_page_is_there_and_leads_to_nothing_without_admission(locked: Watche
     for name in ("nothing.js", "..%2f..%2fpyproject.toml", "%2e%2e/%2e%2e/pyproject.toml"):
         assert error(locked.http.get(f"/ui/{name}")) == (404, "unknown_url")
     assert error(locked.http.post("/ui")) == (404, "unknown_url")
+
+
+KNOWN_PATHS = [(method, path) for method, path, _ in (*GUARDED, *OPEN) if method != "POST"]
+
+
+@pytest.mark.parametrize(("method", "path"), KNOWN_PATHS)
+def test_a_parameter_that_a_route_does_not_know_is_refused(method: str, path: str, watched: Watched) -> None:
+    # Passed over, a misspelt filter would show everybody's.
+    asked = path.replace("{session:path}", "a/b").replace("{id}", "x")
+    known = sorted(PARAMETERS.get(f"{method} {path}", ()))
+    answer = watched.http.request(method, asked, params={"sesion": "x", **dict.fromkeys(known, "")})
+    assert error(answer) == (400, None)
+    assert answer.json()["error"]["param"] == "sesion"
+    assert all(name in answer.json()["error"]["message"] for name in known)
+
+
+def test_every_route_whose_parameters_are_known_is_one() -> None:
+    assert set(PARAMETERS) <= {f"{method} {path}" for method, path, _ in GUARDED}
+
+
+def test_who_is_not_admitted_is_not_told_what_a_route_knows(locked: Watched) -> None:
+    assert error(locked.http.get(f"{API}/facts", params={"x": "1"})) == (401, "invalid_api_key")
