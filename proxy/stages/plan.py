@@ -38,6 +38,7 @@ _rough = RoughCounter()
 
 # Nobody needs to know within a few per cent what a larger request costs, and its tokens take seconds to count: half a
 # second a MiB, if it is made for that.
+MOST_SOUGHT = 10_000  # characters of either end of a message: more than `extract` reads
 MOST_COUNTED = 2 * 2**20
 # A command to forget has one of these words; whether it is one, `extract` says.
 _FORGETTING = re.compile(r"olvid|olv[ií]d|borr|elimin|forget|erase|delete|remove|remember", re.IGNORECASE)
@@ -151,7 +152,7 @@ class Planner:
     async def _obey(self, request: ChatRequest, identity: Identity, directives: Directives, shelf: Shelf) -> None:
         """What the newest message wants forgotten is forgotten before this prompt is made."""
         said = _newest(request)
-        if not shelf.facts or not directives.remember or _FORGETTING.search(said) is None:
+        if not shelf.facts or not directives.remember or not may_want_forgetting(said):
             return
         found = await asyncio.get_running_loop().run_in_executor(self._executor, extract, said)
         wanted = [each for each in found if isinstance(each, Forgetting)]
@@ -237,6 +238,12 @@ class Planner:
             if len(self._shortened) > MOST_SHORTENED:
                 self._shortened.popitem(last=False)
         return shorter
+
+
+def may_want_forgetting(said: str) -> bool:
+    """Whether the ends of a message hold a word that asks to forget. The middle of a long one was pasted, and is not
+    read for commands either; a look at two megabytes would stop everybody for a tenth of a second."""
+    return any(_FORGETTING.search(end) for end in {said[:MOST_SOUGHT], said[-MOST_SOUGHT:]})
 
 
 def _newest(request: ChatRequest) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proxy.services import Services
-from proxy.stages.plan import MOST_COUNTED, Planner
+from proxy.stages.plan import MOST_COUNTED, MOST_SOUGHT, Planner, may_want_forgetting
 from proxy.tokens import Calibrations, RoughCounter
 from proxy.types import ChatRequest, Directives, Mode, Plan, Scope
 from proxy.upstream.client import Upstream
@@ -199,3 +199,22 @@ async def test_a_request_with_tools_has_a_profile_of_its_own() -> None:
     async with desk() as stage:
         made = await stage.plan(with_tools)
     assert made.messages is None  # the agent's has no budget but the price
+
+
+LONG_TEXT = "a word " * MOST_SOUGHT
+
+
+@pytest.mark.parametrize(
+    ("said", "may"),
+    [
+        ("Olvidá dónde vivo.", True),
+        ("please FORGET where I live", True),
+        ("Where do I live?", False),
+        ("", False),
+        (f"Forget where I live. {LONG_TEXT}", True),
+        (f"{LONG_TEXT} Forget where I live.", True),
+        (f"{LONG_TEXT} Forget where I live. {LONG_TEXT}", False),
+    ],
+)
+def test_what_asks_to_forget_is_sought_where_it_would_be_read(said: str, may: bool) -> None:
+    assert may_want_forgetting(said) is may
