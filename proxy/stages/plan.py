@@ -38,8 +38,8 @@ _rough = RoughCounter()
 
 # Nobody needs to know within a few per cent what a larger request costs, and its tokens take seconds to count: half a
 # second a MiB, if it is made for that.
-MOST_SOUGHT = 10_000  # characters of either end of a message: more than `extract` reads
 MOST_COUNTED = 2 * 2**20
+MOST_SOUGHT = 10_000  # characters of either end of a message: more than `extract` reads
 # A command to forget has one of these words; whether it is one, `extract` says.
 _FORGETTING = re.compile(r"olvid|olv[ií]d|borr|elimin|forget|erase|delete|remove|remember", re.IGNORECASE)
 MOST_SHORTENED = 2_000  # answers
