@@ -296,9 +296,12 @@ async def test_a_body_whose_chunks_cannot_be_read_fails_at_once(chunk: bytes, ap
         async with asyncio.timeout(10):
             with pytest.raises((httpx.TransportError, aiohttp.ClientError)):  # noqa: PT012 (with the head or the body)
                 response = await ask(upstream)
-                async with aclosing(upstream.body(response)) as body:
-                    async for _ in body:
-                        go_on.set()
+                try:
+                    async with aclosing(upstream.body(response)) as body:
+                        async for _ in body:
+                            go_on.set()
+                finally:
+                    await close_response(response)
     finally:
         go_on.set()
         done.set()
