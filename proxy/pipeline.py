@@ -13,13 +13,15 @@ stage did not exist. Early return is reuse.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 from proxy.attempt import Attempts
-from proxy.errors import OlvidoError
+from proxy.errors import InvalidJson, OlvidoError
 from proxy.offload import Offload
 from proxy.services import Services
 from proxy.stages import assemble, exact, forward, identify, obey, resume
+from proxy.stages.identify import read_directives
 from proxy.storage.orders import Order
 from proxy.types import (
     Answer,
@@ -41,6 +43,7 @@ from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
 from proxy.wire import headers as wire_headers
 from proxy.wire import turns
+from proxy.wire.loose import glimpse
 from proxy.wire.request import parse
 
 # Seconds that a stage may take before the request goes on without it. They are there for what hangs: by the clock a
@@ -50,6 +53,8 @@ LOOKUP_DEADLINE = 2.0
 OBEY_DEADLINE = 2.0  # then it goes on being carried out beside the request
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 PLAN_DEADLINE = 2.0
+
+BYTES_PER_TOKEN = 4  # of a body whose messages are not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +73,15 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     attempts = Attempts(services.metrics.failed_open)
     way = Way(incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter())
 
-    request = await way.offload(lambda: parse(incoming.body))
+    try:
+        request = await way.offload(lambda: parse(incoming.body))
+    except InvalidJson:
+        loose = await way.offload(lambda: glimpse(incoming.body))
+        if loose is None:
+            raise
+        return await _pass_on(way, loose)
     route = services.router.route(request.model)
-    directives = identify.read_directives(incoming.headers)
+    directives = read_directives(incoming.headers)
     identity = await _identify(way, request, directives)
     if directives.mode != "off":
         request, identity = await _resume(way, request, identity)
@@ -110,6 +121,24 @@ async def _from_upstream(
     if key is not None and answer.status >= 400 and isinstance(answer.body, bytes):
         flights.fail(key, miss.lead, answer)
     return answer
+
+
+async def _pass_on(way: Way, request: ChatRequest) -> Answer:
+    """What only the upstream may be able to read goes there as it is: nothing is reused, nothing learnt."""
+    directives = Directives(mode="off", lookup=False, store=False, remember=False)
+    said = read_directives(way.incoming.headers)
+    identity = await identify.unread(way.incoming, request, said, is_answered=partial(_is_answered, way))
+    tokens = len(request.raw) // BYTES_PER_TOKEN
+    planned = Plan("untouched", tokens_original=tokens, tokens_sent=tokens)
+    route = way.services.router.route(request.model)
+    miss = ReuseMiss("unreadable")
+    passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
+    return await _forward(way, passage, route)
+
+
+async def _is_answered(way: Way, scope: str) -> bool:
+    work = way.services.answered.has(scope)
+    return await way.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
 
 
 async def _identify(way: Way, request: ChatRequest, directives: Directives) -> Identity:

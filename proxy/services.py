@@ -10,10 +10,12 @@ import tiktoken
 from proxy.admin.access import Door
 from proxy.admin.aside import Aside
 from proxy.admin.feed import Feed
+from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.edge import Gate
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
+from proxy.sites import Sites
 from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
 from proxy.stages.keep import Keeper
@@ -43,6 +45,7 @@ class Services:
     config: Config
     gate: Gate
     door: Door
+    sites: Sites
     router: Router
     metrics: Metrics
     answered: AnsweredScopes
@@ -89,6 +92,8 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     tasks = Tasks()
     metrics = Metrics()
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open)
+    logouts = Logouts(config.storage.path if storage.database is not None else None)
+    await logouts.refresh()
     router = Router(
         [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
     )
@@ -145,7 +150,8 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     return Services(
         config=config,
         gate=Gate(config, storage.secret),
-        door=Door(config),
+        door=Door(config, logouts=logouts),
+        sites=Sites(config),
         router=router,
         metrics=metrics,
         answered=answered,

@@ -243,6 +243,11 @@ class Catalogue:
         )
 
     def _health(self) -> None:
+        self.refused = self._counter(
+            "olvido_refused",
+            "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
+            reason=labels.REFUSED,
+        )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "livesum")
         self.writer_lag = self._gauge(
             "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "livemax"

@@ -30,7 +30,8 @@ SAVED_BY = ("exact", "intent", "context")
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "command"}
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify"}
+        | {"command", "unreadable"}
         | {"not_deterministic"}  # exact
         | {"warming", "unavailable", "no_vector", "leans_on_context", "far", "answer_gone", "reported", "context"}
         | {"breaker", "regenerated", "rephrased"}
@@ -63,3 +64,4 @@ SHIFT: Sequence[str] = get_args(ShiftCause)
 FACT: Sequence[str] = get_args(FactStatus)
 ROWS: Sequence[str] = get_args(RowKind)
 OPERATION = ("read", "write")
+REFUSED = ("foreign_host", "foreign_origin")

@@ -101,6 +101,16 @@ async def identify(
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
 
 
+async def unread(
+    incoming: Incoming, request: ChatRequest, directives: Directives, *, is_answered: Callable[[str], Awaitable[bool]]
+) -> Identity:
+    """Whose request it is when its messages can't be read: so they are no part of any history."""
+    scope = whose(incoming, request, directives)
+    named, source = _named_session(incoming.headers, request.fields, directives)
+    answered = await is_answered(scope.id)
+    return Identity(scope, named or f"c-{incoming.request_id}", source, chain=(), is_answered=answered)
+
+
 def whose(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
     """Tenant and end user, which nothing has to be looked up for."""
     return Scope(incoming.tenant, _user(incoming.headers, request.fields, directives))

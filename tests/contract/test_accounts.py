@@ -268,6 +268,8 @@ class TestSessions:
         await kept.write(row(1, 5.0), row(2, 7.0, scope="b/"), row(3, 6.0, scope="c/"), row(4, 8.0, session="t"))
         assert await kept.accounts.scopes() == [("a/", 8.0), ("b/", 7.0), ("c/", 6.0)]
         assert await kept.accounts.scopes(limit=1) == [("a/", 8.0)]
+        assert await kept.accounts.scopes(before=8.0) == [("b/", 7.0), ("c/", 6.0)]
+        assert await kept.accounts.scopes(limit=1, before=7.0) == [("c/", 6.0)]
 
     async def test_turns_of_all_branches_are_told_oldest_first(self, kept: Kept) -> None:
         said = "¿cuánto? " * 40

@@ -121,6 +121,14 @@ async def test_keys_that_are_refused_leave_rows_in_one_ledger_and_nothing_else(
     assert {row.scope for row in await services.ledger.recent(UNANSWERED, 5_000)} == {UNANSWERED}
 
 
+async def test_nor_do_their_bodies_that_nobody_can_read(services: Services, tmp_path: Path) -> None:
+    loose = asked(1).replace(b"What did", b"\\ud83d What did")
+    assert (await ask(services, loose, key="sk-1", headers=REFUSED)).status == 401
+    await settled(services)
+    assert rows(tmp_path)["scopes"] == 1
+    assert [row.reuse_reason for row in await services.ledger.recent(UNANSWERED)] == ["unreadable"]
+
+
 class Slow:
     """Says nothing of a scope the first time."""
 
