@@ -3,6 +3,7 @@
 The rooms, in the order a request walks through them:
 
     app.py        routes and lifespan; HTTP in, HTTP out
+    sites.py      which web pages may ask through their visitors' browsers
     edge.py       what is settled in front: keys, limits, deadlines; call.py: one request and its answer in ASGI
     pipeline.py   the way of a request, a stage a line (start reading here)
     attempt.py    what every stage of ours runs in: deadline, timing, fail open; offload.py: large ones in a thread

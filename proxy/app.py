@@ -1,6 +1,7 @@
 """Routes and lifespan. Plain ASGI endpoints under Starlette's router: its request and response objects would buffer
 what must stream."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,12 +16,13 @@ from proxy.admin import routes as admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
-from proxy.errors import OlvidoError, RequestTimeout, TooLarge, UnknownRoute
+from proxy.errors import ForeignHost, ForeignOrigin, OlvidoError, RequestTimeout, ShuttingDown, TooLarge, UnknownRoute
 from proxy.observe import scrape
 from proxy.page import serving as page
 from proxy.passthrough import pass_through
 from proxy.pipeline import handle
 from proxy.services import Services, build
+from proxy.sites import Kind
 from proxy.types import Answer, Incoming
 
 log = logging.getLogger(__name__)
@@ -50,17 +52,17 @@ def create_app(config: Config) -> Starlette:
             await services.close()
             services.metrics.close()
 
-    def route(path: str, handler: Handler, *methods: str) -> Route:
+    def route(path: str, handler: Handler, *methods: str, kind: Kind = "other") -> Route:
         """Of these methods; of any if none is named."""
-        return Route(path, Endpoint(handler), methods=methods or None)
+        return Route(path, Endpoint(handler, kind), methods=methods or None)
 
     app = Application(
         routes=[
-            route("/v1/chat/completions", chat, "POST"),
-            route("/v1/{path:path}", pass_through),
+            route("/v1/chat/completions", chat, "POST", kind="api"),
+            route("/v1/{path:path}", pass_through, kind="api"),
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
-            route("/metrics", scrape.metrics, "GET"),
+            route("/metrics", scrape.metrics, "GET", kind="numbers"),
             *(route(path, handler, method) for method, path, handler in admin.ROUTES),
             route("/", page.to_page, "GET"),
             route("/ui", page.page, "GET"),
@@ -78,29 +80,44 @@ class Endpoint:
     """An ASGI application around a handler: the last error handler. Whatever happens, the client gets OpenAI's error
     shape, or a closed connection if its answer had already begun."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, kind: Kind = "other") -> None:
         self._handler = handler
+        self._kind: Kind = kind
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         services: Services = scope["app"].state.services
         call = Call(scope, receive, send, services.tasks)
         try:
+            services.sites.admit(self._kind, call.headers, call.port)
+            if self._kind == "api":
+                call.said = services.sites.answered(call.headers)
             async with call.watch:
-                await self._handler(call, services)
+                if self._kind == "api" and call.method == "OPTIONS":
+                    await call.answer(services.sites.preflight(call.headers))
+                else:
+                    await self._handler(call, services)
         except ClientGone:
             return
-        except (TooLarge, RequestTimeout) as error:
-            # Twice what is accepted at most: enough for every honest client to get to the end of its body.
-            await call.refuse(error, unread=0 if call.answered else 2 * services.config.server.max_body_mb * 2**20)
+        except asyncio.CancelledError:  # by the server, which stops and has waited for long enough
+            await call.break_off(ShuttingDown("The proxy was stopped before the answer was complete."))
+            raise
         except OlvidoError as error:
-            if call.answered:
-                log.info("answer broken off", extra={"request": call.request_id, "reason": error.code})
-            else:
-                await call.refuse(error)
+            await _refuse(call, services, error)
         except Exception:
             log.exception("request failed", extra={"request": call.request_id})
             if not call.answered:
                 await call.refuse(OlvidoError("The proxy failed to handle this request."))
+
+
+async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
+    if call.answered:
+        log.info("answer broken off", extra={"request": call.request_id, "reason": error.code})
+        return
+    if isinstance(error, ForeignHost | ForeignOrigin):
+        services.metrics.of(services.metrics.refused, error.code).inc()
+    # Twice what is accepted at most: enough for every honest client to get to the end of its body.
+    most = 2 * services.config.server.max_body_mb * 2**20
+    await call.refuse(error, unread=most if isinstance(error, TooLarge | RequestTimeout) else 0)
 
 
 async def chat(call: Call, services: Services) -> None:
@@ -131,7 +148,7 @@ async def readyz(call: Call, services: Services) -> None:
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
     parts = {
         "tokenizer": "ready",
-        "storage": services.storage.failures or "ready",
+        "storage": services.storage.troubles or "ready",
         "reuse by intent": services.intent.state,
         "embedding": services.intent.embedder.state,
         "upstreams": upstreams,

@@ -9,6 +9,7 @@ from proxy.errors import OlvidoError
 from proxy.tasks import Tasks
 from proxy.types import Answer, Headers
 from proxy.wire import headers as wire_headers
+from proxy.wire import sse
 
 # After refusing a body, this much of it is still read and thrown away, for this long.
 DISCARD_SECONDS = 5.0
@@ -23,6 +24,7 @@ _requests = itertools.count(1)
 
 class Call:
     __slots__ = (
+        "_in_events",
         "_send",
         "answered",
         "client",
@@ -30,9 +32,11 @@ class Call:
         "method",
         "parameters",
         "path",
+        "port",
         "query",
         "receive",
         "request_id",
+        "said",
         "watch",
     )
 
@@ -44,9 +48,12 @@ class Call:
         self.parameters: Mapping[str, str] = scope.get("path_params", {})
         self.query: str = scope["query_string"].decode("latin-1")
         self.client: str = (scope.get("client") or ("",))[0]  # the address that it comes from
+        self.port: int | None = (scope.get("server") or (None, None))[1]  # the one that it came in by
+        self.said: Headers = ()  # with every answer
         self.receive = receive
         self.watch = CancelWhenGone(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
         self.answered = False
+        self._in_events = False  # of an answer that has not ended
         self._send = send
 
     async def answer(self, answer: Answer) -> None:
@@ -60,10 +67,12 @@ class Call:
             return
         try:
             await self._start(answer)
+            self._in_events = _is_readable_stream(answer.headers)
             async for chunk in body:
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         finally:
             await body.aclose()
+        self._in_events = False
         await self._send({"type": "http.response.body", "body": b""})
 
     async def refuse(self, error: OlvidoError, *, unread: int = 0) -> None:
@@ -80,7 +89,26 @@ class Call:
             await discard_body(self.receive, max_bytes=unread, seconds=DISCARD_SECONDS)
             await self._send({"type": "http.response.body", "body": b""})
 
+    async def break_off(self, error: OlvidoError) -> None:
+        """Say `error` in what answer there is: a stream of events gets one that SDKs raise. It is left without an end,
+        as any other that has begun."""
+        if not self.answered:
+            await self.refuse(error)
+        elif self._in_events:
+            self._in_events = False
+            # What was passed on last may be half an event, on a route that is not read along.
+            event = b"\n\n" + sse.error_event(error.body())
+            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+
     async def _start(self, answer: Answer, *more: tuple[str, str]) -> None:
         self.answered = True
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (*answer.headers, *more)]
+        headers = [
+            (name.encode("latin-1"), value.encode("latin-1")) for name, value in (*answer.headers, *self.said, *more)
+        ]
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
+
+
+def _is_readable_stream(headers: Headers) -> bool:
+    coding = wire_headers.get(headers, "content-encoding") or "identity"
+    kind = wire_headers.get(headers, "content-type") or ""
+    return kind.strip().lower().startswith("text/event-stream") and coding == "identity"

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import resource
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -92,6 +93,7 @@ def serve(config: Config) -> int:
 
     from proxy import server  # noqa: PLC0415 (as above)
 
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until somebody is there to say so
     try:
         sock = server.listen(config)
     except OSError as error:
@@ -107,8 +109,14 @@ def serve(config: Config) -> int:
     log.info("what happens is shown at %s/ui", base_url.removesuffix("/v1"))
     running = server.server(config)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.get_loop().add_signal_handler(signal.SIGHUP, _hung_up)
         runner.run(running.serve(sockets=[sock]))
     return 0 if running.started else 1
+
+
+def _hung_up() -> None:
+    """What SIGHUP does: nothing is read again while it serves, and its usual effect would be the end of it."""
+    log.warning("SIGHUP is ignored: restart to read the configuration again")
 
 
 def _allow_open_files() -> None:

@@ -6,6 +6,8 @@
     │   ├── MissingParameter       400  …/missing_required_parameter
     │   ├── Unauthorized           401  …/invalid_api_key
     │   ├── Forbidden              403  …/forbidden
+    │   │   ├── ForeignHost        403  …/foreign_host
+    │   │   └── ForeignOrigin      403  …/foreign_origin
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
     │   ├── RequestTimeout         408  …/request_timeout
@@ -13,6 +15,7 @@
     │   ├── TooLarge               413  …/request_too_large
     │   ├── TooMany                429  …/rate_limit_exceeded
     │   └── HeaderTooLarge         431  …/header_too_large
+    ├── ShuttingDown               503  …/shutting_down
     └── UpstreamError              502  upstream_error
         ├── UpstreamUnreachable    502  …/upstream_unreachable
         ├── UpstreamBroken         502  …/upstream_broken
@@ -74,6 +77,14 @@ class Forbidden(BadRequest):
     code = "forbidden"
 
 
+class ForeignHost(Forbidden):
+    code = "foreign_host"
+
+
+class ForeignOrigin(Forbidden):
+    code = "foreign_origin"
+
+
 class UnknownModel(BadRequest):
     status = 404
     code = "model_not_found"
@@ -109,6 +120,11 @@ class HeaderTooLarge(BadRequest):
     code = "header_too_large"
 
 
+class ShuttingDown(OlvidoError):
+    status = 503
+    code = "shutting_down"
+
+
 class UpstreamError(OlvidoError):
     status = 502
     type = "upstream_error"
@@ -133,11 +149,17 @@ class UpstreamTimeout(UpstreamError):
     code = "upstream_timeout"
 
 
+class ImpossibleStatus(httpx.RemoteProtocolError):
+    """Raised with the status of an answer that is none of HTTP's."""
+
+
 def from_transport(error: Exception, upstream: str) -> UpstreamError:
     """Our error for what the HTTP client raised. The text names the upstream and the kind of failure; never the URL,
     whose query could hold a key."""
     kind = type(error).__name__
     match error:
+        case ImpossibleStatus():
+            return UpstreamBroken(f"upstream {upstream!r} answered with status {error}, which is none of HTTP's")
         case TimeoutError() | httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
             return UpstreamTimeout(f"upstream {upstream!r} did not answer in time ({kind})")
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():

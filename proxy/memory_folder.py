@@ -83,7 +83,8 @@ class Memory:
     async def written(self) -> None:
         """Returns when all that was put is durable."""
         await self.facts.flush()
-        if self.database.writer.dropped:
+        writer = self.database.writer
+        if writer.dropped or writer.failing is not None:
             raise Refused(f"{self.database.path} could not be written: nothing has changed")
 
 

@@ -69,9 +69,12 @@ class _Through:
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async with aclosing(self._upstream.body(self._response)) as body:
-            async for chunk in body:
-                yield chunk
+        try:
+            async with aclosing(self._upstream.body(self._response)) as body:
+                async for chunk in body:
+                    yield chunk
+        except (httpx.TransportError, aiohttp.ClientError, OSError) as error:
+            raise _cause(error) or from_transport(error, self._upstream.name) from error
 
     async def aclose(self) -> None:
         await asyncio.shield(close_response(self._response))

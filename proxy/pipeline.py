@@ -12,18 +12,21 @@ Every stage of ours runs in an attempt: a deadline, a timing, and a fallback tha
 stage did not exist. Early return is reuse.
 """
 
-import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 from proxy.attempt import Attempts
+from proxy.errors import InvalidJson, OlvidoError
 from proxy.offload import Offload
 from proxy.services import Services
 from proxy.stages import assemble, exact, forward, identify, obey, resume
+from proxy.stages.identify import read_directives
 from proxy.storage.orders import Order
 from proxy.types import (
     Answer,
     ChatRequest,
+    Delivery,
     Directives,
     Headers,
     Identity,
@@ -38,7 +41,9 @@ from proxy.types import (
 )
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
+from proxy.wire import headers as wire_headers
 from proxy.wire import turns
+from proxy.wire.loose import glimpse
 from proxy.wire.request import parse
 
 # Seconds that a stage may take before the request goes on without it. They are there for what hangs: by the clock a
@@ -48,6 +53,8 @@ LOOKUP_DEADLINE = 2.0
 OBEY_DEADLINE = 2.0  # then it goes on being carried out beside the request
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 PLAN_DEADLINE = 2.0
+
+BYTES_PER_TOKEN = 4  # of a body whose messages are not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +73,15 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     attempts = Attempts(services.metrics.failed_open)
     way = Way(incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter())
 
-    request = await way.offload(lambda: parse(incoming.body))
+    try:
+        request = await way.offload(lambda: parse(incoming.body))
+    except InvalidJson:
+        loose = await way.offload(lambda: glimpse(incoming.body))
+        if loose is None:
+            raise
+        return await _pass_on(way, loose)
     route = services.router.route(request.model)
-    directives = identify.read_directives(incoming.headers)
+    directives = read_directives(incoming.headers)
     identity = await _identify(way, request, directives)
     if directives.mode != "off":
         request, identity = await _resume(way, request, identity)
@@ -76,22 +89,56 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     order = await _obey(way, request, identity, directives)
 
     reuse = await _reuse(way, request, identity, directives, route) if order is None else ReuseMiss("command")
+    if isinstance(reuse, Answer):
+        return reuse
     if isinstance(reuse, ReuseHit):
         if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
             way.services.verifier.sample(way.incoming, request, identity, reuse, route)
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
 
+    return await _from_upstream(way, request, identity, directives, reuse, route)
+
+
+async def _from_upstream(
+    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route
+) -> Answer:
+    """Planned and forwarded. Whoever waits for this answer must not wait for ever. When forwarding has begun, its
+    report lands the key too: what comes first counts."""
+    flights, key = way.services.flights, miss.key
     try:
         planned = await _plan(way, request, identity, directives, route)
-        passage = Passage(incoming, request, identity, directives, reuse, planned, route.upstream.name, way.started)
-        return await _forward(way, passage, route)
-    except BaseException as error:
-        # Whoever waits for this answer must not wait for ever. When forwarding had begun, its report lands the key too;
-        # landing twice does no harm.
-        if reuse.key is not None:
-            services.flights.land(reuse.key, None, abandoned=isinstance(error, asyncio.CancelledError))
+        passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
+        answer = await _forward(way, passage, route)
+    except Exception as error:
+        if key is not None:
+            flights.fail(key, miss.lead, error.answer() if isinstance(error, OlvidoError) else None)
         raise
+    except BaseException:
+        if key is not None:
+            flights.abandon(key, miss.lead)
+        raise
+    if key is not None and answer.status >= 400 and isinstance(answer.body, bytes):
+        flights.fail(key, miss.lead, answer)
+    return answer
+
+
+async def _pass_on(way: Way, request: ChatRequest) -> Answer:
+    """What only the upstream may be able to read goes there as it is: nothing is reused, nothing learnt."""
+    directives = Directives(mode="off", lookup=False, store=False, remember=False)
+    said = read_directives(way.incoming.headers)
+    identity = await identify.unread(way.incoming, request, said, is_answered=partial(_is_answered, way))
+    tokens = len(request.raw) // BYTES_PER_TOKEN
+    planned = Plan("untouched", tokens_original=tokens, tokens_sent=tokens)
+    route = way.services.router.route(request.model)
+    miss = ReuseMiss("unreadable")
+    passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
+    return await _forward(way, passage, route)
+
+
+async def _is_answered(way: Way, scope: str) -> bool:
+    work = way.services.answered.has(scope)
+    return await way.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
 
 
 async def _identify(way: Way, request: ChatRequest, directives: Directives) -> Identity:
@@ -100,6 +147,7 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
         request,
         directives,
         private=way.services.config.tenancy == "personal",
+        is_answered=way.services.answered.has,
         sessions=way.services.sessions,
         chains=way.services.chains,
         offload=way.offload,
@@ -111,7 +159,7 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
     request_id = way.incoming.request_id
     alone = Scope(f"{way.incoming.tenant}!{request_id}")
     chain = await way.offload(lambda: turns.chain(alone.id, request.messages))
-    return Identity(alone, f"c-{request_id}", "new", chain)
+    return Identity(alone, f"c-{request_id}", "new", chain, is_answered=False)
 
 
 async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[ChatRequest, Identity]:
@@ -129,7 +177,8 @@ async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[C
 
 
 async def _obey(way: Way, request: ChatRequest, identity: Identity, directives: Directives) -> Order | None:
-    """What the request orders to be forgotten, once that is durable, or hidden here until it is."""
+    """What the request orders to be forgotten, once that is durable, or hidden here until it is. Of a scope that no
+    upstream has answered there is nothing yet."""
     at = way.incoming.received_at
     order = way.attempts.call("obey", lambda: obey.ordered(request, identity, at), fallback=None)
     if order is None:
@@ -141,19 +190,25 @@ async def _obey(way: Way, request: ChatRequest, identity: Identity, directives: 
         if not identify.is_private(scope, personal=way.services.config.tenancy == "personal"):
             return order
         memory = scope.id
+    elif not identity.is_answered:
+        return order
     await way.attempts.run("obey", way.services.obedience.obey(memory, order), fallback=None, deadline=OBEY_DEADLINE)
     return order
 
 
 async def _reuse(
     way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route
-) -> ReuseHit | ReuseMiss:
+) -> ReuseHit | ReuseMiss | Answer:
+    """An answer that is here already; the reason why there is none; or the error that identical requests were told."""
     landed = way.services.flights.landed
     reuse = await _exact(way, request, identity, directives, route)
     if isinstance(reuse, ReuseMiss):
         reuse = await _intent(way, request, identity, directives, reuse, route)
     if isinstance(reuse, ReuseMiss):
-        reuse = await _share(way, identity, directives, reuse, route, landed)
+        shared = await _share(way, identity, directives, reuse, route, landed)
+        if isinstance(shared, Answer):
+            return _refused_alike(way, request, identity, directives, reuse, route, shared)
+        reuse = shared
     return reuse
 
 
@@ -187,27 +242,50 @@ async def _intent(
 
 async def _share(
     way: Way, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route, landed: int
-) -> ReuseHit | ReuseMiss:
-    """One upstream call for concurrent identical requests, waited for as long as an upstream would be. Who wants a
-    fresh answer shares none."""
+) -> ReuseHit | ReuseMiss | Answer:
+    """One upstream call for concurrent identical requests, waited for as long as an upstream would be; or the error
+    that those before it were told. Who wants a fresh answer shares none."""
     if miss.key is None or not directives.lookup:
         return miss
     flights = way.services.flights
     brought = await flights.lead_or_wait(miss.key, route.upstream.config.timeout.first_byte)
-    if brought is True and flights.landed != landed:
+    if isinstance(brought, int) and flights.landed != landed:
+        lead = brought
         # An answer landed since this request looked for its own: it may have been this one.
         again = way.services.answers.get(identity.scope.id, miss.key, way.incoming.received_at)
         try:
             answer = await way.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
         except BaseException:
-            flights.land(miss.key, None, abandoned=True)
+            flights.abandon(miss.key, lead)
             raise
         if answer is not None:
-            flights.land(miss.key, answer)
+            flights.land(miss.key, lead, answer)
             brought = answer
     if isinstance(brought, StoredAnswer):
         return ReuseHit("exact", miss.key, brought)
-    return miss if brought else replace(miss, key=None)
+    if isinstance(brought, Answer):
+        return brought
+    return replace(miss, key=None) if brought is None else replace(miss, lead=brought)
+
+
+def _refused_alike(
+    way: Way,
+    request: ChatRequest,
+    identity: Identity,
+    directives: Directives,
+    miss: ReuseMiss,
+    route: Route,
+    told: Answer,
+) -> Answer:
+    """What identical requests were told just now, on the record as an error of the upstream that cost nothing."""
+    name = route.upstream.name
+    planned = Plan("untouched", tokens_original=0, tokens_sent=0)
+    alone = replace(miss, key=None)
+    passage = Passage(way.incoming, request, identity, directives, alone, planned, name, way.started)
+    delivery = Delivery("upstream_error", told.status, name, request.model, streamed=False)
+    way.services.recorder.delivered(passage, delivery, way.attempts)
+    ours = [(header, value) for header, value in told.headers if not header.startswith(wire_headers.OURS)]
+    return _labelled(replace(told, headers=tuple(ours)), passage, way.attempts)
 
 
 def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Directives, hit: ReuseHit) -> Answer | None:

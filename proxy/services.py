@@ -10,10 +10,12 @@ import tiktoken
 from proxy.admin.access import Door
 from proxy.admin.aside import Aside
 from proxy.admin.feed import Feed
+from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.edge import Gate
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
+from proxy.sites import Sites
 from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
 from proxy.stages.keep import Keeper
@@ -23,6 +25,7 @@ from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
 from proxy.storage.accounts import Accounts, ContentsOff, ContentStore
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
@@ -42,8 +45,10 @@ class Services:
     config: Config
     gate: Gate
     door: Door
+    sites: Sites
     router: Router
     metrics: Metrics
+    answered: AnsweredScopes
     sessions: SessionStore
     ledger: Ledger
     answers: AnswerCache
@@ -87,11 +92,14 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     tasks = Tasks()
     metrics = Metrics()
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open)
+    logouts = Logouts(config.storage.path if storage.database is not None else None)
+    await logouts.refresh()
     router = Router(
         [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
     )
     calibrations = Calibrations()
     flights = Flights()
+    answered = AnsweredScopes(storage.on_record)
     embedder = open_embedder(config, observed=metrics.embedded)
     intent = Intent(
         config.reuse.intent,
@@ -117,10 +125,12 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         on_fail_open=metrics.failed_open,
     )
     learner = Learner(library, embedder, executor, tasks)
+    obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config, counter=counter, calibrations=calibrations, library=library, embedder=embedder, executor=executor
     )
     recorder = Recorder(
+        answered=answered,
         ledger=storage.ledger,
         sessions=storage.sessions,
         answers=storage.answers,
@@ -131,6 +141,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         flights=flights,
         remember=intent.remember,
         learner=learner,
+        obedience=obedience,
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
@@ -139,9 +150,11 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     return Services(
         config=config,
         gate=Gate(config, storage.secret),
-        door=Door(config),
+        door=Door(config, logouts=logouts),
+        sites=Sites(config),
         router=router,
         metrics=metrics,
+        answered=answered,
         sessions=storage.sessions,
         ledger=storage.ledger,
         answers=storage.answers,
@@ -152,7 +165,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         library=library,
         planner=planner,
         learner=learner,
-        obedience=Obedience(library, tasks, learner.learning),
+        obedience=obedience,
         verifier=Verifier(
             config.reuse.intent,
             embedder=embedder,

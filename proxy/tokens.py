@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -163,6 +164,16 @@ class TokenCounter(Counter):
         if len(request.raw) - sum([len(message.raw) for message in request.messages]) <= INLINE_BYTES:
             return counted + self.overhead(request)
         return counted + await asyncio.get_running_loop().run_in_executor(executor, self.overhead, request)
+
+    async def once(self, request: ChatRequest, executor: Executor) -> int:
+        """The same, and nothing is remembered of it."""
+        work = partial(self._whole, request)
+        if len(request.raw) <= INLINE_BYTES:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+    def _whole(self, request: ChatRequest) -> int:
+        return sum(self._count(request.messages)) + self.overhead(request)
 
     async def messages(
         self, messages: Sequence[Message], chain: Sequence[bytes], executor: Executor

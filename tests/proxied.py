@@ -19,6 +19,7 @@ from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
 from proxy.storage.facts import MemoryFacts
@@ -85,7 +86,8 @@ def in_front_of(running: Upstream, *, upstream: Mapping[str, Any] | None = None,
 
 def composed(built: Services, **parts: Any) -> Services:
     """`parts` in place of those that were built, known to the parts that use them: services, the library's stores, the
-    embedder of old turns."""
+    embedder of old turns. Every scope counts as answered before, so that all of them are asked."""
+    parts.setdefault("answered", AnsweredScopes(_on_record))
     stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
     if stores:
         known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
@@ -111,9 +113,12 @@ def composed(built: Services, **parts: Any) -> Services:
         embedder=embedder,
         executor=services.executor,
     )
-    obedience = Obedience(services.library, services.tasks, learner.learning, pauses=(0.0,))
+    obedience = Obedience(
+        services.library, services.tasks, learner.learning, is_answered=services.answered.has, pauses=(0.0,)
+    )
     services = replace(services, **{"learner": learner, "planner": planner, "obedience": obedience, **parts})
     recorder = Recorder(
+        answered=services.answered,
         ledger=services.ledger,
         sessions=services.sessions,
         answers=services.answers,
@@ -124,11 +129,16 @@ def composed(built: Services, **parts: Any) -> Services:
         flights=services.flights,
         remember=services.intent.remember,
         learner=services.learner,
+        obedience=services.obedience,
         tasks=services.tasks,
         executor=services.executor,
         ttl=services.config.reuse.exact.ttl,
     )
     return replace(services, recorder=recorder)
+
+
+async def _on_record(_scope: str) -> bool:
+    return True
 
 
 @asynccontextmanager

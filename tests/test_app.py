@@ -29,7 +29,7 @@ class Proxy:
     services: Services
 
 
-def started(stack: ExitStack, upstream: Upstream, **sections: Any) -> Proxy:
+def started(stack: ExitStack, upstream: Upstream, /, **sections: Any) -> Proxy:
     settings = in_front_of(upstream, **sections)
     app = create_app(settings)
     url = stack.enter_context(run_proxy(settings, app))
@@ -160,7 +160,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(proxy: Proxy) -> None:
 
     async def slow() -> bytes:
         reader, writer = await asyncio.open_connection(host, port)
-        writer.write(b"POST " + CHAT.encode() + b" HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{")
+        writer.write(b"POST " + CHAT.encode() + b" HTTP/1.1\r\ncontent-length: 9\r\n\r\n{")
         head = await reader.readuntil(b"\r\n\r\n")
         writer.close()
         return head
@@ -201,3 +201,95 @@ def test_and_who_has_one_does(guarded: Proxy) -> None:
     headers = {**JSON, "authorization": f"Bearer {OWN_KEY}"}
     assert guarded.http.post(CHAT, content=ASKED, headers=headers).status_code == 200
     assert guarded.http.get("/healthz", headers={"authorization": ""}).status_code == 200
+
+
+# --- pages of other sites ---------------------------------------------------------------------------------------------
+
+FRIEND = "https://chat.example.com"
+ASKING = [("POST", CHAT), ("GET", "/v1/files"), ("GET", "/metrics"), ("DELETE", "/v1/files/f"), ("GET", "/v1/models")]
+
+
+@pytest.fixture(scope="module")
+def keyed() -> Iterator[Proxy]:
+    """A proxy that spends a key of its own, with one page that may use it. Its upstream lets any page read."""
+    with ExitStack() as stack:
+        upstream = stack.enter_context(run_upstream())
+        server = {"port": 0, "drain": 1, "allowed_origins": [FRIEND]}
+        yield started(stack, upstream, upstream={"api_key": "sk-of-the-user"}, server=server)
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({"origin": "https://evil.example"}, "foreign_origin"),
+        ({"origin": "null"}, "foreign_origin"),
+        ({"sec-fetch-site": "cross-site"}, "foreign_origin"),
+        ({"sec-fetch-site": "same-site"}, "foreign_origin"),
+        ({"host": "evil.example"}, "foreign_host"),
+        ({"host": "evil.example", "origin": "http://evil.example", "sec-fetch-site": "same-origin"}, "foreign_host"),
+    ],
+)
+@pytest.mark.parametrize(("method", "path"), ASKING)
+def test_a_page_of_another_site_reaches_no_upstream(
+    method: str, path: str, headers: dict[str, str], reason: str, keyed: Proxy
+) -> None:
+    keyed.upstream.bodies()
+    before = total(keyed.services, "olvido_refused_total", reason=reason)
+    answer = keyed.http.request(method, path, content=ASKED, headers={**headers, "content-type": "text/plain"})
+    assert error(answer) == (403, reason)
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+    assert keyed.upstream.bodies() == []
+    assert total(keyed.services, "olvido_refused_total", reason=reason) == before + 1
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/ui", "/admin/api/me"])
+def test_what_is_no_secret_can_be_linked_to_but_not_by_another_name(path: str, keyed: Proxy) -> None:
+    assert keyed.http.get(path, headers={"sec-fetch-site": "cross-site"}).status_code == 200
+    assert error(keyed.http.get(path, headers={"host": "evil.example:1"})) == (403, "foreign_host")
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin", None])
+def test_who_asks_from_here_is_answered(site: str | None, keyed: Proxy) -> None:
+    headers = {**JSON} if site is None else {**JSON, "sec-fetch-site": site}
+    assert keyed.http.post(CHAT, content=ASKED, headers=headers).status_code == 200
+    assert keyed.http.get("/metrics", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", [CHAT, "/v1/files", "/v1/echo"])
+def test_no_upstream_is_asked_what_a_page_may(path: str, keyed: Proxy) -> None:
+    keyed.upstream.bodies()
+    wanted = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    allowed = keyed.http.options(path, headers={**wanted, "origin": FRIEND, "sec-fetch-site": "cross-site"})
+    assert (allowed.status_code, allowed.content) == (204, b"")
+    assert allowed.headers["access-control-allow-origin"] == FRIEND
+    assert allowed.headers["access-control-allow-headers"] == "authorization"
+    assert allowed.headers["vary"] == "origin"
+    for foreign in ({}, {"origin": "https://evil.example"}):
+        refused = keyed.http.options(path, headers={**wanted, **foreign})
+        assert error(refused) == (403, "foreign_origin")
+        assert not [name for name in refused.headers if name.startswith("access-control-")]
+    assert keyed.upstream.bodies() == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_page_that_may_reads_the_answer_and_what_we_say_of_it(stream: bool, keyed: Proxy) -> None:
+    raw = body(user("What is a black hole?"), model="demo-chat", stream=stream)
+    answer = keyed.http.post(CHAT, content=raw, headers={**JSON, "origin": FRIEND, "sec-fetch-site": "cross-site"})
+    assert answer.status_code == 200
+    assert answer.headers.get_list("access-control-allow-origin") == [FRIEND]
+    exposed = answer.headers["access-control-expose-headers"].split(", ")
+    assert {name for name in answer.headers if name.startswith("x-olvido-")} <= set(exposed)
+
+
+def test_and_an_error_as_well(keyed: Proxy) -> None:
+    answer = keyed.http.post(CHAT, content=b"{", headers={**JSON, "origin": FRIEND})
+    assert error(answer) == (400, "invalid_json")
+    assert answer.headers["access-control-allow-origin"] == FRIEND
+
+
+def test_with_own_keys_a_page_that_has_one_may_ask_by_any_name(guarded: Proxy) -> None:
+    foreign = {"host": "proxy.example.com", "origin": "https://evil.example", "sec-fetch-site": "cross-site"}
+    headers = {**JSON, **foreign, "authorization": f"Bearer {OWN_KEY}"}
+    answer = guarded.http.post(CHAT, content=ASKED, headers=headers)
+    assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (200, False)
+    assert error(guarded.http.options(CHAT, headers={"origin": "https://evil.example"})) == (403, "foreign_origin")

@@ -1,5 +1,6 @@
 """An answer as ASGI's messages: at once or as it comes, whole or visibly broken."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 
 from proxy.call import Call
 from proxy.edge import AsgiMessage
-from proxy.errors import BadRequest, TooLarge, UpstreamBroken
+from proxy.errors import BadRequest, ShuttingDown, TooLarge, UpstreamBroken
 from proxy.tasks import Tasks
 from proxy.types import Answer, Headers
+from proxy.wire import sse
 
 HEADERS: Headers = (("content-type", "text/plain"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x-name", "ñ"))
 
@@ -49,7 +51,7 @@ class Wire:
 class Body:
     """An answer that comes in pieces, and may break off."""
 
-    def __init__(self, *pieces: bytes, error: Exception | None = None) -> None:
+    def __init__(self, *pieces: bytes, error: BaseException | None = None) -> None:
         self._pieces = pieces
         self._error = error
         self.closed = 0
@@ -168,3 +170,46 @@ async def test_but_not_for_ever() -> None:
     wire = Wire(*[b"x" * 10] * 10)
     await wire.call().refuse(TooLarge("too large"), unread=25)
     assert len(wire.unread) == 7
+
+
+async def test_a_stream_that_we_break_off_says_why_and_has_no_end() -> None:
+    wire = Wire()
+    call = wire.call()
+    body = Body(b'data: {"half', error=asyncio.CancelledError())
+    with pytest.raises(asyncio.CancelledError):
+        await call.answer(Answer(200, (("content-type", "text/event-stream; charset=utf-8"),), body))
+    await call.break_off(ShuttingDown("stopped"))
+    await call.break_off(ShuttingDown("stopped"))  # once is enough
+    assert wire.sent[-1]["body"] == b"\n\n" + sse.error_event(ShuttingDown("stopped").body())
+    assert all(each.get("more_body", True) for each in wire.sent[1:])
+    assert len(wire.sent) == 3
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (("content-type", "application/json"),),
+        (("content-type", "text/event-stream"), ("content-encoding", "gzip")),
+    ],
+)
+async def test_of_anything_else_that_has_begun_nothing_more_is_said(headers: Headers) -> None:
+    wire = Wire()
+    call = wire.call()
+    with pytest.raises(asyncio.CancelledError):
+        await call.answer(Answer(200, headers, Body(b"a", error=asyncio.CancelledError())))
+    await call.break_off(ShuttingDown("stopped"))
+    assert [each.get("body") for each in wire.sent[1:]] == [b"a"]
+
+
+async def test_a_stream_that_has_ended_is_left_alone() -> None:
+    wire = Wire()
+    call = wire.call()
+    await call.answer(Answer(200, (("content-type", "text/event-stream"),), Body(b"a")))
+    await call.break_off(ShuttingDown("stopped"))
+    assert wire.sent[-1] == {"type": "http.response.body", "body": b""}
+
+
+async def test_who_has_no_answer_yet_gets_the_reason_as_one() -> None:
+    wire = Wire()
+    await wire.call().break_off(ShuttingDown("stopped"))
+    assert (wire.sent[0]["status"], b"shutting_down" in wire.sent[1]["body"]) == (503, True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations
-from proxy.types import Incoming, StoredAnswer
+from proxy.types import Headers, Incoming, StoredAnswer
 from proxy.upstream.client import Upstream as Client
 from proxy.upstream.routing import Router
 from tests.builders import NOW, assistant, body, encoding, stored, user
@@ -265,6 +266,55 @@ async def test_who_waits_for_an_answer_that_fails_asks_for_itself(upstream: Upst
         assert [other.status for other in others] == [200] * 3
         assert len(services.flights) == 0
         upstream.bodies()
+
+
+async def told(services: Services, raw: bytes, headers: Headers) -> tuple[int, str, bytes]:
+    """Status, source and body; what follows the answer is not waited for."""
+    given = (("authorization", f"Bearer {KEY}"), ("content-type", "application/json"), *headers)
+    incoming = Incoming("req_x", given, raw, NOW, services.gate.tenant(given))
+    try:
+        answer = await handle(incoming, services)
+    except UpstreamError as error:
+        answer = error.answer()
+    if isinstance(answer.body, bytes):
+        return answer.status, answer.source, answer.body
+    return answer.status, answer.source, b"".join([chunk async for chunk in answer.body])
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("fault", "statuses", "calls"),
+    [
+        ("503x1", {503: 1, 200: 99}, 2),  # the next one leads, and brings it
+        ("503", {503: 100}, 2),  # the others are told what the second was told
+        ("401", {401: 100}, 2),
+        ("reset", {502: 100}, 2),
+    ],
+)
+async def test_a_hundred_that_ask_at_once_do_not_stampede_when_the_upstream_fails(
+    fault: str, statuses: dict[int, int], calls: int, stream: bool, upstream: Upstream
+) -> None:
+    raw = body(user("What is a black hole?"), model="demo-chat", temperature=0, stream=stream)
+    async with serving(in_front_of(upstream)) as services:
+        answers = await asyncio.gather(*(told(services, raw, (("x-demo-fault", fault),)) for _ in range(100)))
+        assert Counter(status for status, _, _ in answers) == statuses
+        assert len(upstream.bodies()) == calls
+        await services.tasks.drain(5)
+        assert len(services.flights) == 0
+        assert total(services, "olvido_requests_total") == 100
+
+
+async def test_a_leader_that_is_cancelled_hands_over_to_one(upstream: Upstream) -> None:
+    raw = body(user("What is a white dwarf?"), model="demo-chat", temperature=0)
+    held: Headers = (("x-demo-fault", "slow-first-bytex1"),)
+    async with serving(in_front_of(upstream)) as services:
+        leader, *others = [services.tasks.spawn(told(services, raw, held), name="ask") for _ in range(100)]
+        while not upstream.demo.recorder.requests:  # noqa: ASYNC110 (a server in another thread)
+            await asyncio.sleep(0.001)
+        leader.cancel()
+        answers = await asyncio.gather(*others)
+        assert Counter(source for _, source, _ in answers) == {"upstream": 1, "exact": 98}
+        assert len(upstream.bodies()) == 2
 
 
 # --- whatever of ours fails, the request reaches the upstream and the client its answer -----------------------------

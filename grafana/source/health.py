@@ -67,7 +67,7 @@ HEALTH = dashboard(
                     "short",
                     [
                         Query("sum(olvido_writer_queue)", "waiting"),
-                        Query("sum(increase(olvido_writer_dropped_rows_total[5m]))", "lost"),
+                        Query('sum(increase(olvido_writer_dropped_rows_total{kind!="cut_links"}[5m]))', "lost"),
                     ],
                 ),
                 Graph(

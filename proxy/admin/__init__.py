@@ -2,6 +2,7 @@
 
 routes.py     all of it; what is behind the door, and the three routes that are not
 access.py     who may use it: the token, or the cookie that a browser got for it
+logouts.py    cookies that were logged out before their time
 form.py       how questions are read and answers written
 
 login.py      who asks, logging in and out

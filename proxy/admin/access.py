@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator
 from time import time
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
+from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
@@ -32,29 +35,43 @@ _COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
 
 
 class Door:
-    def __init__(self, config: Config, clock: Callable[[], float] = time) -> None:
-        token = config.admin.token
-        self._token = None if token is None else token.get_secret_value().encode()
+    def __init__(self, config: Config, clock: Callable[[], float] = time, *, logouts: Logouts | None = None) -> None:
+        self._token = _bytes(config.admin.token)
+        self._metrics_token = _bytes(config.admin.metrics_token)
+        self._open_metrics = config.server.open_metrics
         self._is_private = is_loopback(config.server.host)
         self._clock = clock
         self._wrong = Wrong()
+        self.logouts = logouts or Logouts(None, clock)
 
     @property
     def needs_token(self) -> bool:
         return self._token is not None
 
-    def admit(self, headers: Headers, method: str = "GET") -> None:
-        """Raises Unauthorized or Forbidden."""
+    def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
+        """`client`: the address that asks. Raises Unauthorized, Forbidden, or TooMany for an address that guesses."""
         if self._token is None:
             self._admit_private(headers)
             return
-        scheme, _, given = (wire_headers.get(headers, "authorization") or "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token):
+        if self._has_token(headers, client, self._token):
             return
-        if not any(self._is_ours(value) for value in _cookies(headers)):
+        if not any(self._told_by(value) for value in _cookies(headers)):
+            self._note_wrong(headers, client)
             raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
         if method not in _SAFE:
             _refuse_forged(headers)
+
+    def admit_metrics(self, headers: Headers, client: str = "") -> None:
+        """Raises Unauthorized, or TooMany for an address that guesses."""
+        if self._open_metrics or (self._is_private and self._metrics_token is None):
+            return
+        known = [token for token in (self._metrics_token, self._token) if token is not None]
+        if not self._has_token(headers, client, *known):
+            self._note_wrong(headers, client)
+            raise Unauthorized(
+                "/metrics needs the token of admin.metrics_token, or that of admin.token: Authorization: Bearer "
+                "<token>; or server.open_metrics."
+            )
 
     def enter(self, token: str, client: str) -> str:
         """The cookie's value for who has the token. Raises Unauthorized; TooMany for an address that guesses;
@@ -62,14 +79,17 @@ class Door:
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
         now = self._clock()
-        if (seconds := self._wrong.wait(client, now)) > 0:
-            after = (("retry-after", str(round(seconds) + 1)),)
-            raise TooMany("Too many wrong tokens from this address. Wait a minute.", headers=after)
+        self._refuse_guessing(client)
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
             self._wrong.note(client, now)
             raise Unauthorized("That is not the token of admin.token.", param="token")
         said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
         return f"{said}.{self._signed(said)}"
+
+    async def leave(self, headers: Headers) -> None:
+        """The end of the cookies in this request, wherever there are copies of them."""
+        for told in filter(None, map(self._told_by, _cookies(headers))):
+            await self.logouts.add(*told)
 
     def refuse_others(self, headers: Headers) -> None:
         """Raises Forbidden if a page of another site asks."""
@@ -87,12 +107,32 @@ class Door:
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
 
-    def _is_ours(self, cookie: str) -> bool:
-        """Every process that has the same token says the same of a cookie, and none once the token is another."""
+    def _has_token(self, headers: Headers, client: str, *known: bytes) -> bool:
+        """Never for an address that guesses: it must not learn which guess was right."""
+        given = _bearer(headers)
+        if not given or self._wrong.wait(client, self._clock()) > 0:
+            return False
+        return any(hmac.compare_digest(given, token) for token in known)
+
+    def _note_wrong(self, headers: Headers, client: str) -> None:
+        """Raises TooMany for an address that has guessed too often."""
+        if _bearer(headers):
+            self._refuse_guessing(client)
+            self._wrong.note(client, self._clock())
+
+    def _refuse_guessing(self, client: str) -> None:
+        if (seconds := self._wrong.wait(client, self._clock())) > 0:
+            after = (("retry-after", str(round(seconds) + 1)),)
+            raise TooMany("Too many wrong tokens from this address. Wait a minute.", headers=after)
+
+    def _told_by(self, cookie: str) -> tuple[str, int] | None:
+        """The id and the end of a cookie that gets in. Every process that has the same token says the same of it, and
+        none once the token is another."""
         match = _COOKIE.fullmatch(cookie)
         if match is None or not hmac.compare_digest(self._signed(f"{match[1]}.{match[2]}"), match[3]):
-            return False
-        return self._clock() < int(match[2])
+            return None
+        is_over = self._clock() >= int(match[2]) or self.logouts.has(match[1])
+        return None if is_over else (match[1], int(match[2]))
 
     def _signed(self, said: str) -> str:
         assert self._token is not None
@@ -137,6 +177,16 @@ def _is_other(headers: Headers) -> bool:
     """Does the request say that a page of another origin makes it?"""
     origin = wire_headers.get(headers, "origin")
     return origin is not None and origin.partition("://")[2] != (wire_headers.get(headers, "host") or "")
+
+
+def _bytes(token: SecretStr | None) -> bytes | None:
+    return None if token is None else token.get_secret_value().encode()
+
+
+def _bearer(headers: Headers) -> bytes:
+    """What an Authorization header gives as a token; empty if it gives none."""
+    scheme, _, given = (wire_headers.get(headers, "authorization") or "").partition(" ")
+    return given.strip().encode() if scheme.lower() == "bearer" else b""
 
 
 def _cookies(headers: Headers) -> Iterator[str]:

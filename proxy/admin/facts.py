@@ -1,6 +1,9 @@
 """Facts: what is remembered of people, for whoever runs the proxy.
 
-    GET    /admin/api/facts?scope=S&status=…&domain=…&limit=N   newest first; without a scope those of every scope
+    GET    /admin/api/facts?scope=&session=&status=&domain=&before=&limit=
+                                                                 newest first; without a scope those of every scope, one
+                                                                 scope after the other; `next` is the `before` of the
+                                                                 next page
     GET    /admin/api/facts/wiped?scope=S                        what was wiped and can be brought back, and until when
     POST   /admin/api/facts/restore                              {scope}: what was wiped comes back
     GET    /admin/api/facts/{id}                                 a fact, what it took the place of, what took its place,
@@ -12,10 +15,11 @@
 An id names one fact. What is written here the very next prompt sees, and is durable once it is answered.
 """
 
+import re
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import asdict
 from time import time
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from proxy.admin import form
 from proxy.call import Call
@@ -43,16 +47,24 @@ async def listed(call: Call, services: Services) -> None:
     wanted = query.get("status")
     if wanted is not None and wanted not in get_args(FactStatus):
         raise BadRequest(f"status is one of {', '.join(get_args(FactStatus))}", param="status")
-    scope, domain = query.get("scope"), query.get("domain")
+    scope, session, domain = query.get("scope"), query.get("session"), query.get("domain")
+    before = _place(query.word("before"))
     scopes = await services.library.facts.scopes() if scope is None else [scope]
     now, ageing = time(), edits.decay(services.config.memory)
-    cards: list[Json] = []
-    async for of, fact in _every(services, scopes):
-        if wanted in (None, status(fact, now, ageing)) and domain in (None, fact.domain):
-            cards.append(edits.card(of, fact, now, ageing))
-            if len(cards) > limit:
+    found: list[tuple[str, Fact]] = []
+    async for of, fact in _every(services, scopes, before):
+        if (
+            wanted in (None, status(fact, now, ageing))
+            and domain in (None, fact.domain)
+            and session in (None, fact.session)
+        ):
+            found.append((of, fact))
+            if len(found) > limit:
                 break
-    await call.answer(form.answered({"facts": cards[:limit], "more": len(cards) > limit}))
+    cards: list[Json] = [edits.card(of, fact, now, ageing) for of, fact in found[:limit]]
+    has_more = len(found) > limit
+    after = _named(*found[limit - 1]) if has_more else None
+    await call.answer(form.answered({"facts": cards, "more": has_more, "next": after}))
 
 
 async def shown(call: Call, services: Services) -> None:
@@ -119,11 +131,36 @@ async def forgotten(call: Call, services: Services) -> None:
 # --- parts -----------------------------------------------------------------------------------------------------------
 
 
-async def _every(services: Services, scopes: Sequence[str]) -> AsyncIterator[tuple[str, Fact]]:
-    """One scope after the other, so that a limit bounds what is read."""
+Place: TypeAlias = tuple[str, float, str]  # of a fact in the list: its scope, when it was stated (negative), its id
+
+
+async def _every(services: Services, scopes: Sequence[str], before: Place | None) -> AsyncIterator[tuple[str, Fact]]:
+    """One scope after the other, so that a limit bounds what is read; with `before`, what comes after that place,
+    whether or not the fact that stood there is still known."""
     for scope in scopes:
+        if before is not None and scope < before[0]:
+            continue
         for fact in edits.newest_first(await services.library.facts.all(scope)):
-            yield scope, fact
+            if before is None or (scope, -fact.created_at, fact.id) > before:
+                yield scope, fact
+
+
+def _named(scope: str, fact: Fact) -> str:
+    """The place of a fact, as `before` takes it."""
+    return f"{fact.created_at!r}~{fact.id}~{scope}"
+
+
+def _place(given: str | None) -> Place | None:
+    """Raises BadRequest."""
+    if given is None:
+        return None
+    at, fact_id, scope = [*given.split("~", 2), "", ""][:3]
+    if not re.fullmatch(r"[0-9.e+-]{1,30}", at) or not fact_id or not scope:
+        raise BadRequest("before is the `next` of the page before", param="before")
+    try:
+        return scope, -float(at), fact_id
+    except ValueError:
+        raise BadRequest("before is the `next` of the page before", param="before") from None
 
 
 async def _found(call: Call, services: Services) -> tuple[str, Fact]:

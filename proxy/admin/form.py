@@ -62,6 +62,16 @@ class Query:
         return given
 
 
+def refuse_unknown(call: Call, known: Collection[str]) -> None:
+    """Raises BadRequest for a parameter that the route does not know: passed over, a misspelt filter would show what
+    was not asked for."""
+    given = parse_qs(call.query, keep_blank_values=True)
+    if unknown := sorted(name for name in given if name not in known):
+        names = ", ".join(name[:40] for name in unknown[:10])
+        told = f"Known: {', '.join(sorted(known))}." if known else "This route takes none."
+        raise BadRequest(f"Unknown parameters: {names}. {told}", param=unknown[0][:40])
+
+
 async def body(
     call: Call, services: Services, *, allowed: Collection[str], required: Sequence[str] = ()
 ) -> Mapping[str, Json]:

@@ -3,7 +3,7 @@
     GET  /admin/api/me       what this proxy is; the only route that says anything without admission: its version, and
                              whether it wants a token
     POST /admin/api/login    {token}: 204 and a cookie for twelve hours; wrong: 401; wrong too often: 429
-    POST /admin/api/logout   204, and the cookie is gone
+    POST /admin/api/logout   204, and the cookie is gone, and of no use to whoever has copied it
 
 The cookie says who has had the token, signed with it, so that every process of the proxy knows it without storing it.
 No script can read it, and it goes to the admin API alone.
@@ -27,7 +27,8 @@ from proxy.wire import headers as wire_headers
 async def me(call: Call, services: Services) -> None:
     told: dict[str, Json] = {"version": _version(), "needs_token": services.door.needs_token, "is_admitted": False}
     try:
-        services.door.admit(call.headers, call.method)
+        await services.door.logouts.refresh()
+        services.door.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
         await call.answer(form.answered(told))
         return
@@ -55,6 +56,8 @@ async def login(call: Call, services: Services) -> None:
 
 async def logout(call: Call, services: Services) -> None:
     services.door.refuse_others(call.headers)
+    await services.door.logouts.refresh()
+    await services.door.leave(call.headers)
     await call.answer(form.done(_cookie("", 0, call.headers)))
 
 

@@ -1,8 +1,8 @@
 """Every route of the admin API. A route is behind the door unless it is written here that it is not."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
-from proxy.admin import facts, live, login, requests, reuse, sessions, summary, what_if
+from proxy.admin import facts, form, live, login, requests, reuse, sessions, summary, what_if
 from proxy.call import Call
 from proxy.services import Services
 
@@ -15,7 +15,8 @@ def admitted(handler: Handler) -> Handler:
     """Only for whoever may administer."""
 
     async def guarded(call: Call, services: Services) -> None:
-        services.door.admit(call.headers, call.method)
+        await services.door.logouts.refresh()
+        services.door.admit(call.headers, call.method, call.client)
         await handler(call, services)
 
     return guarded
@@ -47,7 +48,35 @@ GUARDED: tuple[tuple[str, str, Handler], ...] = (
     ("GET", f"{API}/reuse/{{id}}", reuse.entry),
     ("POST", f"{API}/reuse/{{id}}/wrong", reuse.wrong),
 )
+# What a query string may hold, where it may hold anything.
+PARAMETERS: Mapping[str, frozenset[str]] = {
+    f"GET {API}/{path}": frozenset(names.split())
+    for path, names in (
+        ("scopes", "before limit"),
+        ("summary", "from to by scope"),
+        ("requests", "scope session before limit"),
+        ("requests/{id}", "scope"),
+        ("sessions", "scope before limit"),
+        ("sessions/{session:path}", "scope before"),
+        ("facts", "scope session status domain before limit"),
+        ("facts/wiped", "scope"),
+        ("reuse", "scope before limit"),
+    )
+}
+
+
+def strict(method: str, path: str, handler: Handler) -> Handler:
+    """Refuses parameters that the route does not know."""
+    known = PARAMETERS.get(f"{method} {path}", frozenset())
+
+    async def checked(call: Call, services: Services) -> None:
+        form.refuse_unknown(call, known)
+        await handler(call, services)
+
+    return checked
+
+
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
-    *OPEN,
-    *((method, path, admitted(handler)) for method, path, handler in GUARDED),
+    *((method, path, strict(method, path, handler)) for method, path, handler in OPEN),
+    *((method, path, admitted(strict(method, path, handler))) for method, path, handler in GUARDED),
 )

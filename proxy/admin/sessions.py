@@ -1,7 +1,9 @@
 """Conversations.
 
     GET /admin/api/sessions?scope=&before=&limit=   whose last request was before a moment, latest first
-    GET /admin/api/sessions/{session}?scope=        one: its requests, oldest first, and the tree of its turns
+    GET /admin/api/sessions/{session}?scope=&before=
+                                                    one: its requests, oldest first, and the tree of its turns; of more
+                                                    than 500 requests the newest, `next` is the `before` of older ones
 
 A name may be a conversation's in several scopes; without a scope the latest is meant.
 """
@@ -15,6 +17,7 @@ from proxy.types import Json, TurnCard
 
 USUAL_SESSIONS, MOST_SESSIONS = 50, 200
 MOST_REQUESTS = 500
+MOST_NUMBER = 2**63 - 1  # of SQLite
 
 
 async def listed(call: Call, services: Services) -> None:
@@ -37,19 +40,23 @@ async def listed(call: Call, services: Services) -> None:
 
 
 async def shown(call: Call, services: Services) -> None:
-    session, scope = call.parameters["session"], form.Query(call).word("scope")
+    query = form.Query(call)
+    session, scope = call.parameters["session"], query.word("scope")
+    before = query.whole("before", 0, most=MOST_NUMBER) or None
     newest = await services.accounts.rows(scope=scope, session=session, limit=1)
     if not newest:
         raise UnknownRoute(f"There is no session {session[:40]!r}.")
     scope = newest[0][1].scope
-    found = await services.accounts.rows(scope=scope, session=session, limit=MOST_REQUESTS)
+    rest = await services.accounts.rows(scope=scope, session=session, before=before, limit=MOST_REQUESTS + 1)
+    found = rest[:MOST_REQUESTS]
+    after = found[-1][0] if len(rest) > MOST_REQUESTS else None
     cards = await services.accounts.turns(scope, session)
     with_text = shows_content(services.config)
 
     def told() -> Json:
         theirs = [rows.told(number, row, whole=True) for number, row in reversed(found)]
         turns = [_turn(card, with_text=with_text) for card in cards]
-        return {"scope": scope, "session": session, "requests": theirs, "turns": turns}
+        return {"scope": scope, "session": session, "requests": theirs, "turns": turns, "next": after}
 
     await call.answer(await form.made(services, told))
 

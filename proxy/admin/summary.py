@@ -1,6 +1,7 @@
 """Sums: what requests came to, over time and by what they have in common.
 
-    GET /admin/api/scopes                                   who asks, and when each was last heard of
+    GET /admin/api/scopes?before=&limit=                    who asks, and when each was last heard of, latest first;
+                                                            `next` is the `before` of the next page
     GET /admin/api/summary?from=&to=&by=&scope=             sums of a span of time, the last hour if none is named
 
 `by` is nothing, mechanism, model, upstream, source or plan. Points are a minute, an hour or a day wide, as the span is
@@ -20,6 +21,7 @@ from proxy.types import Bucket, Json, Sums
 
 HOUR, DAY = 3_600.0, 86_400.0
 USUAL_SPAN = HOUR
+USUAL_SCOPES, MOST_SCOPES = 200, 1_000
 MOST_SPAN = 20 * 366 * DAY
 WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
 
@@ -38,8 +40,12 @@ ADDED = ("summaries", "facts", "recall")
 
 
 async def scopes(call: Call, services: Services) -> None:
-    known = await services.accounts.scopes()
-    await call.answer(form.answered({"scopes": [{"scope": scope, "last_at": at} for scope, at in known]}))
+    query = form.Query(call)
+    limit = query.whole("limit", USUAL_SCOPES, most=MOST_SCOPES)
+    found = await services.accounts.scopes(limit + 1, before=query.moment("before", 0.0) or None)
+    told = [{"scope": scope, "last_at": at} for scope, at in found[:limit]]
+    after = found[limit - 1][1] if len(found) > limit else None
+    await call.answer(form.answered({"scopes": told, "next": after}))
 
 
 async def summary(call: Call, services: Services) -> None:

@@ -11,7 +11,20 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from proxy.config.profiles import Profile, with_overrides
-from proxy.config.values import BaseUrl, Dollars, Folder, Glob, KeyHash, LongSecret, Name, Period, Seconds, Secret
+from proxy.config.values import (
+    BaseUrl,
+    Dollars,
+    Folder,
+    Glob,
+    Host,
+    KeyHash,
+    LongSecret,
+    Name,
+    Origin,
+    Period,
+    Seconds,
+    Secret,
+)
 
 
 class Section(BaseModel):
@@ -33,6 +46,17 @@ class Server(Section):
     )
     max_header_kb: int = Field(default=64, ge=1, le=1_024, description="Largest request head, KiB.")
     drain: Seconds = Field(default=20, description="Seconds that running requests have to end at shutdown.")
+    allowed_origins: tuple[Origin, ...] = Field(
+        default=(),
+        description="Web pages that may use it through their visitors' browsers, like https://chat.example.com.",
+    )
+    allowed_hosts: tuple[Host, ...] = Field(
+        default=(),
+        description="Names, with or without a port, that it answers to on loopback besides this machine's own.",
+    )
+    open_metrics: bool = Field(
+        default=False, description="Let whoever reaches /metrics read it; else, off loopback, it needs a token."
+    )
     unknown_model: Literal["first", "reject"] = Field(
         default="first",
         description="A model that no upstream names goes to the `first` upstream, or is a 404 (`reject`).",
@@ -144,11 +168,16 @@ class ExactReuse(Section):
 
 class IntentReuse(Section):
     enabled: bool = Field(default=True, description="Answer the same question in other words from memory.")
+    paraphrases: bool = Field(
+        default=False,
+        description="Reuse also where a word is replaced or left out, if it is a known synonym or a small verifier "
+        "consents. It finds more, and is wrong more often: see the README.",
+    )
     min_cosine: float = Field(
         default=0.85,
         gt=0,
         le=1,
-        description="Cosine that a question with a word of its own must have, before every guard.",
+        description="Cosine that a question with a word of its own must have, before every guard; with `paraphrases`.",
     )
     min_cosine_agreed: float = Field(
         default=0.4,
@@ -267,6 +296,10 @@ class Admin(Section):
     token: LongSecret | None = Field(
         default=None,
         description="Token of /admin and /ui, as ${NAME} from the environment. Required unless bound to loopback.",
+    )
+    metrics_token: LongSecret | None = Field(
+        default=None,
+        description="Token of /metrics alone, as ${NAME}. Absent: off loopback admin.token, on loopback none.",
     )
     show_content: bool | None = Field(
         default=None,

@@ -121,6 +121,11 @@ def _public_is_deliberate(config: Config) -> _Found:
         yield ("auth", "mode"), f"must be `keys`, {because}: they would spend the key of upstream {keyed!r}"
 
 
+def _metrics_are_open_or_not(config: Config) -> _Found:
+    if config.server.open_metrics and config.admin.metrics_token:
+        yield ("server", "open_metrics"), "leaves `admin.metrics_token` without a use: set one of them"
+
+
 def _profiles_exist(config: Config) -> _Found:
     for key in ("profile", "profile_with_tools"):
         name = getattr(config.context, key)
@@ -149,6 +154,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _fallbacks_lead_somewhere,
     _own_keys_stay_here,
     _public_is_deliberate,
+    _metrics_are_open_or_not,
     _profiles_exist,
     _facts_fade_in_order,
     _sums_fade_in_order,

@@ -67,6 +67,28 @@ def _base_url(value: str) -> str:
     return value.rstrip("/")
 
 
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s/?#@*:\[\]]+)(:[0-9]{1,5})?")
+_IMPLIED = (("http://", ":80"), ("https://", ":443"))
+
+
+def _origin(value: str) -> str:
+    """As browsers write it, of whatever scheme: extensions and applications have schemes of their own."""
+    origin = value.lower().removesuffix("/")
+    if not _ORIGIN.fullmatch(origin):
+        raise ValueError("an origin like https://chat.example.com or http://localhost:3000, without path and wildcard")
+    for scheme, port in _IMPLIED:
+        if origin.startswith(scheme):
+            origin = origin.removesuffix(port)
+    return origin
+
+
+def _host(value: str) -> str:
+    if not _HOST.fullmatch(value.lower()):
+        raise ValueError("a name like proxy.example.com, with or without a port, without scheme, path and wildcard")
+    return value.lower()
+
+
 def _expanded(path: Path) -> Path:
     if "\0" in str(path):
         raise ValueError("a path without NUL")
@@ -93,6 +115,8 @@ KeyHash: TypeAlias = Annotated[
     WithJsonSchema({"type": "string", "format": "password", "pattern": r"^(\$\{.+\}|sha256:[0-9a-fA-F]{64})$"}),
 ]
 BaseUrl: TypeAlias = Annotated[str, AfterValidator(_base_url)]
+Origin: TypeAlias = Annotated[str, AfterValidator(_origin)]
+Host: TypeAlias = Annotated[str, AfterValidator(_host)]
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]  # metrics label, log field
 Glob: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 Dollars: TypeAlias = Annotated[float, Field(ge=0)]  # US dollars per million tokens

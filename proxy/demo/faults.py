@@ -1,6 +1,6 @@
 """What can go wrong upstream, on demand: `x-demo-fault: NAME[=VALUE][xTIMES]`.
 
-    429=SECONDS          rate limited, with Retry-After; 500, 502 (an HTML page), 503
+    429=SECONDS          rate limited, with Retry-After; 401, 500, 502 (an HTML page), 503
     slow-first-byte=S    nothing for S seconds, or until released
     stall=K              after K pieces nothing more, until released or the client leaves
     cut=K                after K pieces the connection ends without the last chunk
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 _SPEC = re.compile(r"(?P<name>\d{3}|[a-z-]+?)(?:=(?P<value>\d+(?:\.\d+)?))?(?:x(?P<times>\d+))?")
 
-STATUSES = frozenset({"429", "500", "502", "503"})
+STATUSES = frozenset({"401", "429", "500", "502", "503"})
 FRAMINGS = frozenset({"crlf", "comments", "multiline", "no-space", "split", "odd"})
 NAMES = STATUSES | FRAMINGS | {
     "slow-first-byte", "stall", "cut", "reset", "garbage", "oversized", "no-done", "error-event", "gzip",

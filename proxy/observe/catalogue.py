@@ -20,7 +20,7 @@ Several = Literal["livesum", "livemax"]  # of the values of several processes th
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
-MOST_INITIAL = 8  # series of a metric that begin at 0
+MOST_INITIAL = 9  # series of a metric that begin at 0
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -243,12 +243,25 @@ class Catalogue:
         )
 
     def _health(self) -> None:
+        self.refused = self._counter(
+            "olvido_refused",
+            "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
+            reason=labels.REFUSED,
+        )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "livesum")
         self.writer_lag = self._gauge(
             "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "livemax"
         )
         self.writer_dropped = self._counter(
-            "olvido_writer_dropped_rows", "Rows lost: the queue was full, or the database refused them."
+            "olvido_writer_dropped_rows",
+            "Rows lost: their tenant's share of the queue was full, or the database refused them. cut_links: the older "
+            "part of a history that is longer than what one request may write of it.",
+            kind=labels.ROWS,
+        )
+        self.storage_failing = self._gauge(
+            "olvido_storage_failing",
+            "1 while a part of the storage cannot do its work: a full disk, say, while rows wait in the queue.",
+            "livemax",
         )
         self.storage_seconds = self._histogram(
             "olvido_storage_seconds",

@@ -11,7 +11,7 @@ from proxy.memory import economics
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partition import UNSUITED
 from proxy.reuse.verdict import REASONS
-from proxy.types import FactStatus, Mechanisms, Outcome, PlanKind, ShiftCause, Source
+from proxy.types import FactStatus, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
 
 Values: TypeAlias = Sequence[str] | str  # every one; or what they are
 Labels: TypeAlias = Mapping[str, Values]
@@ -30,7 +30,8 @@ SAVED_BY = ("exact", "intent", "context")
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "command"}
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify"}
+        | {"command", "unreadable"}
         | {"not_deterministic"}  # exact
         | {"warming", "unavailable", "no_vector", "leans_on_context", "far", "answer_gone", "reported", "context"}
         | {"breaker", "regenerated", "rephrased"}
@@ -61,4 +62,6 @@ UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `up
 FOLD: Sequence[str] = get_args(economics.Reason)
 SHIFT: Sequence[str] = get_args(ShiftCause)
 FACT: Sequence[str] = get_args(FactStatus)
+ROWS: Sequence[str] = get_args(RowKind)
 OPERATION = ("read", "write")
+REFUSED = ("foreign_host", "foreign_origin")

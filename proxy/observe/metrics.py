@@ -29,7 +29,7 @@ class Metrics(Catalogue):
         super().__init__()
         self._models: set[str] = set()
         self._late: deque[float] = deque(maxlen=_MINUTE)
-        self._dropped = 0
+        self._dropped: dict[str, int] = {}
         for kind in ("exact", "intent"):
             self.of(self.reuse, kind, "hit")
         self.of(self.build_info, version("olvido"), platform.python_version()).set(1)
@@ -62,10 +62,11 @@ class Metrics(Catalogue):
         """`operation`: "read", or "write" of a batch. Called in any thread."""
         self.of(self.storage_seconds, operation).observe(seconds)
 
-    def dropped(self, rows: int) -> None:
-        """As many rows have been lost since the start."""
-        self.writer_dropped.inc(rows - self._dropped)
-        self._dropped = rows
+    def dropped(self, rows: Mapping[str, int]) -> None:
+        """As many rows of each kind have been lost since the start."""
+        for kind, count in rows.items():
+            self.of(self.writer_dropped, kind).inc(count - self._dropped.get(kind, 0))
+            self._dropped[kind] = count
 
     def beat(self, late: float) -> None:
         """The event loop was as late, in seconds, when it was last looked at."""

@@ -16,6 +16,7 @@ REFRESHED = 4  # beats: where processes are told as one, each looks as often as 
 
 async def metrics(call: Call, services: Services) -> None:
     """The handler of the route."""
+    services.door.admit_metrics(call.headers, call.client)
     await refresh(services)
     body = await asyncio.to_thread(services.metrics.exposition)
     await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
@@ -27,6 +28,7 @@ async def refresh(services: Services) -> None:
     told.writer_queue.set(storage.queued)
     told.writer_lag.set(storage.lag)
     told.dropped(storage.dropped)
+    told.storage_failing.set(bool(storage.troubles))
     told.tasks.set(len(services.tasks))
     told.reuse_entries.set(intent.partitions.entries)
     told.reuse_bytes.set(intent.partitions.bytes)

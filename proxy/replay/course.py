@@ -109,6 +109,7 @@ class Course:
             way.request,
             way.directives,
             private=self._is_private,
+            is_answered=_always,  # whatever was logged was answered
             sessions=self._sessions,
             chains=self._chains,
             offload=offload,
@@ -220,3 +221,7 @@ class Course:
 def _unmetered(headers: Headers) -> Headers:
     """Who only measured wants to know what would have been."""
     return tuple(each for each in headers if each != ("x-olvido-mode", "meter"))
+
+
+async def _always(_scope: str) -> bool:
+    return True

@@ -71,7 +71,8 @@ class Question:
 
     original: str
     language: Language
-    text: str = ""  # folded, without what says nothing, frames rewritten
+    folded: str = ""  # without what says nothing, accents and contractions
+    text: str = ""  # the same, frames rewritten
     is_long: bool = False  # not read: only the same text is the same question
     tokens: tuple[Token, ...] = ()
     asks: str = "none"  # what for: how, why, when, …, yesno
@@ -118,6 +119,7 @@ def _analyse(original: str, language: Language) -> Question:
     return Question(
         original=original,
         language=language,
+        folded=form.folded,
         text=text,
         tokens=tuple(reader.tokens),
         asks=form.asks,

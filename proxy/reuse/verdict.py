@@ -1,8 +1,11 @@
 """Do two questions ask the same thing?
 
-The cheapest doubt comes first: the cosine, the guards on the two questions, the alignment, the guards on the aligned
-words. If every content word of one has its word in the other, a low cosine is enough: it says little that the words
-don't. If words are left over, the pair needs a high one and the verifier's consent.
+The cheapest doubt comes first: the cosine, the guards on the two questions, whether they consist of the same words,
+the alignment, the guards on the aligned words. Where the words are the same a low cosine is enough: it says little that
+they don't.
+
+With `paraphrases` a word may be replaced: by one of its synonyms or relatives, which the alignment knows; and words may
+be left over where the cosine is high and the verifier consents.
 """
 
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ from proxy.reuse.guards import ALIGNED_GUARDS, DOUBTS, QUESTION_GUARDS
 from proxy.reuse.lexicon import lexicon
 from proxy.reuse.question import Question, Token
 from proxy.reuse.verifier import consents
+from proxy.reuse.wording import rewording
 
 REASONS = frozenset(
     {
@@ -23,11 +27,13 @@ REASONS = frozenset(
         "unmatched",
         "verifier",
         "derived",
+        "wording",
         *QUESTION_GUARDS,
         *DOUBTS,
         *ALIGNED_GUARDS,
     }
 )
+_WITH_WORDING = {**QUESTION_GUARDS, "wording": rewording}
 _EASY, _HARD = 12, 60  # content words
 _DERIVED = 0.7  # cosine, if a word is only related to its other: "abstraction", "abstract"
 _FORGIVING = 0.8  # cosine, if a word is left over that counts for little: "interesting things to know", "to do"
@@ -41,8 +47,17 @@ class Verdict:
     detail: str = ""  # what differs, for the reuse log
 
 
-def judge(asked: Question, earlier: Question, cosine: float, *, min_cosine: float, min_cosine_agreed: float) -> Verdict:
-    """May the answer to `earlier` be given to `asked`? Both of one language; doubt is a no."""
+def judge(
+    asked: Question,
+    earlier: Question,
+    cosine: float,
+    *,
+    min_cosine: float,
+    min_cosine_agreed: float,
+    paraphrases: bool,
+) -> Verdict:
+    """May the answer to `earlier` be given to `asked`? Both of one language; doubt is a no. `paraphrases`: although a
+    word has been replaced."""
     if asked.language != earlier.language:
         return Verdict(False, "language", f"{asked.language} / {earlier.language}")
     if asked.original == earlier.original:
@@ -51,7 +66,7 @@ def judge(asked: Question, earlier: Question, cosine: float, *, min_cosine: floa
         return Verdict(False, "long")
     if cosine < min_cosine_agreed:
         return Verdict(False, "cosine", f"{cosine:.2f}")
-    for name, differs in QUESTION_GUARDS.items():
+    for name, differs in (QUESTION_GUARDS if paraphrases else _WITH_WORDING).items():
         if detail := differs(asked, earlier):
             return Verdict(False, name, detail)
     if excess := _too_much_to_align(asked, earlier):

@@ -12,6 +12,8 @@ from proxy.wire.request import with_changes
 
 def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
     """If the planned messages would be refused by the upstream, the client's own are sent instead."""
+    if not request.messages:
+        return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
     messages = plan.messages
     if messages is not None:

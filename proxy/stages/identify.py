@@ -6,7 +6,7 @@ part of this history that an earlier request already had.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -67,20 +67,24 @@ async def identify(
     directives: Directives,
     *,
     private: bool,
+    is_answered: Callable[[str], Awaitable[bool]],
     sessions: SessionStore,
     chains: turns.Chains,
     offload: Offload,
 ) -> Identity:
-    """`private` says that a scope belongs to one person (personal tenancy, or a named end
-    user): then a beginning that was seen before is the same conversation, started again, branched or regenerated. In a
-    scope shared by unnamed people it is not, since two of them may begin with the same words."""
+    """`is_answered`: has an upstream answered this scope before? If not, nothing is known of it, and nothing kept.
+    `private` says that a scope belongs to one person (personal tenancy, or a named end user): then a beginning that was
+    seen before is the same conversation, started again, branched or regenerated. In a scope shared by unnamed people it
+    is not, since two of them may begin with the same words."""
     scope = whose(incoming, request, directives)
     private = is_private(scope, personal=private)
-    chain = await offload(lambda: chains.of(scope.id, request.messages))
+    answered = await is_answered(scope.id)
+    chain_of = chains.of if answered else turns.chain
+    chain = await offload(lambda: chain_of(scope.id, request.messages))
     named, source = _named_session(incoming.headers, request.fields, directives)
     first_user, first_answer = _opening(request.messages)
 
-    prefix = await sessions.longest_prefix(scope.id, chain)
+    prefix = await sessions.longest_prefix(scope.id, chain) if answered else None
     if prefix is not None and prefix.length <= (first_user if private else first_answer):
         prefix = None  # a shared system prompt (or a shared opening) is not a conversation
     known = prefix.length if prefix else 0
@@ -89,12 +93,22 @@ async def identify(
         if prefix is not None and named not in prefix.sessions:
             known = 0  # another session's history: this session's is still to be written
         continuity: Continuity = "continued" if known else "new"
-        return Identity(scope, named, source, chain, known, continuity, private)
+        return Identity(scope, named, source, chain, known, continuity, private, answered)
     if prefix is None or not (private or _is_own(prefix, request.messages)):
         session = _new_session(scope, chain, first_user, incoming, private=private)
-        return Identity(scope, session, "new", chain, private=private)
+        return Identity(scope, session, "new", chain, private=private, is_answered=answered)
     continuity = "regenerated" if known == len(chain) else "continued" if prefix.is_tip else "branched"
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
+
+
+async def unread(
+    incoming: Incoming, request: ChatRequest, directives: Directives, *, is_answered: Callable[[str], Awaitable[bool]]
+) -> Identity:
+    """Whose request it is when its messages can't be read: so they are no part of any history."""
+    scope = whose(incoming, request, directives)
+    named, source = _named_session(incoming.headers, request.fields, directives)
+    answered = await is_answered(scope.id)
+    return Identity(scope, named or f"c-{incoming.request_id}", source, chain=(), is_answered=answered)
 
 
 def whose(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:

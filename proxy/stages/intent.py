@@ -166,6 +166,8 @@ class Intent:
         self, incoming: Incoming, request: ChatRequest, identity: Identity, asked: Asked, miss: ReuseMiss
     ) -> ReuseHit | ReuseMiss:
         scope, now = identity.scope.id, incoming.received_at
+        if not identity.is_answered:
+            return replace(miss, intent="absent", asked=asked)
         if (second_thought := self.reports.second_thought(identity, asked, now)) is not None:
             return replace(miss, intent=second_thought, asked=asked)
         if self.rates.is_open(asked.partition, now):
@@ -218,8 +220,11 @@ class Intent:
             cosine,
             min_cosine=self.config.min_cosine,
             min_cosine_agreed=self.config.min_cosine_agreed,
+            paraphrases=self.config.paraphrases,
         )
-        if verdict.reused and not contexts_agree(asked.context, entry.context, asked.language):
+        if verdict.reused and not contexts_agree(
+            asked.context, entry.context, asked.language, paraphrases=self.config.paraphrases
+        ):
             return Verdict(False, "context", "")
         return verdict
 

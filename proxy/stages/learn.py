@@ -32,6 +32,7 @@ from proxy.wire.request import message
 T = TypeVar("T")
 
 DEADLINE = 30.0  # seconds
+QUEUED_AT_ONCE = 500  # turns of one request that wait to be written
 EMBEDDED_AT_ONCE = 16  # texts: others have their turn between
 
 
@@ -120,8 +121,10 @@ class Learner:
         if read.facts and not is_managed and await self._was_forgotten(scope, shelf, read.facts):
             read = await reading()
         self._library.learn(scope, shelf, read.facts)
-        for turn in read.turns:
+        for number, turn in enumerate(read.turns, 1):
             self._library.keep_turn(scope, turn, None)
+            if number % QUEUED_AT_ONCE == 0:  # a long history that is new is written bit by bit
+                await self._library.archive.flush()
         kept.set()
         await self._embed_facts(shelf)
         if is_managed:
@@ -177,7 +180,7 @@ class Learner:
                 return  # found by their words alone, until they are read again
             vectors = np.stack(rows)
             await self._in_thread(partial(shelf.put, turn, vectors))
-            self._library.keep_turn(scope, turn, vectors)
+            self._library.keep_turn(scope, turn, vectors)  # slower than the disk: a text takes milliseconds
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)

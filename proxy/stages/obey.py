@@ -2,14 +2,15 @@
 
 It depends on no plan, no cache and no mode: whoever orders it is obeyed. A command is recorded durably before its
 request goes on; where storage is slow or gone, what is known of it is hidden at once, and it stays pending in this
-process, which tries again until it is done.
+process, which tries again until it is done. Of a scope that no upstream has answered yet nothing is kept: what its
+request itself says is forgotten when it has been answered (record.py), before any of it is learnt.
 """
 
 import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 
 from proxy.memory.commands import commands
 from proxy.storage.library import Library
@@ -45,20 +46,27 @@ class Obedience:
         tasks: Tasks,
         learning: Callable[[str], Collection[asyncio.Event]],
         *,
+        is_answered: Callable[[str], Awaitable[bool]],
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
-        """`learning`: of a scope, what is set when what has been said is learnt."""
+        """`learning`: of a scope, what is set when what has been said is learnt. `is_answered`: has an upstream
+        answered this scope before? If not, nothing is kept of it, and nothing is made for it."""
         self._library = library
         self._tasks = tasks
         self._learning = learning
+        self._is_answered = is_answered
         self._pauses = pauses
 
     async def obey(self, scope: str, order: Order) -> None:
         """Returns when it is durable. Whoever does not wait for it is obeyed all the same."""
+        await self.begin(scope, order).wait()
+
+    def begin(self, scope: str, order: Order) -> asyncio.Event:
+        """What it names is hidden when this returns; what is returned is set when it is durable."""
         self._library.hide(scope, order)
         recorded = asyncio.Event()
         self._tasks.spawn(self._until_done(scope, order, recorded), name="forget")
-        await recorded.wait()
+        return recorded
 
     async def _until_done(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
         try:
@@ -82,7 +90,9 @@ class Obedience:
         for pause in itertools.chain(self._pauses, itertools.repeat(self._pauses[-1])):
             try:
                 async with asyncio.timeout(DEADLINE):
-                    await self._library.carry_out(scope, order, recorded.set)
+                    if await self._is_answered(scope.partition("~")[0]):
+                        await self._library.carry_out(scope, order, recorded.set)
+                    recorded.set()
             except Exception as error:  # noqa: BLE001 (whatever ails storage: it is tried again)
                 log.warning("a command to forget waits for storage", extra={"why": type(error).__name__})
                 await asyncio.sleep(pause)

@@ -94,13 +94,15 @@ class Planner:
         is_metered = mode == "meter"
         if len(request.raw) > MOST_COUNTED:
             return counted if is_metered else _judged(counted, counted.tokens_sent / max(1.0, factor), limit)
-        shelf = await self._library.shelf(identity.memory)
+        shelf = await self._library.shelf(identity.memory) if identity.is_answered else Shelf.passing()
         if not directives.remember:
             shelf = shelf.apart()
         if self._is_left_alone(counted, profile, limit, shelf):
             return counted
-        await self._library.index(identity.memory, shelf)
-        found = await self._library.state(identity.memory, identity.chain)
+        found = None
+        if identity.is_answered:
+            await self._library.index(identity.memory, shelf)
+            found = await self._library.state(identity.memory, identity.chain)
         looked = Looked(shelf, found[0] if found else None, await self._vector(request))
         work = partial(self._decided, incoming, request, identity, upstream, profile, limit, looked)
         managed = await asyncio.get_running_loop().run_in_executor(self._executor, work)
@@ -121,7 +123,9 @@ class Planner:
         size = len(request.raw)
         rough = await Offload(self._executor, size)(lambda: _rough.request(request))
         factor = self._calibrations.rough.factor(upstream.name, request.model)
-        if factor is None and size <= MOST_COUNTED:
+        if factor is None and not identity.is_answered and size <= MOST_COUNTED:
+            tokens = await self._counter.once(request, self._executor)
+        elif factor is None and size <= MOST_COUNTED:
             tokens = await self._counter.request(request, identity.chain, self._executor)
         else:
             tokens = round(rough * (factor or 1.0))

@@ -16,13 +16,15 @@ from proxy.attempt import Attempts
 from proxy.config import price_for
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
-from proxy.stages import exact, ledger_row
+from proxy.stages import exact, ledger_row, obey
 from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
+from proxy.stages.obey import Obedience
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, SessionStore
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, TokenCounter
-from proxy.types import Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
+from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.request import message
@@ -46,6 +48,7 @@ class Recorder:
     def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
         *,
+        answered: AnsweredScopes,
         ledger: Ledger,
         sessions: SessionStore,
         answers: AnswerCache,
@@ -56,11 +59,13 @@ class Recorder:
         flights: exact.Flights,
         remember: Remember,
         learner: Learner,
+        obedience: Obedience,
         tasks: Tasks,
         executor: Executor,
         ttl: float,
         keeper: Keeper | None = None,
     ) -> None:
+        self._answered = answered
         self._ledger = ledger
         self._sessions = sessions
         self._answers = answers
@@ -71,6 +76,7 @@ class Recorder:
         self._flights = flights
         self._remember_asked = remember
         self._learner = learner
+        self._obedience = obedience
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
@@ -79,6 +85,9 @@ class Recorder:
     def delivered(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> None:
         """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
         to the client, whose next request may follow at once; the rest is done in the background."""
+        if _is_success(delivery):
+            self._answered.add(passage.identity.scope.id)
+            self._obey_late(passage, attempts)
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
         if small:
             delivery = attempts.call(
@@ -87,11 +96,21 @@ class Recorder:
         total = perf_counter() - passage.started
         self._tasks.spawn(self._finish(passage, delivery, attempts, total, read=small), name="record")
 
+    def _obey_late(self, passage: Passage, attempts: Attempts) -> None:
+        """A command to forget, in a request before which there was nothing of its scope: from now on there would be
+        what it says itself."""
+        identity, at = passage.identity, passage.incoming.received_at
+        if identity.is_answered or passage.miss.reason != "command" or "identify" in attempts.failed:
+            return
+        order = attempts.call("obey", lambda: obey.ordered(passage.request, identity, at), fallback=None)
+        if order is not None:
+            self._obedience.begin(identity.memory, order)
+
     async def _finish(
         self, passage: Passage, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
     ) -> None:
         answer: StoredAnswer | None = None
-        key, asked = passage.miss.key, passage.miss.asked
+        key, lead, asked = passage.miss.key, passage.miss.lead, passage.miss.asked
         try:
             if not read:
                 reading = self._in_thread(lambda: _read_and_chain(passage, delivery))
@@ -101,13 +120,13 @@ class Recorder:
             if (key is not None or asked is not None) and delivery.upstream == passage.upstream:
                 answer = exact.storable(delivery, passage.incoming.received_at)
             if key is not None and answer is not None:
-                self._flights.share(key, answer)
+                self._flights.share(key, lead, answer)
                 put = self._answers.put(passage.identity.scope.id, key, answer, self._ttl)
                 await attempts.run("store", put, fallback=None, deadline=DEADLINE)
         finally:
             # Those who wait for this answer must not wait for ever, whatever happened here.
             if key is not None:
-                self._flights.land(key, answer, abandoned=delivery.outcome == "client_gone")
+                self._land(key, lead, delivery, answer)
         if asked is not None and answer is not None and passage.directives.store:
             remembering = self._remember_asked(passage, asked, answer, key)
             await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
@@ -118,7 +137,17 @@ class Recorder:
         attempts.call(
             "ledger", lambda: self._write(self._row(passage, delivery, generated, attempts, total)), fallback=None
         )
-        attempts.call("contents", lambda: self._keep(passage, delivery.completion or delivery.partial), fallback=None)
+        if _is_known(passage, delivery):
+            answer_given = delivery.completion or delivery.partial
+            attempts.call("contents", lambda: self._keep(passage, answer_given), fallback=None)
+
+    def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
+        if delivery.outcome == "client_gone":
+            self._flights.abandon(key, lead)
+        elif answer is None and delivery.outcome != "complete":
+            self._flights.fail(key, lead, told=None)
+        else:
+            self._flights.land(key, lead, answer)
 
     def reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts) -> None:
         """The answer came from memory; the upstream never saw the request."""
@@ -173,10 +202,20 @@ class Recorder:
             self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
             self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
         price = self._price(delivery.upstream, passage.request.model)
-        return ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
+        row = ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
+        return row if _is_known(passage, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self._router.named(upstream).config, model)
+
+
+def _is_success(delivery: Delivery) -> bool:
+    return 200 <= delivery.status < 300
+
+
+def _is_known(passage: Passage, delivery: Delivery) -> bool:
+    """Has an upstream answered whoever asks, now or before?"""
+    return passage.identity.is_answered or _is_success(delivery)
 
 
 def _read(delivery: Delivery) -> Delivery:
@@ -196,7 +235,7 @@ def _read(delivery: Delivery) -> Delivery:
 def _read_and_chain(passage: Passage, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
     """The delivery, read, and the links that are known from now on: none if it came to nothing."""
     delivery = _read(delivery)
-    if delivery.outcome == "our_error" or delivery.status >= 400:
+    if delivery.outcome == "our_error" or not _is_success(delivery):
         return delivery, ()
     return delivery, _chain(passage, delivery.completion)
 

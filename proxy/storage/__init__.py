@@ -4,12 +4,14 @@
 |---|---|
 | base.py | SessionStore, Ledger, AnswerCache, ReuseStore, and their "off" implementations |
 | recollection.py | FactStore, Archive, StateStore, WipeStore: what memory needs, and their "off" implementations |
+| answered.py | scopes that an upstream has answered: before that nothing is made for a scope |
 | library.py | what each scope remembers, in memory, in front of those three: facts, the index of old turns, states |
 | shelf.py, orders.py | one scope's part of it; commands to forget that are not carried out yet |
 | opening.py | opens what the configuration asks for, and does without what can't be opened |
 | memory.py | in this process, bounded; and what the backends on disk keep in front of the disk |
 | sqlite.py, statements.py | one SQLite file for everything: WAL, one writer; sessions and ledger in it |
 | writer.py | the writer task: what is put is durable within `interval` seconds, in short BEGIN IMMEDIATE batches |
+| shares.py | how many rows a tenant may have waiting for the writer, so that none makes another's disappear |
 | migrations.py, accounts_schema.py, wipes_schema.py | the schema as named, append-only steps |
 | ledger_rows.py, rollups.py | ledger rows in SQLite, and the sums that are written with them |
 | accounts.py | what the page reads: Accounts, ContentStore, and their "off" implementations |

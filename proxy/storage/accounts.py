@@ -26,8 +26,8 @@ class Accounts(Protocol):
         in their order, if sums are told `by` something."""
         ...
 
-    async def scopes(self, limit: int = 200) -> list[tuple[str, float]]:
-        """Scopes and when each was last heard of, latest first."""
+    async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
+        """Scopes and when each was last heard of, if that was before `before`, latest first."""
         ...
 
     async def rows(
@@ -89,7 +89,11 @@ class AccountsOff:
     ) -> list[Bucket]:
         return []
 
-    async def scopes(self, limit: int = 200) -> list[tuple[str, float]]:  # noqa: ARG002 (Protocol)
+    async def scopes(
+        self,
+        limit: int = 200,  # noqa: ARG002 (Protocol)
+        before: float | None = None,  # noqa: ARG002 (Protocol)
+    ) -> list[tuple[str, float]]:
         return []
 
     async def rows(

@@ -43,11 +43,12 @@ class _Gone:
 
 
 class MemoryArchive:
-    """Keeps the `max_turns` turns that changed last, and every link that was forgotten."""
+    """Keeps the `max_turns` turns that changed last, and the `max_gone` links that were forgotten last."""
 
-    def __init__(self, ttl: float, max_turns: int = 10_000) -> None:
+    def __init__(self, ttl: float, max_turns: int = 10_000, max_gone: int = 100_000) -> None:
         self._ttl = ttl
         self._max_turns = max_turns
+        self._max_gone = max_gone
         self._rows: OrderedDict[Key, _Row] = OrderedDict()  # in the order of their last change
         self._gone: dict[Key, _Gone] = {}  # the same
         self._changes = itertools.count(1)
@@ -78,7 +79,7 @@ class MemoryArchive:
     def lift(self, scope: str, links: Sequence[bytes]) -> None:
         for link in links:
             if self._is_gone(scope, link):
-                grave = self._gone[scope, link]
+                grave = self._gone.pop((scope, link))
                 self._gone[scope, link] = replace(grave, change=next(self._changes), lifted=True)
 
     async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
@@ -181,7 +182,10 @@ class MemoryArchive:
         if known is None or known.lifted:
             if parent is None and known is not None:
                 parent = known.parent
+            self._gone.pop((scope, link), None)
             self._gone[scope, link] = _Gone(next(self._changes), parent, at)
+            if len(self._gone) > self._max_gone:
+                del self._gone[next(iter(self._gone))]
         elif known.parent is None:
             self._gone[scope, link] = replace(known, parent=parent)
 

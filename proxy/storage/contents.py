@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from proxy.storage.scoped import SCOPE_ID, ScopedWrites
+from proxy.storage.shares import CONTENTS
 from proxy.storage.sqlite import Database
 from proxy.storage.statements import ADD_SCOPES, ADD_SESSIONS, OWNERS
 from proxy.types import Contents
@@ -124,7 +125,7 @@ class SqliteContents:
         self._database = database
         self._limits = limits or ContentLimits()
         self._clock = clock
-        self._writes = ScopedWrites(database.writer, _apply)
+        self._writes = ScopedWrites(database.writer, CONTENTS, _apply)
 
     def put(self, contents: Contents) -> None:
         if contents.size <= self._limits.entry_bytes:
@@ -145,7 +146,7 @@ class SqliteContents:
         return (await self._read(statement, values))[::-1]
 
     def forget(self, scope: str) -> None:
-        self._writes.put(scope, scope, erases=True)
+        self._writes.delete(scope, scope)
 
     async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Contents]:
         values = {**values, "since": self._limits.since(self._clock())}

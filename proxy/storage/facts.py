@@ -12,12 +12,14 @@ from typing import Any
 import msgspec
 
 from proxy.storage.scoped import SCOPE_ID, ScopedWrites
+from proxy.storage.shares import FACTS
 from proxy.storage.sqlite import Database
 from proxy.storage.statements import ADD_SCOPE
 from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(Fact))
+PUT_AT_ONCE = 500  # facts: where they are more than fit into the queue, some still do
 PUT = f"""
     INSERT INTO facts (scope_id, {", ".join(COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join(f":{name}" for name in COLUMNS)})
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
@@ -111,16 +113,20 @@ class SqliteFacts:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._writes = ScopedWrites(database.writer, _apply)
+        self._writes = ScopedWrites(database.writer, FACTS, _apply)
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
-        self._queue(PUT, scope, [_row(scope, fact) for fact in facts])
+        for start in range(0, len(facts), PUT_AT_ONCE):
+            rows = [_row(scope, fact) for fact in facts[start : start + PUT_AT_ONCE]]
+            self._writes.put(scope, _Change(PUT, scope, rows), len(rows))
 
     def forget(self, scope: str, ids: Sequence[str]) -> None:
-        self._queue(FORGET, scope, [{"scope": scope, "id": fact_id} for fact_id in ids], erases=True)
+        if ids:
+            rows = [{"scope": scope, "id": fact_id} for fact_id in ids]
+            self._writes.delete(scope, _Change(FORGET, scope, rows), len(rows))
 
     async def all(self, scope: str) -> list[Fact]:
-        await self._writes.settled(scope)
+        await self._writes.settled(scope, strictly=True)
         return await self._database.read(functools.partial(_all, scope))
 
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:
@@ -138,10 +144,6 @@ class SqliteFacts:
 
     async def close(self) -> None:
         await self.flush()
-
-    def _queue(self, statement: str, scope: str, rows: Sequence[Mapping[str, Any]], *, erases: bool = False) -> None:
-        if rows:
-            self._writes.put(scope, _Change(statement, scope, rows), len(rows), erases=erases)
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:

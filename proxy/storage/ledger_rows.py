@@ -10,7 +10,7 @@ import msgspec
 
 from proxy.storage.rollups import add_up, newest
 from proxy.storage.statements import ADD_SCOPES, ADD_SESSIONS
-from proxy.types import LedgerRow, Trail
+from proxy.types import UNANSWERED, LedgerRow, Trail
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(LedgerRow) if field.name != "scope")
@@ -26,6 +26,16 @@ ADD_ROW = f"""
     )
     ON CONFLICT (scope_id, request_id) DO NOTHING
 """  # noqa: S608 (our own column names)
+# They are in the sums by then; rows that are still to be added up stay.
+SHORTEN = """
+    DELETE FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
+        AND id > (SELECT backlog FROM rollup_progress)
+        AND id <= (
+            SELECT id FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
+            ORDER BY id DESC LIMIT 1 OFFSET :kept
+        )
+"""
+UNANSWERED_ROWS = 10_000  # of requests that no upstream has answered, nor any other of their scope
 # What a row is read from: its number, its scope, its columns.
 READ = ", ".join(("ledger.id", "scopes.name", *(f"ledger.{name}" for name in COLUMNS)))
 RECENT = f"""
@@ -46,6 +56,8 @@ def add_rows(connection: sqlite3.Connection, rows: Sequence[LedgerRow]) -> None:
     before = newest(connection)
     connection.executemany(ADD_ROW, [(*_plain(row), *_encoded(row)) for row in rows])
     add_up(connection, before)
+    if any(row.scope == UNANSWERED for row in rows):
+        connection.execute(SHORTEN, {"scope": UNANSWERED, "kept": UNANSWERED_ROWS})
 
 
 def _encoded(row: LedgerRow) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ READING_DEADLINE = 60.0  # seconds; the next request goes on where it ends
 TIDY_SECONDS = 60.0  # between two looks for turns whose time in the archive has passed
 FRESH_SECONDS = 1.0  # what another process has written is seen after as long
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
+MOST_SHELVES = 5_000  # an empty one takes 5 kB; one that has left is read again
 MOST_STATES = 20_000
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it is read as if it were new
 
@@ -55,6 +56,7 @@ class Library:
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         refresh_seconds: float = FRESH_SECONDS,
         most_bytes: int = MOST_BYTES,
+        most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
     ) -> None:
         self.facts = facts
@@ -69,6 +71,7 @@ class Library:
         self._on_fail_open = on_fail_open
         self._refresh_seconds = refresh_seconds
         self._most_bytes = most_bytes
+        self._most_shelves = most_shelves
         self._most_states = most_states
         self._tidied_at = monotonic()
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
@@ -78,14 +81,26 @@ class Library:
 
     async def shelf(self, scope: str) -> Shelf:
         """With its facts as of now; those that other processes have written, as of a second ago."""
-        shelf = self._shelves.setdefault(scope, Shelf())
+        shelf = self._shelves.get(scope) or self._placed(scope, Shelf())
         self._shelves.move_to_end(scope)
         if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
             before = shelf.changes
-            known = await self.facts.all(scope)
+            try:
+                known = await self.facts.all(scope)
+            except StorageError:
+                if shelf.stated_at < 0:
+                    raise
+                return shelf  # what is here is newer than what can be written
             if shelf.changes == before:  # else what was read is older than what is here
                 shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
                 shelf.stated_at = at
+        return shelf
+
+    def _placed(self, scope: str, shelf: Shelf) -> Shelf:
+        self._shelves[scope] = shelf
+        self._shelves.move_to_end(scope)
+        if len(self._shelves) > self._most_shelves:
+            self._shelves.popitem(last=False)
         return shelf
 
     async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
@@ -170,11 +185,11 @@ class Library:
         await self.forget(scope, facts, order.chain[-1:], at=order.at, recorded=recorded)
 
     async def _wipe(self, scope: str, order: Order) -> None:
+        await self.wipes.settled(scope)  # what an attempt before this one has queued is not queued again
         self.wipes.wipe(scope, order.chain, at=order.at, until=order.at + self._undo)
         self._contents.forget(scope.partition("~")[0])
         self.forget_states(scope)
-        await self.facts.flush()
-        await self.wipes.flush()
+        await self.wipes.settled(scope)
         if any(fact.created_at <= order.at for fact in await self.facts.all(scope)):
             raise StorageError("what was to be forgotten is still there")
         shelf = self._empty(scope, order)
@@ -186,17 +201,17 @@ class Library:
         left = {name: fact for name, fact in before.facts.items() if fact.created_at > order.at}
         shelf = Shelf(facts=left, forgotten=before.forgotten, since=before.since, wiped_at=order.at)
         shelf.forget(frozenset(order.chain), order.at)
-        self._shelves[scope] = shelf
-        return shelf
+        return self._placed(scope, shelf)
 
     async def restore(self, scope: str) -> Wiped | None:
-        """What came back of what had been wiped; None if there was nothing. Durable once it returns."""
+        """What came back of what had been wiped; None if there was nothing. Durable once it returns; raises
+        StorageError if it is not."""
         now = time()
         found = await self.wipes.wiped(now, scope)
         if not found:
             return None
         self.wipes.restore(scope, now)
-        await self.wipes.flush()
+        await self.wipes.settled(scope)
         self._shelves.pop(scope, None)  # it is read anew
         return found[0]
 

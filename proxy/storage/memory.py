@@ -3,13 +3,13 @@ what is known of a link (`Link`), what they keep in front of the disk (`Pending`
 its wall and its end (`Entry`)."""
 
 import itertools
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from proxy.storage.base import KnownPrefix
-from proxy.types import LedgerRow, StoredAnswer
+from proxy.types import UNANSWERED, LedgerRow, StoredAnswer
 
 V = TypeVar("V")
 Key = tuple[str, bytes]  # scope, link
@@ -172,10 +172,15 @@ class MemoryLedger:
         self._max_rows = max_rows
         self._numbers = itertools.count(1)
         self._rows: OrderedDict[tuple[str, str], tuple[int, LedgerRow]] = OrderedDict()
+        self._unanswered: deque[tuple[str, str]] = deque()  # they may take a tenth of the rows
 
     def append(self, row: LedgerRow) -> None:
         if (key := (row.scope, row.request_id)) not in self._rows:
             self._rows[key] = (next(self._numbers), replace(row, stage_seconds=dict(row.stage_seconds)))
+            if row.scope == UNANSWERED:
+                self._unanswered.append(key)
+        if len(self._unanswered) > self._max_rows // 10:
+            self._rows.pop(self._unanswered.popleft(), None)
         if len(self._rows) > self._max_rows:
             self._rows.popitem(last=False)
 

@@ -37,10 +37,10 @@ class MemoryAccounts:
 
         return await asyncio.to_thread(work)
 
-    async def scopes(self, limit: int = 200) -> list[tuple[str, float]]:
+    async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
         found = _grouped((row.scope, row.at) for row in self._rows())
         latest = sorted(((name, max(times)) for name, times in found.items()), key=lambda each: (-each[1], each[0]))
-        return latest[: max(0, limit)]
+        return [(name, at) for name, at in latest if before is None or at < before][: max(0, limit)]
 
     async def rows(
         self,

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from proxy.config import Config, shows_content
 from proxy.storage.accounts import Accounts, AccountsOff, ContentsOff, ContentStore
+from proxy.storage.answered import OnRecord, nothing_on_record
 from proxy.storage.answers import DiskAnswers
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import (
@@ -70,6 +71,7 @@ class Storage:
     accounts: Accounts
     contents: ContentStore
     secret: bytes = field(repr=False)
+    on_record: OnRecord = nothing_on_record  # is anything kept of this scope?
     database: Database | None = None
     retention: Retention | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
@@ -80,9 +82,15 @@ class Storage:
         return self.database.writer.depth if self.database else 0
 
     @property
-    def dropped(self) -> int:
-        """Rows lost since the start."""
-        return self.database.writer.dropped if self.database else 0
+    def dropped(self) -> Mapping[str, int]:
+        """Rows lost since the start, by kind."""
+        return self.database.writer.dropped if self.database else {}
+
+    @property
+    def troubles(self) -> Mapping[str, str]:
+        """Parts that can't do their work, and why."""
+        failing = self.database.writer.failing if self.database else None
+        return self.failures if failing is None else {**self.failures, "database": f"cannot be written: {failing}"}
 
     @property
     def lag(self) -> float:
@@ -152,6 +160,7 @@ async def open_storage(
             accounts=MemoryAccounts(ledger, archive),
             contents=MemoryContents(limits) if keeps_contents else ContentsOff(),
             secret=secrets.token_bytes(SECRET_BYTES),
+            on_record=_with_facts(facts or FactsOff()),
         )
 
     folder = config.storage.path
@@ -178,10 +187,20 @@ async def open_storage(
         accounts=SqliteAccounts(database) if database else AccountsOff(),
         contents=SqliteContents(database, limits) if database and keeps_contents else ContentsOff(),
         secret=secret,
+        on_record=database.has_scope if database else nothing_on_record,
         database=database,
         retention=retention,
         failures=failures,
     )
+
+
+def _with_facts(facts: FactStore) -> OnRecord:
+    """Somebody may have been told facts, by the API, before the first request."""
+
+    async def on_record(scope: str) -> bool:
+        return bool(await facts.all(scope))
+
+    return on_record
 
 
 def _opened(opening: Callable[[], T], part: str, failures: dict[str, str]) -> T | None:

@@ -22,6 +22,7 @@ REFRESH_SECONDS = 1.0
 INLINE_ROWS = 20_000  # a search among as many takes half a millisecond
 ENTRY_OVERHEAD = 800  # bytes of an entry besides its texts and its vector: the objects themselves, ids, keys
 PARTITION_OVERHEAD = 2_000
+MAX_PARTITIONS = 10_000  # an empty one takes 2 kB; one that has left is loaded again
 
 
 class Partitions:
@@ -34,6 +35,7 @@ class Partitions:
         executor: Executor,
         *,
         max_bytes: int = MAX_BYTES,
+        max_partitions: int = MAX_PARTITIONS,
         refresh_seconds: float = REFRESH_SECONDS,
         inline_rows: int = INLINE_ROWS,
     ) -> None:
@@ -42,6 +44,7 @@ class Partitions:
         self._store = store
         self._executor = executor
         self._max_bytes = max_bytes
+        self._max_partitions = max_partitions
         self._refresh_seconds = refresh_seconds
         self._inline_rows = inline_rows
         self._partitions: OrderedDict[tuple[str, str], Partition] = OrderedDict()
@@ -126,7 +129,7 @@ class Partitions:
             return  # it has left meanwhile: who still holds it may end what they do
         self._partitions.move_to_end((scope, partition))
         self._add_up(here)
-        while self.bytes > self._max_bytes and len(self._partitions) > 1:
+        while (self.bytes > self._max_bytes or self.partitions > self._max_partitions) and self.partitions > 1:
             _, left = self._partitions.popitem(last=False)
             self.bytes -= left.counted_bytes
             self.entries -= left.counted_entries

@@ -23,8 +23,8 @@ class FactStore(Protocol):
     keeps: bool  # is anything remembered here? Where not, nobody need look for it
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
-        """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written, so a
-        fact and the one it supersedes never both count."""
+        """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written (of
+        up to 500 facts), so a fact and the one it supersedes never both count."""
         ...
 
     def forget(self, scope: str, ids: Sequence[str]) -> None:
@@ -170,6 +170,10 @@ class WipeStore(Protocol):
         """The scopes, or this one, of which something can be brought back, sorted."""
         ...
 
+    async def settled(self, scope: str) -> None:
+        """Returns when what is queued of this scope is durable. Raises StorageError while it cannot be written."""
+        ...
+
     async def flush(self) -> None: ...
     async def close(self) -> None: ...
 
@@ -258,5 +262,6 @@ class WipesOff:
     async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:  # noqa: ARG002 (Protocol)
         return []
 
+    async def settled(self, scope: str) -> None: ...
     async def flush(self) -> None: ...
     async def close(self) -> None: ...

@@ -18,6 +18,7 @@ from proxy.storage import sqlite_wipes
 from proxy.storage.base import StorageError
 from proxy.storage.contents import remove_expired
 from proxy.storage.rollups import MINUTE, catch_up, condense
+from proxy.storage.shares import DELETIONS
 from proxy.storage.writer import Write, Writer
 from proxy.tasks import Tasks
 
@@ -116,7 +117,7 @@ class Retention:
         """Once through everything. What was done, by kind."""
         done: dict[str, int] = {}
         for kind, step, most in self._steps(self._clock()):
-            if self._stopped:
+            if self._stopped or self._writer.failing is not None:  # the next run finds the same to do
                 break
             try:
                 done[kind] = done.get(kind, 0) + await self._repeated(step, most)
@@ -178,10 +179,10 @@ class Retention:
     async def _take(self, step: Step) -> int:
         # SQLite's log is emptied last: what was deleted stands in it, and it is never longer than since then.
         taken = _Taken(step)
-        if self._writer.put(Write(1, _apply, taken, erases=step is _nothing)):
+        if self._writer.put(Write(1, _apply, taken, erases=step is _nothing, kind=DELETIONS, scope="")):
             await self._writer.flush()
         if taken.did is None:
-            raise StorageError("a step was dropped")
+            raise StorageError(self._writer.failing or "a step was dropped")
         return taken.did
 
     def _sweep(self, connection: sqlite3.Connection, until: float) -> int:

@@ -1,7 +1,7 @@
 """Reuse by intent in this process, bounded; and what every backend does with an entry: how two of the same id become
 one (`joined`), and how a vector is kept (`packed`)."""
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,7 @@ from proxy.types import ReuseDecision, ReuseEntry, Vector
 
 KEPT_AFTER_EXPIRY = 30 * 86_400.0  # seconds that an entry with strikes is remembered after its end
 LOG_ROWS = 1_000  # of a scope
+LOGGED_SCOPES = 1_000  # in this process
 
 
 def joined(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
@@ -60,7 +61,8 @@ class MemoryReuse:
         self._max_entries = max_entries
         self._rows: OrderedDict[tuple[str, str], _Row] = OrderedDict()  # in the order of their last change
         self._changes = 0
-        self._log: defaultdict[str, deque[ReuseDecision]] = defaultdict(lambda: deque(maxlen=log_rows))
+        self._log_rows = log_rows
+        self._log: OrderedDict[str, deque[ReuseDecision]] = OrderedDict()  # by scope, least recently written first
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
         known = self._rows.get((scope, entry.id))
@@ -105,7 +107,10 @@ class MemoryReuse:
         return next(((scope, row.entry) for (scope, name), row in self._rows.items() if name == entry_id), None)
 
     def log(self, scope: str, decision: ReuseDecision) -> None:
-        self._log[scope].append(decision)
+        self._log.setdefault(scope, deque(maxlen=self._log_rows)).append(decision)
+        self._log.move_to_end(scope)
+        if len(self._log) > LOGGED_SCOPES:
+            self._log.popitem(last=False)
 
     async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
         lines = self._log.get(scope, ())

@@ -33,6 +33,11 @@ class Shelf:
     read_at: float = float("-inf")  # when the archive was
     reading: asyncio.Task[None] | None = None
 
+    @classmethod
+    def passing(cls) -> "Shelf":
+        """Of a scope that nothing is kept of yet: what a request adds to it goes with the request."""
+        return cls()
+
     @property
     def size(self) -> int:
         """Bytes that it takes in memory, about."""

@@ -25,6 +25,7 @@ from proxy.storage.ledger_rows import add_rows, recent_rows
 from proxy.storage.memory import Key, Link, Pending, Recent, passage
 from proxy.storage.migrations import migrate, storage_errors
 from proxy.storage.secret import private_file, private_folder
+from proxy.storage.shares import CUT_LINKS, LEDGER, LINKS
 from proxy.storage.statements import (
     ADD_SCOPES,
     ADD_SESSIONS,
@@ -44,7 +45,13 @@ Observed = Callable[[str, float], object]  # "read" or "write", and how many sec
 
 READERS = 2
 MAX_LOOKED_UP = 1_000  # requests between their look-up and their end
+# Of one request, the last ones: by them the next request is recognised. A longer history is recognised where it goes on
+# or is edited within as many messages of its end.
+MOST_LINKS = 2_000
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
+
+
+HAS_SCOPE = "SELECT 1 FROM scopes WHERE name = ?"
 
 
 class Database:
@@ -84,6 +91,10 @@ class Database:
             raise StorageError(f"{self.path} is closed")
         with storage_errors(self.path):
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
+
+    async def has_scope(self, scope: str) -> bool:
+        """Is anything written of it? Raises `StorageError`."""
+        return await self.read(lambda connection: connection.execute(HAS_SCOPE, (scope,)).fetchone()) is not None
 
     async def close(self) -> None:
         """Write what is queued, then let go of the file. A second call does nothing."""
@@ -141,16 +152,16 @@ class SqliteSessions:
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
         if start >= len(chain):
             return
+        if (first := len(chain) - MOST_LINKS) > start:
+            self._database.writer.drop(CUT_LINKS, first - start)
+            start = first
         changes = [((scope, digest), link) for digest, link in passage(session, chain, start, at)]
         keys = [key for key, _ in changes]
-        write = Write(
-            rows=len(changes),
-            apply=_merge_links,
-            what=_Passage(scope, session, at, changes),
-            settled=functools.partial(self._pending.settle, keys),
-        )
         if self._recent.holds(changes):
             return
+        passed = _Passage(scope, session, at, changes)
+        settled = functools.partial(self._pending.settle, keys)
+        write = Write(len(changes), _merge_links, passed, settled, kind=LINKS, scope=scope)
         self._recent.follow(changes, new=self._is_new(scope, chain, start))
         if self._database.writer.put(write):
             for key, link in changes:
@@ -170,7 +181,7 @@ class SqliteSessions:
         """Was it looked up that nothing of `chain[start:]` is known? The request's chain is this one, or all of it but
         the answer's link."""
         lengths = [self._looked_up.pop((scope, link), None) for link in chain[-2:]]
-        return start in lengths
+        return any(known is not None and known <= start for known in lengths)
 
     async def flush(self) -> None:
         await self._database.writer.flush()
@@ -184,7 +195,7 @@ class SqliteLedger:
         self._database = database
 
     def append(self, row: LedgerRow) -> None:
-        self._database.writer.put(Write(rows=1, apply=add_rows, what=row))
+        self._database.writer.put(Write(1, add_rows, row, kind=LEDGER, scope=row.scope))
 
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
         return await self._database.read(functools.partial(recent_rows, scope, limit))

@@ -70,7 +70,7 @@ BUCKETS: Mapping[Dimension, str] = {by: _buckets(by) for by in get_args(Dimensio
 SCOPES = f"""
     WITH RECURSIVE {OWNERS}
     SELECT scopes.name, (SELECT max(last_at) FROM session_sums WHERE scope_id = owners.id) AS last
-    FROM owners CROSS JOIN scopes USING (id) ORDER BY last DESC, scopes.name LIMIT :limit
+    FROM owners CROSS JOIN scopes USING (id) WHERE last < :before ORDER BY last DESC, scopes.name LIMIT :limit
 """  # noqa: S608 (our own text)
 
 _ROWS = f"SELECT {READ} FROM ledger CROSS JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
@@ -134,8 +134,9 @@ class SqliteAccounts:
         rows = await self._read(BUCKETS[by], values)
         return [Bucket(float(at), name, Sums(*sums)) for at, name, *sums in rows]
 
-    async def scopes(self, limit: int = 200) -> list[tuple[str, float]]:
-        return [(name, last) for name, last in await self._read(SCOPES, {"limit": max(0, limit)})]
+    async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
+        values = {"limit": max(0, limit), "before": LAST if before is None else before}
+        return [(name, last) for name, last in await self._read(SCOPES, values)]
 
     async def rows(
         self,

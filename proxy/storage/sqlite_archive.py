@@ -14,6 +14,7 @@ from proxy.storage.archive import links_of, packed_rows, unpacked_rows
 from proxy.storage.base import PAGE
 from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.scoped import SCOPE_ID, Apply, ScopedWrites
+from proxy.storage.shares import TURNS
 from proxy.storage.sqlite import Database
 from proxy.storage.statements import ADD_SCOPES, ADD_SESSIONS
 from proxy.types import ArchivedTurn, Utterance, Vector
@@ -145,7 +146,7 @@ class SqliteArchive:
     def __init__(self, database: Database, ttl: float) -> None:
         self._database = database
         self._ttl = ttl
-        self._writes = ScopedWrites(database.writer, _apply)
+        self._writes = ScopedWrites(database.writer, TURNS, _apply)
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
         rows = 1 + len(turn.messages) // PAGE_BYTES
@@ -154,16 +155,17 @@ class SqliteArchive:
     def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
         if links:
             forgotten = _Forgotten(scope, tuple(links), time.time() if at is None else at)
-            self._writes.put(scope, forgotten, len(links), erases=True)
+            self._writes.delete(scope, forgotten, len(links))
 
     def lift(self, scope: str, links: Sequence[bytes]) -> None:
         if links:
             self._writes.put(scope, _Lifted(scope, tuple(links)), len(links))
 
     def prune(self, now: float) -> None:
-        self._writes.put("", _Pruned(now - self._ttl))
+        self._writes.delete("", _Pruned(now - self._ttl), erases=False)
 
     async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
+        await self._writes.erased(scope)
         values = {"scope": scope, "after": after, "since": now - self._ttl, "limit": limit}
         return await self._database.read(functools.partial(_changes, values))
 

@@ -13,6 +13,7 @@ import msgspec
 
 from proxy.storage.base import PAGE, ReuseChanges
 from proxy.storage.reuse import KEPT_AFTER_EXPIRY, LOG_ROWS, packed, unpacked
+from proxy.storage.shares import DELETIONS, REUSE, Kind
 from proxy.storage.sqlite import Database
 from proxy.storage.statements import ADD_SCOPE
 from proxy.storage.writer import Write
@@ -98,16 +99,16 @@ class SqliteReuse:
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
         values = {**_by_column(entry), "context": msgspec.json.encode(entry.context).decode()}
-        self._put(_Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
+        self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
 
     def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
-        self._put(_Change(STRIKE, (min_cosine, 1, at if evict else 0.0, scope, entry_id)))
+        self._put(scope, DELETIONS, _Change(STRIKE, (min_cosine, 1, at if evict else 0.0, scope, entry_id)))
 
     def evict(self, scope: str, entry_id: str, at: float) -> None:
-        self._put(_Change(STRIKE, (0.0, 0, at, scope, entry_id)))
+        self._put(scope, DELETIONS, _Change(STRIKE, (0.0, 0, at, scope, entry_id)))
 
     def served(self, scope: str, entry_id: str) -> None:
-        self._put(_Change(SERVED, (scope, entry_id)))
+        self._put(scope, REUSE, _Change(SERVED, (scope, entry_id)))
 
     async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
         return await self._database.read(functools.partial(_changes, (scope, partition, after, now, limit)))
@@ -124,7 +125,7 @@ class SqliteReuse:
 
     def log(self, scope: str, decision: ReuseDecision) -> None:
         line = (self._log_rows, scope, astuple(decision))
-        self._database.writer.put(Write(rows=1, apply=_write_log, what=line))
+        self._database.writer.put(Write(1, _write_log, line, kind=REUSE, scope=scope))
 
     async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
         values = (scope, max(0, limit))
@@ -137,8 +138,8 @@ class SqliteReuse:
     async def close(self) -> None:
         await self.flush()
 
-    def _put(self, change: _Change) -> None:
-        self._database.writer.put(Write(rows=1, apply=_apply, what=change))
+    def _put(self, scope: str, kind: Kind, change: _Change) -> None:
+        self._database.writer.put(Write(1, _apply, change, kind=kind, scope=scope))
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from proxy.storage.facts import COLUMNS, fact_of
 from proxy.storage.recollection import Wiped
 from proxy.storage.scoped import SCOPE_ID, Apply, ScopedWrites
+from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite import Database
 from proxy.storage.statements import ADD_SCOPE
 from proxy.types import Fact
@@ -162,7 +163,7 @@ class _Prune:
 class SqliteWipes:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._writes = ScopedWrites(database.writer, _apply)
+        self._writes = ScopedWrites(database.writer, DELETIONS, _apply)
 
     def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None:
         self._put(scope, _Wipe(scope, tuple(links), at, until))
@@ -187,6 +188,9 @@ class SqliteWipes:
         rows = await self._database.read(lambda connection: connection.execute(WIPED, values).fetchall())
         return list(itertools.starmap(Wiped, rows))
 
+    async def settled(self, scope: str) -> None:
+        await self._writes.settled(scope)
+
     async def flush(self) -> None:
         await self._writes.flush()
 
@@ -195,7 +199,7 @@ class SqliteWipes:
 
     def _put(self, scope: str, what: object) -> None:
         # Tables that others write to: what is queued before it is meant, what is queued after is not.
-        self._writes.put(scope, what, erases=True, in_order=True)
+        self._writes.delete(scope, what, in_order=True)
 
 
 def remove_expired(connection: sqlite3.Connection, until: float) -> int:

@@ -14,6 +14,7 @@ import msgspec
 from proxy.storage.memory import Key
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
 from proxy.storage.scoped import SCOPE_ID, ScopedWrites
+from proxy.storage.shares import STATES
 from proxy.storage.sqlite import Database
 from proxy.storage.statements import ADD_SCOPES, ADD_SESSIONS
 from proxy.storage.writer import Write
@@ -114,18 +115,19 @@ class SqliteStates:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._queued: dict[Key, _State] = {}
-        self._forgets = ScopedWrites(database.writer, _apply)
+        self._forgets = ScopedWrites(database.writer, STATES, _apply)
 
     def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
         queued = _State(scope, session, link, at, state)
-        write = Write(rows=1, apply=_apply, what=queued, settled=functools.partial(self._settle, queued))
+        settled = functools.partial(self._settle, queued)
+        write = Write(1, _apply, queued, settled, kind=STATES, scope=scope)
         if self._database.writer.put(write):
             self._queued[scope, link] = queued
 
     def forget(self, scope: str) -> None:
         for key in [key for key in self._queued if key[0] == scope]:
             del self._queued[key]
-        self._forgets.put(scope, scope, erases=True)
+        self._forgets.delete(scope, scope)
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         await self._forgets.settled(scope)

@@ -1,4 +1,4 @@
-"""All that a scope remembered, put aside for a while, in this process."""
+"""All that a scope remembered, put aside for a while, in this process, bounded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +18,10 @@ class _Aside:
     turns: Sequence[tuple[ArchivedTurn, tuple[int, bytes] | None]]
     links: Sequence[bytes]  # that it made forgotten
 
+    @property
+    def rows(self) -> int:
+        return len(self.facts) + len(self.turns) + len(self.links)
+
     def without(self, facts: Sequence[Fact]) -> "_Aside":
         names, links = {fact.id for fact in facts}, {link for fact in facts for link in fact.links}
         turns = [each for each in self.turns if links.isdisjoint(links_of(each[0]))]
@@ -27,11 +31,13 @@ class _Aside:
 
 
 class MemoryWipes:
-    """`facts`, `archive`: None where none are kept."""
+    """`facts`, `archive`: None where none are kept. Of more than `max_rows` facts, turns and links the wipes that would
+    end first cannot be undone any more."""
 
-    def __init__(self, facts: MemoryFacts | None, archive: MemoryArchive | None) -> None:
+    def __init__(self, facts: MemoryFacts | None, archive: MemoryArchive | None, max_rows: int = 100_000) -> None:
         self._facts = facts
         self._archive = archive
+        self._max_rows = max_rows
         self._aside: dict[str, list[_Aside]] = {}
 
     def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None:
@@ -45,6 +51,7 @@ class MemoryWipes:
             self._archive.bury(scope, turns, (*links, *self._archive.lifted(scope, earlier)), at)
         if until > at and (facts or turns or links):
             self._aside.setdefault(scope, []).append(_Aside(until, facts, turns, links))
+            self._shrink()
 
     def restore(self, scope: str, now: float) -> None:
         self.prune(now)
@@ -64,6 +71,15 @@ class MemoryWipes:
         kept = {scope: [each for each in aside if each.until > now] for scope, aside in self._aside.items()}
         self._aside = {scope: aside for scope, aside in kept.items() if aside}
 
+    def _shrink(self) -> None:
+        held = sum(each.rows for aside in self._aside.values() for each in aside)
+        while held > self._max_rows:
+            scope = min(self._aside, key=lambda name: self._aside[name][0].until)
+            first, *later = self._aside.pop(scope)
+            held -= first.rows
+            if later:
+                self._aside[scope] = later
+
     async def facts(self, scope: str, now: float) -> list[Fact]:
         self.prune(now)
         return list({fact.id: fact for each in self._aside.get(scope, ()) for fact in each.facts}.values())
@@ -76,5 +92,6 @@ class MemoryWipes:
             if scope in (None, name) and any(each.facts or each.turns for each in aside)
         ]
 
+    async def settled(self, scope: str) -> None: ...
     async def flush(self) -> None: ...
     async def close(self) -> None: ...

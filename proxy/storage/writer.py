@@ -2,23 +2,43 @@
 
 A second writer would only wait for the first; a transaction for every row would cost a disk write each. Durable means
 that killing the process loses nothing (WAL, synchronous=NORMAL); a power cut may take the last batches, whole.
+
+While the database cannot be written (a full or broken disk, read-only, held by another process) the batch goes back
+into the queue, to be tried again every `retry` seconds: rows wait in their order as far as the shares of the queue go
+(`shares.py`), and what is too much is dropped and counted. `failing` says so.
 """
 
 import asyncio
 import contextlib
-import functools
 import logging
 import sqlite3
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from proxy.storage.shares import Kind, Shares
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
+
+
+# What is wrong with the disk or the file, and not with what is written. The rest is an error of the statement.
+CANNOT_WRITE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +53,8 @@ class Write:
     rows: int
     apply: Callable[[sqlite3.Connection, Sequence[Any]], object]
     what: Any = None
+    kind: Kind = field(kw_only=True)
+    scope: str = field(kw_only=True)  # whose share of the queue it takes
     settled: Callable[[], object] | None = None  # called in the event loop once it is durable, or dropped
     queued_at: float = field(default_factory=time.monotonic)
     erases: bool = False  # what it deletes shall not stay in the log either
@@ -43,8 +65,10 @@ class Write:
 class WriterLimits:
     interval: float = 0.25  # seconds that a write may wait for others
     batch_rows: int = 2_000  # as many don't wait any longer
-    queue_rows: int = 100_000  # more are dropped: memory must not grow while a disk is stuck
+    bulk_rows: int = 80_000  # in the queue, see shares.py; more are dropped: memory must not grow with a stuck disk
+    small_rows: int = 20_000
     pauses: tuple[float, ...] = (0.05, 0.25, 1.0)  # seconds between the attempts for one batch, or to empty the log
+    retry: float = 5.0  # seconds between the attempts while the database cannot be written
 
 
 class Writer:
@@ -59,7 +83,9 @@ class Writer:
         on_foreign_write: Callable[[], object] | None = None,
         observed: Callable[[float], object] = lambda _seconds: None,
     ) -> None:
-        self.dropped = 0  # rows that were lost: the queue was full, or the database refused them
+        self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or the database refused them
+        self.failing: str | None = None  # why the database cannot be written now
+        self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
         self._connection = connection
         self._tasks = tasks
         self._limits = limits or WriterLimits()
@@ -70,13 +96,17 @@ class Writer:
         self._queue: deque[Write] = deque()
         self._batch: deque[Write] = deque()  # being written
         self._rows = 0  # in both
-        self._flushing = 0
+        self._shares = Shares(self._limits.bulk_rows, self._limits.small_rows)
+        self._queued = 0  # writes since the start
+        self._settled = 0  # of these: durable, or dropped
+        self._barriers: deque[tuple[int, asyncio.Future[None]]] = deque()  # who waits for so many to be settled
+        self._retrying: asyncio.TimerHandle | None = None
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self._given_up = False  # closed, and it cannot be written
         self._unerased = False  # the log still holds what a write was to erase
-        self._full = False  # the last write was dropped for it: a burst is logged once
-        self._stuck = False  # the last batch was given up
+        self._full = False  # since the queue was last empty a share of it has been full: that is logged once
 
     @property
     def depth(self) -> int:
@@ -90,47 +120,54 @@ class Writer:
         return time.monotonic() - oldest.queued_at if oldest else 0.0
 
     def put(self, write: Write) -> bool:
-        """Queue it; False if it was dropped because the queue is full or closed."""
-        if self._closed or self._rows + write.rows > self._limits.queue_rows:
-            self.dropped += write.rows
+        """Queue it; False if it was dropped because its tenant's share of the queue is full, or the queue is closed."""
+        if self._closed or not self._shares.take(write.kind, write.scope, write.rows):
+            self.drop(write.kind, write.rows)
             if not self._full:
-                log.error("storage queue is full: writes are dropped", extra={"rows": self._rows})
+                log.error("storage queue is full: writes are dropped", extra={"kind": write.kind.name})
             self._full = True
             return False
-        self._enqueue(write)
+        self._queue.append(write)
+        if write.erases and write.scope:
+            self.erasing[write.scope] += 1
+        self._queued += 1
+        self._rows += write.rows
+        if self._rows >= self._limits.batch_rows:
+            self._hurry.set()
+        if self.failing is None:
+            self._start()
         return True
 
+    def drop(self, kind: Kind, rows: int) -> None:
+        """Count rows that are not written."""
+        self.dropped[kind.name] += rows
+
     async def flush(self) -> None:
-        """Returns when everything queued so far is durable, or has been dropped and counted."""
-        if not self._rows:
+        """Returns when everything queued so far is durable, or has been dropped and counted; at once while the database
+        cannot be written."""
+        if not self._rows or (self.failing is not None and not self._closed):
             return
         barrier = asyncio.get_running_loop().create_future()
-        self._flushing += 1
+        self._barriers.append((self._queued, barrier))
         try:
-            self._enqueue(Write(0, _nothing, settled=functools.partial(_resolve, barrier)))
             while not barrier.done():
                 self._hurry.set()
                 # The task is started again if somebody has cancelled it.
                 await asyncio.wait({barrier, self._start()}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._flushing -= 1
+            barrier.cancel()
             self._relax()
 
     async def close(self) -> None:
-        """Flush, then close the connection; later writes are dropped."""
+        """Flush, then close the connection; later writes are dropped, and so is what cannot be written now."""
         if self._closed:
             return
         self._closed = True
+        if self._retrying is not None:
+            self._retrying.cancel()
         await self.flush()
         await asyncio.to_thread(self._thread.shutdown)
         self._connection.close()
-
-    def _enqueue(self, write: Write) -> None:
-        self._queue.append(write)
-        self._rows += write.rows
-        if self._rows >= self._limits.batch_rows:
-            self._hurry.set()
-        self._start()
 
     def _start(self) -> asyncio.Task[None]:
         if self._task is None or self._task.done():
@@ -151,11 +188,13 @@ class Writer:
             await self._wait(self._limits.interval)
             self._take()
             try:
-                await self._commit(tuple(self._batch))
-            except asyncio.CancelledError:
+                is_written = await self._commit(tuple(self._batch))
+            finally:  # cancelled, or not written: nothing is lost
                 self._queue.extendleft(reversed(self._batch))
                 self._batch.clear()
-                raise
+            if not is_written and not self._given_up:
+                self._retrying = asyncio.get_running_loop().call_later(self._limits.retry, self._start)
+                break
         self._task = None
 
     async def _wait(self, seconds: float) -> None:
@@ -169,41 +208,61 @@ class Writer:
             rows += self._queue[0].rows
             self._batch.append(self._queue.popleft())
         self._relax()
-        self._full = False
 
     def _relax(self) -> None:
         waiting = self._rows - sum(write.rows for write in self._batch)
-        if not self._flushing and waiting < self._limits.batch_rows:
+        is_flushing = any(not barrier.done() for _, barrier in self._barriers)
+        if not is_flushing and waiting < self._limits.batch_rows:
             self._hurry.clear()
 
-    async def _commit(self, writes: Sequence[Write]) -> None:
-        """Write them in one transaction and settle each."""
-        if self._closed and self._stuck:  # shutting down doesn't wait for the same failure batch after batch
+    async def _commit(self, writes: Sequence[Write]) -> bool:
+        """Write them in one transaction and settle each. False if the database cannot be written: then what is left of
+        them is still the batch."""
+        if self._given_up:
             self._drop(writes)
             self._settle(writes)
-            return
-        for pause in (*self._limits.pauses, None):
+            return True
+        pauses = self._limits.pauses if self.failing is None else ()
+        for pause in (*pauses, None):
             try:
                 await self._transact(writes)
-                self._stuck = False
                 break
-            except sqlite3.OperationalError as error:  # locked, disk full, I/O: may pass
-                if pause is None:
-                    log.exception("storage gave up on a batch", extra={"writes": len(writes)})
-                    self._drop(writes)
-                    self._stuck = True
-                    break
-                log.warning("storage will try again", extra={"error": str(error)})
-                await asyncio.sleep(pause)
-            except Exception:
-                if len(writes) > 1:  # one of them is bad: by themselves the others still get through
-                    for write in writes:
-                        await self._commit((write,))
-                    return
-                log.exception("storage refused a write")
-                self._drop(writes)
-                break
+            except Exception as error:  # noqa: BLE001 (a bad write must not end the writer)
+                if not _cannot_write(error):
+                    return await self._without_the_bad(writes, error)
+                if pause is not None:
+                    log.warning("storage will try again", extra={"error": str(error)})
+                    await asyncio.sleep(pause)
+                else:
+                    self._fail(error)
+                    return False
+        if self.failing is not None:
+            log.warning("storage can be written again")
+            self.failing = None
         self._settle(writes)
+        return True
+
+    async def _without_the_bad(self, writes: Sequence[Write], error: Exception) -> bool:
+        """Some of them are refused: by themselves the others still get through."""
+        if len(writes) > 1:
+            for write in writes:
+                if not await self._commit((write,)):
+                    return False
+            return True
+        log.error("storage refused a write", exc_info=error)
+        self._drop(writes)
+        self._settle(writes)
+        return True
+
+    def _fail(self, error: Exception) -> None:
+        if self.failing is None:
+            log.error("storage cannot be written: it is tried again until it can", extra={"error": str(error)})
+        self.failing = str(error)
+        if self._closed:  # shutting down doesn't wait for the same failure batch after batch
+            self._given_up = True
+            return
+        while self._barriers:
+            _resolve(self._barriers.popleft()[1])
 
     async def _transact(self, writes: Sequence[Write]) -> None:
         foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
@@ -211,12 +270,11 @@ class Writer:
             self._on_foreign_write()
 
     def _drop(self, writes: Sequence[Write]) -> None:
-        self.dropped += sum(write.rows for write in writes)
+        for write in writes:
+            self.drop(write.kind, write.rows)
 
     def _apply(self, writes: Sequence[Write]) -> bool:
         """In the thread. True if another process has written since the last time."""
-        if not any(write.rows for write in writes):
-            return False
         started = time.perf_counter()
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -256,8 +314,18 @@ class Writer:
         for write in writes:
             self._batch.popleft()  # writes are settled in the order they were queued
             self._rows -= write.rows
+            self._settled += 1
+            self._shares.give_back(write.kind, write.scope, write.rows)
+            if write.erases and write.scope:
+                self.erasing[write.scope] -= 1
+                if not self.erasing[write.scope]:
+                    del self.erasing[write.scope]
             if write.settled:
                 write.settled()
+        while self._barriers and self._barriers[0][0] <= self._settled:
+            _resolve(self._barriers.popleft()[1])
+        if not self._rows:
+            self._full = False
 
 
 def _runs(writes: Sequence[Write]) -> Iterator[Sequence[Write]]:
@@ -273,7 +341,10 @@ def _runs(writes: Sequence[Write]) -> Iterator[Sequence[Write]]:
     yield run
 
 
-def _nothing(_: sqlite3.Connection, __: Sequence[Any]) -> None: ...
+def _cannot_write(error: Exception) -> bool:
+    """Is it the disk or the file, and not what is written?"""
+    code: int | None = getattr(error, "sqlite_errorcode", None)  # extended: what it is about is in the lowest byte
+    return code is not None and code & 0xFF in CANNOT_WRITE
 
 
 def _resolve(barrier: asyncio.Future[None]) -> None:

@@ -24,7 +24,19 @@ from proxy.types.account import (
     TurnCard,
 )
 from proxy.types.answer import Answer, Delivery, StoredAnswer, StreamedBody, Usage
-from proxy.types.base import Continuity, Headers, Json, Mode, Outcome, PlanKind, SessionSource, Source, Vector
+from proxy.types.base import (
+    UNANSWERED,
+    Continuity,
+    Headers,
+    Json,
+    Mode,
+    Outcome,
+    PlanKind,
+    RowKind,
+    SessionSource,
+    Source,
+    Vector,
+)
 from proxy.types.ledger import LedgerRow, Price
 from proxy.types.memory import (
     DOMAINS,
@@ -50,6 +62,7 @@ from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, Reuse
 
 __all__ = [
     "DOMAINS",
+    "UNANSWERED",
     "Answer",
     "ArchivedTurn",
     "Asked",
@@ -89,6 +102,7 @@ __all__ = [
     "ReuseEntry",
     "ReuseHit",
     "ReuseMiss",
+    "RowKind",
     "Scope",
     "SessionCard",
     "SessionSource",

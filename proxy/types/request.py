@@ -104,6 +104,7 @@ class Identity:
     known: int = 0  # how many leading messages an earlier request of this session already had
     continuity: Continuity = "new"
     private: bool = True  # the scope is one person's: what is said in one conversation may be told in another
+    is_answered: bool = True  # an upstream has answered this scope before; until then nothing is made for it
 
     @property
     def memory(self) -> str:

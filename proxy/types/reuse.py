@@ -29,6 +29,7 @@ class ReuseMiss:
     key: str | None = None
     intent: str = ""  # why there is none by intent; "" if none was looked for
     asked: Asked | None = None
+    lead: int | None = None  # others wait for its answer, under this number
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,19 @@ which would add its own headers, cookies and redirects, is left out: a proxy mus
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
+from aiohttp.client_proto import ResponseHandler
 from httpx_aiohttp import AiohttpTransport
 from multidict import CIMultiDict
 
 from proxy.config import Upstream as UpstreamConfig
-from proxy.errors import UpstreamTimeout
+from proxy.errors import ImpossibleStatus, UpstreamTimeout
 from proxy.types import Headers
 from proxy.upstream.breaker import Breaker
 
@@ -42,8 +43,10 @@ class Upstream:
         )
 
     def _session(self) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(ssl=self._tls, limit=0, keepalive_timeout=30, ttl_dns_cache=60)
+        connector._factory = partial(Protocol, loop=asyncio.get_running_loop())  # type: ignore[assignment]  # noqa: SLF001 (aiohttp offers no other way)
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=self._tls, limit=0, keepalive_timeout=30, ttl_dns_cache=60),
+            connector=connector,
             # One client's cookie must never be sent with another's request.
             cookie_jar=aiohttp.DummyCookieJar(),
             # What the client did not send is not sent.
@@ -79,13 +82,17 @@ class Upstream:
         request = Prepared(method, url, headers, content, {"timeout": self._timeouts})
         try:
             async with asyncio.timeout(first_byte):
-                return await self._transport.handle_async_request(request)
+                response = await self._transport.handle_async_request(request)
         except httpx.ConnectTimeout as error:
             if isinstance(error.__cause__, aiohttp.ServerTimeoutError | aiohttp.ClientConnectorError):
                 raise
             # So httpx-aiohttp calls a connection that broke as well: most often a kept-alive one that the upstream had
             # just closed.
             raise httpx.RemoteProtocolError(str(error)) from error
+        if not 200 <= response.status_code <= 599:  # a server can answer with no other: there would be no answer at all
+            await close_response(response)
+            raise ImpossibleStatus(str(response.status_code))
+        return response
 
     async def body(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, undecoded. Raises UpstreamTimeout after `timeout.idle` seconds of silence, and
@@ -105,6 +112,17 @@ class Upstream:
 
     async def close(self) -> None:
         await self._transport.aclose()
+
+
+class Protocol(ResponseHandler):
+    """aiohttp's, which drops the connection at a chunk that can't be read, and does not tell whoever reads the body: it
+    would wait for the next piece until it has waited long enough."""
+
+    def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
+        body = self._payload
+        super().set_exception(exc, *cause)
+        if body is not None and not body.is_eof() and body.exception() is None:
+            body.set_exception(aiohttp.ClientPayloadError(f"the body can't be read: {type(exc).__name__}"), exc)
 
 
 class Prepared(httpx.Request):

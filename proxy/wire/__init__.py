@@ -1,6 +1,7 @@
 """Between bytes and types. Nothing here does I/O, and nothing decides.
 
 request.py     the body, parsed once; a changed body, every untouched byte kept
+loose.py       what of a body must be known that strict parsers refuse
 turns.py       turns, units that must not be cut, and the hash chain that recognises a history
 headers.py     which headers pass, in which direction
 sse.py         server-sent events, parsed and written

@@ -23,6 +23,9 @@ OURS = "x-olvido-"
 # By which providers know their customers: Azure's, Anthropic's, Google's, Azure API Management's.
 KEYS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "ocp-apim-subscription-key"})
 
+# Which pages of other sites may read an answer is ours to say, not the upstream's.
+CORS = "access-control-"
+
 # Written anew by whoever sends the message on. The client's Accept-Encoding is not passed on the managed route: we
 # read the answer, and a compressed stream would have to be unpacked and packed again.
 _REQUEST_REWRITTEN = HOP_BY_HOP | {"host", "content-length", "expect"}
@@ -65,7 +68,7 @@ def to_client(headers: Iterable[tuple[str, str]], *, length: bool) -> Headers:
     dropped = _RESPONSE_REWRITTEN | named_by_connection(listed)
     if length:
         dropped -= {"content-length"}
-    return tuple((name, value) for name, value in listed if name not in dropped and not name.startswith(OURS))
+    return tuple((name, value) for name, value in listed if name not in dropped and not name.startswith((OURS, CORS)))
 
 
 def named_by_connection(headers: Headers) -> frozenset[str]:

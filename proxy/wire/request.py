@@ -26,6 +26,7 @@ MAX_CONTAINERS = 1_000_000
 ALWAYS_DECODED = 4 * 2**20  # bytes; cannot have too many
 # It stands in every row of the ledger.
 MAX_MODEL = 500
+_OUT_OF_RANGE = "Number out of range"  # msgspec's, for one beyond a double
 
 
 def parse(body: bytes) -> ChatRequest:
@@ -70,6 +71,8 @@ def _decode(decoder: msgspec.json.Decoder[Any], data: bytes | msgspec.Raw, what:
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:
+        if str(error).startswith(_OUT_OF_RANGE):  # whatever type is expected
+            raise InvalidJson(f"{what} is not valid JSON: {_shorten(error)}.", param=param) from None
         raise BadRequest(f"Invalid type for {what}: {expected or _shorten(error)}.", param=param) from None
     except RecursionError:
         raise InvalidJson(f"{what} is nested too deeply.", param=param) from None

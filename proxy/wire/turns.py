@@ -65,9 +65,13 @@ class Chains:
 
     GROWTH = 3  # messages that a request adds to the one before it, at most: an answer, a tool's result, a question
 
-    def __init__(self, most: int = 2_000) -> None:
+    def __init__(self, most: int = 2_000, most_links: int = 500_000) -> None:
         self._known: OrderedDict[bytes, tuple[bytes, ...]] = OrderedDict()
-        self._most = most
+        self._most, self._most_links = most, most_links  # a link takes 57 bytes where no other chain has it, else 8
+        self._links = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def of(self, scope_id: str, messages: Sequence[Message]) -> tuple[bytes, ...]:
         digests = self._digests(scope_id, messages)
@@ -75,10 +79,12 @@ class Chains:
         if len(found) < len(messages):
             found = (*found, *extend(found[-1] if found else _root(scope_id), messages[len(found) :]))
         # Taken out and put back, each one step: worker threads come here too, with large requests.
-        self._known.pop(digests[0], None)
+        before = self._known.pop(digests[0], ())
         self._known[digests[0]] = found
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
+        self._links += len(found) - len(before)
+        while len(self._known) > self._most or self._links > self._most_links:
+            _, oldest = self._known.popitem(last=False)
+            self._links -= len(oldest)
         return found
 
     def _digests(self, scope_id: str, messages: Sequence[Message]) -> list[bytes]:

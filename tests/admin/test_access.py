@@ -335,6 +335,102 @@ def test_who_guesses_has_to_wait_even_with_the_right_one_and_nobody_else_does() 
     assert door.enter(TOKEN, "10.0.0.1")
 
 
+def bearer(token: str) -> Headers:
+    return (*LOCAL, ("authorization", f"Bearer {token}"))
+
+
+def test_who_guesses_by_header_is_limited_as_who_guesses_by_the_form() -> None:
+    clock = Clock()
+    door = guarded(clock)
+    for _ in range(MOST_WRONG):
+        with pytest.raises(Unauthorized):
+            door.admit(bearer("wrong"), "GET", "10.0.0.1")
+    for token in ("wrong", TOKEN):
+        with pytest.raises(TooMany) as refused:
+            door.admit(bearer(token), "GET", "10.0.0.1")
+        assert dict(refused.value.headers) == {"retry-after": str(round(WRONG_SECONDS) + 1)}
+    with pytest.raises(TooMany):
+        door.enter(TOKEN, "10.0.0.1")
+    door.admit(bearer(TOKEN), "GET", "10.0.0.2")
+    door.admit(with_cookie(door.enter(TOKEN, "10.0.0.2")), "GET", "10.0.0.1")  # that is no guess
+    clock.now += WRONG_SECONDS
+    door.admit(bearer(TOKEN), "GET", "10.0.0.1")
+
+
+@pytest.mark.parametrize("headers", [LOCAL, (*LOCAL, ("authorization", "Basic eA==")), (*LOCAL, ("cookie", "a=b"))])
+def test_who_gives_no_token_guesses_none(headers: Headers) -> None:
+    door = guarded(Clock())
+    for _ in range(2 * MOST_WRONG):
+        with pytest.raises(Unauthorized):
+            door.admit(headers, "GET", "10.0.0.1")
+    door.admit(bearer(TOKEN), "GET", "10.0.0.1")
+
+
+async def test_who_leaves_ends_the_cookie_and_all_copies_of_it() -> None:
+    door = guarded(Clock())
+    mine, others = door.enter(TOKEN, ""), door.enter(TOKEN, "")
+    await door.leave(with_cookie(mine))
+    assert verdict(door, with_cookie(mine)) is Unauthorized
+    assert verdict(door, with_cookie(others)) is None
+
+
+async def test_nobody_ends_what_is_not_a_cookie_of_ours() -> None:
+    door = guarded(Clock())
+    right = door.enter(TOKEN, "")
+    await door.leave(with_cookie(right[:-1] + ("0" if right[-1] != "0" else "1")))
+    assert verdict(door, with_cookie(right)) is None
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+METRICS_TOKEN = "a-metrics-token-0123456789"
+OWN_METRICS = {"metrics_token": METRICS_TOKEN}
+
+
+@pytest.mark.parametrize(
+    ("host", "admin", "is_open", "token", "admitted"),
+    [
+        ("127.0.0.1", {}, False, None, True),
+        ("127.0.0.1", {"token": TOKEN}, False, None, True),
+        ("127.0.0.1", {"token": TOKEN}, False, "wrong", True),
+        ("127.0.0.1", OWN_METRICS, False, None, False),  # who sets one wants it asked for
+        ("127.0.0.1", OWN_METRICS, False, METRICS_TOKEN, True),
+        ("0.0.0.0", {"token": TOKEN}, False, None, False),
+        ("0.0.0.0", {"token": TOKEN}, False, "wrong", False),
+        ("0.0.0.0", {"token": TOKEN}, False, TOKEN, True),
+        ("0.0.0.0", {"token": TOKEN}, True, None, True),
+        ("0.0.0.0", {"token": TOKEN, **OWN_METRICS}, False, None, False),
+        ("0.0.0.0", {"token": TOKEN, **OWN_METRICS}, False, METRICS_TOKEN, True),
+        ("0.0.0.0", {"token": TOKEN, **OWN_METRICS}, False, TOKEN, True),
+        ("0.0.0.0", {}, False, None, False),
+    ],
+)
+def test_numbers_are_told_to_who_has_a_token_for_them_or_where_none_is_needed(
+    host: str, admin: dict[str, str], token: str | None, *, is_open: bool, admitted: bool
+) -> None:
+    door = Door(config(server={"host": host, "open_metrics": is_open}, admin=admin), Clock())
+    headers: Headers = LOCAL if token is None else bearer(token)
+    if admitted:
+        door.admit_metrics(headers)
+    else:
+        with pytest.raises(Unauthorized):
+            door.admit_metrics(headers)
+
+
+def test_the_token_of_the_numbers_opens_nothing_else() -> None:
+    door = Door(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN, **OWN_METRICS}), Clock())
+    assert refusal(door, bearer(METRICS_TOKEN)) is Unauthorized
+
+
+def test_who_guesses_for_the_numbers_is_limited_too() -> None:
+    door = Door(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN}), Clock())
+    for _ in range(MOST_WRONG):
+        with pytest.raises(Unauthorized):
+            door.admit_metrics(bearer("wrong"), "10.0.0.1")
+    with pytest.raises(TooMany):
+        door.admit_metrics(bearer(TOKEN), "10.0.0.1")
+
+
 def test_addresses_that_guess_are_remembered_up_to_a_bound_the_latest_ones() -> None:
     wrong = Wrong()
     for address in range(MOST_ADDRESSES + 1):

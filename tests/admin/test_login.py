@@ -1,10 +1,13 @@
 """How a browser gets in, and what is said before it is."""
 
+from contextlib import ExitStack
+from pathlib import Path
+
 import httpx
 import pytest
 
 from proxy.admin.access import COOKIE
-from tests.admin.conftest import API, TOKEN, Watched, error
+from tests.admin.conftest import API, TOKEN, Watched, error, started
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
 
@@ -22,7 +25,7 @@ def test_before_admission_only_the_version_is_told_and_that_a_token_is_wanted(lo
     assert (told["needs_token"], told["is_admitted"]) == (True, False)
 
 
-@pytest.mark.parametrize("headers", [{"host": "evil.com"}, {"sec-fetch-site": "cross-site"}])
+@pytest.mark.parametrize("headers", [{"origin": "https://evil.com"}, {"sec-fetch-site": "cross-site"}])
 def test_a_page_of_another_site_is_not_told_more_where_no_token_is_wanted(
     headers: dict[str, str], watched: Watched
 ) -> None:
@@ -85,6 +88,32 @@ def test_logging_out_takes_the_cookie_away(locked: Watched) -> None:
     answer = locked.http.post(f"{API}/logout")
     assert answer.status_code == 204
     assert answer.headers["set-cookie"].startswith(f"{COOKIE}=; Max-Age=0;")
+
+
+def test_a_copy_of_the_cookie_is_of_no_use_afterwards(locked: Watched) -> None:
+    copies = [_entered(locked) for _ in range(2)]
+    locked.http.post(f"{API}/logout", headers={"cookie": copies[0]})
+    told = [locked.http.get(f"{API}/scopes", headers={"cookie": copy}).status_code for copy in copies]
+    assert told == [401, 200]
+
+
+def test_nor_after_a_restart(tmp_path: Path) -> None:
+    def statuses(cookie: str | None) -> tuple[str, int]:
+        with ExitStack() as stack:
+            running = started(stack, admin={"token": TOKEN}, storage={"path": str(tmp_path)})
+            if cookie is None:
+                cookie = _entered(running)
+                running.http.post(f"{API}/logout", headers={"cookie": cookie})
+            return cookie, running.http.get(f"{API}/scopes", headers={"cookie": cookie}).status_code
+
+    copy, status = statuses(None)
+    assert (status, statuses(copy)) == (401, (copy, 401))
+
+
+def _entered(locked: Watched) -> str:
+    answer = locked.http.post(f"{API}/login", json={"token": TOKEN})
+    locked.http.cookies.clear()
+    return answer.headers["set-cookie"].split(";")[0]
 
 
 @pytest.mark.parametrize("route", ["login", "logout"])

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from proxy.admin.routes import API, GUARDED, OPEN, ROUTES
+from proxy.admin.access import MOST_WRONG
+from proxy.admin.routes import API, GUARDED, OPEN, PARAMETERS, ROUTES
 from tests.admin.conftest import TOKEN, Watched, error
 
 PATHS = [(method, path.replace("{session:path}", "a/b").replace("{id}", "x")) for method, path, _ in GUARDED]
@@ -27,7 +28,6 @@ def test_there_is_no_route_that_is_neither_guarded_nor_known_to_be_open() -> Non
     "headers",
     [
         {},
-        {"authorization": "Bearer sk-a-clients-key"},
         {"authorization": f"Basic {TOKEN}"},
         {"cookie": "olvido_admin=x"},
         {"cookie": f"olvido_admin={TOKEN}"},
@@ -39,6 +39,17 @@ def test_where_a_token_is_wanted_no_route_answers_without_it(headers: dict[str, 
     assert len(told) == len(GUARDED)
 
 
+def test_nor_to_one_that_is_guessed_at_and_not_for_long(locked: Watched) -> None:
+    # From an address of its own: it has to wait afterwards.
+    elsewhere = httpx.HTTPTransport(local_address="127.0.0.77")
+    with httpx.Client(base_url=locked.http.base_url, transport=elsewhere, trust_env=False) as http:
+        told = [error(answer) for _, answer in attempts(http, {"authorization": "Bearer sk-a-clients-key"})]
+        assert told[:MOST_WRONG] == [(401, "invalid_api_key")] * MOST_WRONG
+        assert set(told[MOST_WRONG:]) == {(429, "rate_limit_exceeded")}
+        assert http.get(f"{API}/me", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 429
+    assert locked.http.get(f"{API}/scopes", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
 @pytest.mark.parametrize(
     "headers", [{"host": "evil.com:8484"}, {"origin": "https://evil.com"}, {"sec-fetch-site": "cross-site"}]
 )
@@ -46,7 +57,7 @@ def test_where_none_is_wanted_no_route_answers_a_page_of_another_site(
     headers: dict[str, str], watched: Watched
 ) -> None:
     told = {route: error(answer) for route, answer in attempts(watched.http, headers)}
-    assert told == dict.fromkeys(told, (403, "forbidden"))
+    assert told == dict.fromkeys(told, (403, "foreign_host" if "host" in headers else "forbidden"))
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(set(PATHS)))
@@ -75,3 +86,25 @@ def test_the_page_is_there_and_leads_to_nothing_without_admission(locked: Watche
     for name in ("nothing.js", "..%2f..%2fpyproject.toml", "%2e%2e/%2e%2e/pyproject.toml"):
         assert error(locked.http.get(f"/ui/{name}")) == (404, "unknown_url")
     assert error(locked.http.post("/ui")) == (404, "unknown_url")
+
+
+KNOWN_PATHS = [(method, path) for method, path, _ in (*GUARDED, *OPEN) if method != "POST"]
+
+
+@pytest.mark.parametrize(("method", "path"), KNOWN_PATHS)
+def test_a_parameter_that_a_route_does_not_know_is_refused(method: str, path: str, watched: Watched) -> None:
+    # Passed over, a misspelt filter would show everybody's.
+    asked = path.replace("{session:path}", "a/b").replace("{id}", "x")
+    known = sorted(PARAMETERS.get(f"{method} {path}", ()))
+    answer = watched.http.request(method, asked, params={"sesion": "x", **dict.fromkeys(known, "")})
+    assert error(answer) == (400, None)
+    assert answer.json()["error"]["param"] == "sesion"
+    assert all(name in answer.json()["error"]["message"] for name in known)
+
+
+def test_every_route_whose_parameters_are_known_is_one() -> None:
+    assert set(PARAMETERS) <= {f"{method} {path}" for method, path, _ in GUARDED}
+
+
+def test_who_is_not_admitted_is_not_told_what_a_route_knows(locked: Watched) -> None:
+    assert error(locked.http.get(f"{API}/facts", params={"x": "1"})) == (401, "invalid_api_key")

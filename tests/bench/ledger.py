@@ -22,6 +22,7 @@ from proxy.storage.accounts import Dimension, Width
 from proxy.storage.contents import SqliteContents
 from proxy.storage.ledger_rows import add_rows
 from proxy.storage.retention import Pace, Retention
+from proxy.storage.shares import LEDGER
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_accounts import SqliteAccounts
 from proxy.storage.sqlite_archive import SqliteArchive
@@ -85,7 +86,7 @@ async def fill(database: Database, rows: int, now: float) -> tuple[float, float]
     for number, row in enumerate(written(rows, now, dice), 1):
         batch.append(row)
         if len(batch) == BATCH or number == rows:
-            database.writer.put(Write(1, add, batch))
+            database.writer.put(Write(1, add, batch, kind=LEDGER, scope=""))
             await database.writer.flush()
             batch = []
     return sum(each for each, _ in spent), sum(busy for _, busy in spent)

@@ -14,6 +14,7 @@ import msgspec
 T = TypeVar("T")
 Language: TypeAlias = Literal["en", "es"]
 
+UNSEEN = Path(__file__).with_name("reuse_unseen.jsonl")  # written before the rules that they are measured on
 FOLDER = Path(os.environ.get("OLVIDO_EVAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 PAIRS = FOLDER / "dedup_pairs.jsonl"
 AUTHORED = FOLDER / "authored"
@@ -70,6 +71,11 @@ def pairs(every: int = 1) -> list[Pair]:
     """Of the public pairs one in `every`, of the authored ones all. STS-B is left out: it has no questions."""
     public = [pair for pair in _rows(PAIRS, Pair) if pair.source != "stsb"][::every]
     return [*public, *(pair for lang in ("en", "es") for pair in _rows(AUTHORED / f"pairs_{lang}.jsonl", Pair))]
+
+
+def unseen() -> list[Pair]:
+    """Hard negatives and, in smaller number, pairs that differ in spelling, order or wrapper."""
+    return _rows(UNSEEN, Pair)
 
 
 def singles() -> list[Pair]:

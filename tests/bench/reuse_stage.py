@@ -15,8 +15,8 @@ from proxy.config.model import IntentReuse
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.reuse.cacheable import bypass_reason
-from proxy.reuse.question import analyse
-from proxy.reuse.verdict import judge
+from proxy.reuse.question import Question, analyse
+from proxy.reuse.verdict import Verdict, judge
 from proxy.reuse.words import warm
 from proxy.stages.intent import Intent
 from proxy.storage.memory import MemoryAnswers
@@ -31,6 +31,7 @@ from tests.servers import eventually
 
 # Every pair has a scope of its own, and the store in memory looks through all of them for each: keep it small.
 MOST_ENTRIES = 512
+MOST_PAIRS = 1_000_000
 EXPORT_SECONDS = 120.0
 CHUNK = 128  # pairs whose texts are embedded beforehand: fewer than the embedder remembers
 
@@ -125,15 +126,16 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage() -> AsyncIterator[Stage]:
-    """With the product's defaults. The model's export is kept in the user's cache, and made there the first time."""
-    settings = config(storage={"kind": "memory"})
+async def open_stage(*, paraphrases: bool = False) -> AsyncIterator[Stage]:
+    """With the product's defaults, but for `paraphrases`. The model's export is kept in the user's cache, where it is
+    made the first time."""
+    settings = config(storage={"kind": "memory"}, reuse={"intent": {"paraphrases": paraphrases}})
     tasks, store = Tasks(), MemoryReuse(MOST_ENTRIES)
     with ThreadPoolExecutor(1) as executor:
         intent = Intent(
             settings.reuse.intent,
             embedder=open_embedder(settings),
-            partitions=Partitions(store, executor),
+            partitions=Partitions(store, executor, max_partitions=MOST_PAIRS),
             store=store,
             answers=MemoryAnswers(),
             counter=counter(),
@@ -156,18 +158,28 @@ def asking_of(question: str, history: Iterable[Said] = (), **fields: object) -> 
     return chat(*({"role": each.role, "content": each.content} for each in said), **fields)
 
 
+def _judged(asked: Question, earlier: Question, settings: IntentReuse) -> Verdict:
+    return judge(
+        asked,
+        earlier,
+        1.0,
+        min_cosine=settings.min_cosine,
+        min_cosine_agreed=settings.min_cosine_agreed,
+        paraphrases=settings.paraphrases,
+    )
+
+
 def guard_times(pairs: Sequence[Pair], settings: IntentReuse) -> tuple[list[float], list[float]]:
     """ms of CPU for each pair, every guard asked whatever the cosine: with both questions read for the first time, and
     compared once more. Call it before anything else has read them."""
     warm()
     cold, again = [], []
     for pair in pairs:
-        floors = {"min_cosine": settings.min_cosine, "min_cosine_agreed": settings.min_cosine_agreed}
         started = time.thread_time()
         asked, earlier = analyse(pair.b, pair.lang), analyse(pair.a, pair.lang)
-        judge(asked, earlier, 1.0, **floors)
+        _judged(asked, earlier, settings)
         between = time.thread_time()
-        judge(asked, earlier, 1.0, **floors)
+        _judged(asked, earlier, settings)
         again.append((time.thread_time() - between) * 1e3)
         cold.append((between - started) * 1e3)
     return cold, again

@@ -104,7 +104,7 @@ def main(threshold: float) -> None:
     examples: list[Example] = []
     for pair, cosine in zip(pairs, found, strict=True):
         questions = analyse(pair.a, pair.lang), analyse(pair.b, pair.lang)
-        if judge(*questions, cosine, min_cosine=2.0, min_cosine_agreed=AGREED).reused:
+        if judge(*questions, cosine, min_cosine=2.0, min_cosine_agreed=AGREED, paraphrases=True).reused:
             agreed[pair.source, pair.label] += 1
         elif one := example(pair, cosine):
             examples.append(one)

@@ -133,3 +133,8 @@ def test_settings_that_disagree_are_named(settings: dict[str, Any], problems: di
     assert [path_text(problem.where) for problem in found] == list(problems)
     for problem, expected in zip(found, problems.values(), strict=True):
         assert expected in problem.text
+
+
+def test_open_metrics_have_no_use_for_a_token() -> None:
+    both = Config.model_validate({"server": {"open_metrics": True}, "admin": {"metrics_token": "m" * 16}})
+    assert [problem.where for problem in broken(both)] == [("server", "open_metrics")]

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from proxy.config.values import BaseUrl, Folder, KeyHash, LongSecret, Period, Seconds, Secret, key_hash
+from proxy.config.values import BaseUrl, Folder, Host, KeyHash, LongSecret, Origin, Period, Seconds, Secret, key_hash
 
 KEY = "olv-0123456789abcdef"
 
@@ -102,3 +102,46 @@ def test_a_folder_is_expanded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 def test_a_folder_that_cannot_be_is_refused(given: object) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(Folder).validate_python(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://Chat.Example.com", "https://chat.example.com"),
+        ("https://chat.example.com:443/", "https://chat.example.com"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("http://localhost:80", "http://localhost"),
+        ("http://localhost:443", "http://localhost:443"),
+        ("chrome-extension://abcdef", "chrome-extension://abcdef"),
+        ("app://obsidian.md", "app://obsidian.md"),
+    ],
+)
+def test_an_origin_is_kept_as_browsers_write_it(given: str, kept: str) -> None:
+    assert TypeAdapter(Origin).validate_python(given) == kept
+
+
+@pytest.mark.parametrize(
+    "given", ["", "*", "null", "chat.example.com", "https://*.example.com", "https://x/path", "a b"]
+)
+def test_what_is_no_origin_is_refused(given: str) -> None:
+    with pytest.raises(ValidationError, match="an origin like"):
+        TypeAdapter(Origin).validate_python(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("Proxy.Internal", "proxy.internal"),
+        ("proxy:8443", "proxy:8443"),
+        ("[::1]:80", "[::1]:80"),
+        ("10.0.0.7", "10.0.0.7"),
+    ],
+)
+def test_a_host_is_a_name_with_or_without_a_port(given: str, kept: str) -> None:
+    assert TypeAdapter(Host).validate_python(given) == kept
+
+
+@pytest.mark.parametrize("given", ["", "*", "*.example.com", "http://x", "x/path", "a b", "x:port", "::1", "u@x"])
+def test_what_is_no_host_is_refused(given: str) -> None:
+    with pytest.raises(ValidationError, match="a name like"):
+        TypeAdapter(Host).validate_python(given)

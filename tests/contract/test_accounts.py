@@ -17,6 +17,7 @@ from proxy.storage.memory import MemoryLedger
 from proxy.storage.memory_accounts import MemoryAccounts
 from proxy.storage.recollection import Archive
 from proxy.storage.rollups import condense, sums_of
+from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_accounts import SqliteAccounts
 from proxy.storage.sqlite_archive import SqliteArchive
@@ -46,7 +47,9 @@ class Kept:
         """As the job in the background does, a minute at a time."""
         if self.database is not None:
             for _ in range(9):
-                self.database.writer.put(Write(1, lambda connection, _: condense(connection, until)))
+                self.database.writer.put(
+                    Write(1, lambda connection, _: condense(connection, until), kind=DELETIONS, scope="")
+                )
                 await self.database.writer.flush()
 
 
@@ -265,6 +268,8 @@ class TestSessions:
         await kept.write(row(1, 5.0), row(2, 7.0, scope="b/"), row(3, 6.0, scope="c/"), row(4, 8.0, session="t"))
         assert await kept.accounts.scopes() == [("a/", 8.0), ("b/", 7.0), ("c/", 6.0)]
         assert await kept.accounts.scopes(limit=1) == [("a/", 8.0)]
+        assert await kept.accounts.scopes(before=8.0) == [("b/", 7.0), ("c/", 6.0)]
+        assert await kept.accounts.scopes(limit=1, before=7.0) == [("c/", 6.0)]
 
     async def test_turns_of_all_branches_are_told_oldest_first(self, kept: Kept) -> None:
         said = "¿cuánto? " * 40

@@ -241,3 +241,16 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "olvido.service")]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     assert [line for line in said.splitlines() if "olvido.service" in line] == []
+
+
+def test_prometheus_gets_the_token_that_the_proxy_asks_for() -> None:
+    prometheus = SERVICES["prometheus"]
+    assert set(prometheus["environment"]) == {"OLVIDO_METRICS_TOKEN"}
+    settings = yaml.safe_load((ROOT / "grafana" / "prometheus" / "prometheus.yml").read_text())
+    file = settings["scrape_configs"][0]["authorization"]["credentials_file"]
+    assert f'"$$OLVIDO_METRICS_TOKEN" > {file} && exec /bin/prometheus "$$@"' in prometheus["entrypoint"][2]
+    assert prometheus["tmpfs"][0].startswith(f"{Path(file).parent}:")
+    for name in ("container.yaml", "examples/team.yaml"):
+        admin = yaml.safe_load((DEPLOY / name).read_text())["admin"]
+        assert admin["metrics_token"] == "${OLVIDO_METRICS_TOKEN:-}"
+    assert "\nOLVIDO_METRICS_TOKEN=" in (DEPLOY / ".env.example").read_text()

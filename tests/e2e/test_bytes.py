@@ -93,9 +93,7 @@ def test_headers_for_the_upstream_pass_and_ours_and_hop_by_hop_ones_do_not(demo:
 
 def test_nothing_is_added_that_the_client_did_not_send(demo: Demo, proxy: Proxy) -> None:
     body = ODD_BODIES["key order"]
-    head = (
-        f"POST {CHAT} HTTP/1.1\r\nHost: olvido\r\nAuthorization: Bearer sk-bare\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
+    head = f"POST {CHAT} HTTP/1.1\r\nAuthorization: Bearer sk-bare\r\nContent-Length: {len(body)}\r\n\r\n"
     address = urlsplit(proxy.url)
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
         connection.sendall(head.encode() + body)
@@ -113,10 +111,10 @@ def test_a_body_in_chunks_arrives_whole(demo: Demo, proxy: Proxy) -> None:
     assert arrived.header("content-length") == str(len(body))
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 def test_other_routes_pass_in_both_directions(method: str, demo: Demo, proxy: Proxy) -> None:
     path = "/v1/echo/a%20b%2Fc/%E2%82%AC?q=1&q=a+b%26&empty="
-    content = b"" if method in ("GET", "OPTIONS") else bytes(range(256)) * 9
+    content = b"" if method == "GET" else bytes(range(256)) * 9
     headers = {"x-custom": "1", "x-olvido-user": "ana", "accept-encoding": "gzip", "user-agent": "ours/1.0"}
 
     def ask(client: httpx.Client) -> tuple[int, object]:
@@ -147,7 +145,7 @@ def test_an_upload_larger_than_the_body_limit_of_the_managed_route_streams_throu
     "path", ["/v1/../__demo/requests", "/v1/%2e%2e/__demo/requests", "/v1/a/..%2f..%2f../__demo/requests", "/v1/."]
 )
 def test_no_path_leads_out_of_the_upstreams_api(path: str, demo: Demo, proxy: Proxy) -> None:
-    head = f"GET {path} HTTP/1.1\r\nHost: olvido\r\nAuthorization: Bearer sk-x\r\nConnection: close\r\n\r\n"
+    head = f"GET {path} HTTP/1.1\r\nAuthorization: Bearer sk-x\r\nConnection: close\r\n\r\n"
     address = urlsplit(proxy.url)
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
         connection.sendall(head.encode())

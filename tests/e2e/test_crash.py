@@ -2,9 +2,11 @@
 
 import asyncio
 import resource
+import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.running import CHAT, Demo, Proxy, chat, upstream
+from tests.e2e.running import CHAT, Demo, Proxy, chat, events, upstream
 from tests.servers import eventually
 
 Json = Any
@@ -112,12 +114,30 @@ def test_at_shutdown_what_does_not_end_is_cut_and_recorded(demo: Demo, start_pro
         pieces = answer.iter_raw()
         next(pieces)
         proxy.process.terminate()
-        with pytest.raises(httpx.TransportError):
-            for _ in pieces:
-                pass
+        rest: list[bytes] = []
+        with pytest.raises(httpx.TransportError):  # it has no end
+            rest.extend(pieces)
+    assert events(b"".join(rest))[-1]["error"]["code"] == "shutting_down"
     assert proxy.process.wait(timeout=15) in (0, -15)
     assert proxy.row(request_id=answer.headers["x-olvido-request"])["outcome"] in ("client_gone", "upstream_broken")
     eventually(lambda: demo.arrived()[0].closed_early)
+
+
+def test_at_shutdown_who_has_no_answer_yet_is_told_why(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
+    proxy = start_proxy({**config(demo), "server": {"drain": 1}})
+    with ThreadPoolExecutor(1) as executor:
+        asking = executor.submit(proxy.http.post, CHAT, json=chat("hi"), headers={"x-demo-fault": "slow-first-byte=60"})
+        eventually(lambda: demo.in_flight)
+        proxy.process.terminate()
+        answer = asking.result(15)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "shutting_down")
+
+
+def test_a_terminal_that_hangs_up_does_not_end_it(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
+    proxy = start_proxy(config(demo))
+    proxy.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "SIGHUP is ignored" in proxy.log.read_text())
+    assert proxy.http.post(CHAT, json=chat("hi")).status_code == 200
 
 
 @pytest.mark.parametrize(("file", "part"), [("olvido.db", "database"), ("answers/cache.db", "answers")])
@@ -150,9 +170,14 @@ def test_on_a_full_disk_requests_are_answered_and_afterwards_all_is_well(
     before = resource.prlimit(process, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     assert [answer.status_code for answer in answers(20)] == [200] * 20
     assert {answer.headers["x-olvido-source"] for answer in answers(20)} == {"upstream"}
+    eventually(lambda: "cannot be written" in str(proxy.http.get("/readyz").json()["parts"]["storage"]), 30)
+    assert "olvido_storage_failing 1.0" in proxy.http.get("/metrics").text
+    (unwritten,) = answers(1)
     resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+    eventually(lambda: proxy.http.get("/readyz").json()["parts"]["storage"] == "ready", 30)
     (answer,) = answers(1)
-    assert proxy.row(request_id=answer.headers["x-olvido-request"])["outcome"] == "complete"
+    for asked in (unwritten, answer):  # what could not be written has waited
+        assert proxy.row(request_id=asked.headers["x-olvido-request"])["outcome"] == "complete"
     eventually(lambda: answers(1)[0].headers["x-olvido-source"] == "exact")
 
 

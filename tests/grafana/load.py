@@ -17,6 +17,7 @@ from proxy.demo.app import create_app as create_demo
 from proxy.demo.config import DemoConfig
 from proxy.services import Services
 from tests.builders import config
+from tests.grafana.prometheus import METRICS_TOKEN
 from tests.servers import eventually, run_app, run_proxy
 
 CHAT = "/v1/chat/completions"
@@ -158,6 +159,7 @@ def settings(upstream: str, folder: Path) -> Config:
         context={"profile": "small", "profile_with_tools": "small"},
         storage={"path": str(folder)},
         server={"port": 0, "drain": 5},
+        admin={"metrics_token": METRICS_TOKEN},
         embedding={"model": "text-embedding-3-small", "base_url": f"{upstream}/v1", "api_key": "sk-vectors"},
         reuse={"intent": {"enabled": True, "verify": 1.0}},
     )

@@ -20,6 +20,7 @@ from tests.servers import eventually
 
 GRAFANA = Path(__file__).parent.parent.parent / "grafana"
 RULES = GRAFANA / "prometheus"
+METRICS_TOKEN = "a-metrics-token-0123456789"
 DASHBOARDS = sorted((GRAFANA / "dashboards").glob("*.json"))
 
 needs_prometheus = pytest.mark.skipif(
@@ -97,6 +98,9 @@ def run_prometheus(target: str, folder: Path) -> Iterator[Prometheus]:
     config["global"] = {"scrape_interval": "300ms", "scrape_timeout": "300ms", "evaluation_interval": "300ms"}
     config["rule_files"] = [str(RULES / name) for name in config["rule_files"]]
     config["scrape_configs"][0]["static_configs"][0]["targets"] = [target]
+    token = folder / "metrics.token"
+    token.write_text(METRICS_TOKEN, encoding="utf-8")
+    config["scrape_configs"][0]["authorization"]["credentials_file"] = str(token)
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -13,7 +13,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import MECHANISM
 from tests.grafana.load import Scene, run_scene
-from tests.grafana.prometheus import RULES, Prometheus, expressions, filled, needs_prometheus, run_prometheus
+from tests.grafana.prometheus import (
+    METRICS_TOKEN,
+    RULES,
+    Prometheus,
+    expressions,
+    filled,
+    needs_prometheus,
+    run_prometheus,
+)
 from tests.servers import eventually
 
 # Expressions that have no answer here, and why.
@@ -26,7 +34,7 @@ UNANSWERED = {
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("check", "config", "prometheus.yml"),
+        ("check", "config", "--syntax-only", "prometheus.yml"),
         ("check", "rules", "--lint=all", "--lint-fatal", "rules.yml", "alerts.yml"),
         ("test", "rules", "tests.yml"),
     ],
@@ -115,7 +123,9 @@ def requests(scene: Scene) -> float:
 
 
 def told(scene: Scene) -> list[tuple[str, dict[str, str], float]]:
-    families = text_string_to_metric_families(scene.http.get("/metrics").text)
+    families = text_string_to_metric_families(
+        scene.http.get("/metrics", headers={"authorization": f"Bearer {METRICS_TOKEN}"}).text
+    )
     return [(sample.name, sample.labels, sample.value) for family in families for sample in family.samples]
 
 

@@ -320,8 +320,9 @@ def test_a_run_of_the_embedding_model_is_counted_with_its_size_and_time() -> Non
 def test_rows_that_were_lost_are_counted_once() -> None:
     metrics = Metrics()
     for lost in (0, 3, 3, 7):
-        metrics.dropped(lost)
-    assert value(metrics, "olvido_writer_dropped_rows_total") == 7
+        metrics.dropped({"links": lost})
+    assert value(metrics, "olvido_writer_dropped_rows_total", kind="links") == 7
+    assert value(metrics, "olvido_writer_dropped_rows_total", kind="ledger") == 0
 
 
 def test_facts_that_are_gone_are_not_told_of_any_more() -> None:

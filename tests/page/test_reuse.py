@@ -33,7 +33,7 @@ def proxy() -> Iterator[Open]:
     with ExitStack() as stack:
         endpoint = stack.enter_context(run_app(Starlette(routes=[Route("/v1/embeddings", near, methods=["POST"])])))
         embedding = {"enabled": True, "base_url": f"{endpoint}/v1", "model": "near"}
-        proxy = opened(stack, reuse={"intent": {"enabled": True}}, embedding=embedding)
+        proxy = opened(stack, reuse={"intent": {"enabled": True, "paraphrases": True}}, embedding=embedding)
         eventually(lambda: proxy.http.get("/readyz").json()["parts"]["reuse by intent"] == "ready", 60)
         yield proxy
 

@@ -9,8 +9,9 @@ from proxy.reuse.verdict import REASONS, Verdict, judge
 _LANGUAGES: list[Language] = ["en", "es"]
 
 
-def verdict(language: Language, asked: str, earlier: str, cosine: float = 0.9) -> Verdict:
-    return judge(analyse(asked, language), analyse(earlier, language), cosine, min_cosine=0.85, min_cosine_agreed=0.4)
+def verdict(language: Language, asked: str, earlier: str, cosine: float = 0.9, *, paraphrases: bool = True) -> Verdict:
+    questions = analyse(asked, language), analyse(earlier, language)
+    return judge(*questions, cosine, min_cosine=0.85, min_cosine_agreed=0.4, paraphrases=paraphrases)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +70,33 @@ def test_another_question_is_not(language: Language, asked: str, earlier: str, r
     assert found.detail
 
 
+@pytest.mark.parametrize(
+    ("language", "asked", "earlier"),
+    [
+        ("en", "What are the easiest ways to make money?", "What are the easiest ways to earn money?"),
+        ("en", "How do mobile phones work?", "How do cell phones work?"),
+        ("en", "Is there a link between sleep and memory?", "Is there a relationship between sleep and memory?"),
+        ("es", "¿Cómo hacer dinero?", "¿Cómo ganar dinero?"),
+    ],
+)
+def test_without_paraphrases_a_replaced_word_is_a_miss_however_near_it_is(
+    language: Language, asked: str, earlier: str
+) -> None:
+    assert verdict(language, asked, earlier, 0.99).reused
+    found = verdict(language, asked, earlier, 0.99, paraphrases=False)
+    assert (found.reused, found.reason) == (False, "wording")
+    assert found.detail
+
+
+def test_what_is_reused_without_paraphrases_is_so_with_them() -> None:
+    asked, earlier = "Hi! How do I claen a cast iron pan?", "how do i clean a cast iron pan"
+    assert verdict("en", asked, earlier, 0.5, paraphrases=False).reused
+    assert verdict("en", asked, earlier, 0.5).reused
+
+
 def test_two_languages_never_agree() -> None:
     asked, earlier = analyse("¿Qué es un tango?", "es"), analyse("What is a tango?", "en")
-    assert judge(asked, earlier, 1.0, min_cosine=0.85, min_cosine_agreed=0.4).reason == "language"
+    assert judge(asked, earlier, 1.0, min_cosine=0.85, min_cosine_agreed=0.4, paraphrases=True).reason == "language"
 
 
 def test_where_every_word_agrees_a_low_cosine_is_enough_and_not_none_at_all() -> None:
@@ -88,7 +113,7 @@ def test_a_word_left_over_needs_a_high_cosine_and_the_verifier() -> None:
 
 def test_with_a_cosine_that_nothing_reaches_no_word_is_forgiven() -> None:
     asked, earlier = (analyse(text, "en") for text in ("How do I become truly wise?", "How do I become wise?"))
-    assert judge(asked, earlier, 1.0, min_cosine=2.0, min_cosine_agreed=0.0).reason == "unmatched"
+    assert judge(asked, earlier, 1.0, min_cosine=2.0, min_cosine_agreed=0.0, paraphrases=True).reason == "unmatched"
 
 
 def test_a_long_text_is_only_the_same_as_itself() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proxy.stages.assemble import assemble
 from proxy.types import ChatRequest, Plan
 from proxy.wire.dialects import DIALECTS
+from proxy.wire.loose import glimpse
 from proxy.wire.request import message, parse
 from tests.builders import assistant, calling, chat, messages, result, system, upstream_config, user
 
@@ -163,3 +164,10 @@ def test_what_is_sent_is_the_plan_or_the_original(request_: ChatRequest, data: s
         assert prompt.body is request_.raw
         assert prompt.plan.kind == "fail-open"
         assert prompt.plan.tokens_sent == prompt.plan.tokens_original
+
+
+def test_what_could_not_be_read_is_never_written_anew() -> None:
+    unread = glimpse(b'{"model":"m","stream":true,"seed":NaN,"messages":[{"role":"user","content":"hi"}]}')
+    assert unread is not None
+    prompt = assemble(unread, UNTOUCHED, upstream_config(aliases={"m": "other"}, stream_usage="ask", dialect="openai"))
+    assert (prompt.body, prompt.plan, prompt.strip_usage) == (unread.raw, UNTOUCHED, False)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import pytest
@@ -14,7 +14,7 @@ from proxy.reuse.key import exact_key
 from proxy.stages.exact import Flights, addressee, lookup, replayed, storable
 from proxy.storage.memory import MemoryAnswers
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Delivery, Directives, Headers, ReuseHit, ReuseMiss, StoredAnswer, Usage
+from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, ReuseHit, ReuseMiss, StoredAnswer, Usage
 from proxy.wire.accumulate import Accumulator
 from proxy.wire.sse import DONE_DATA, SseParser
 from tests.builders import NOW, Executor, calling, chat, completion, identity, inline, stored, user
@@ -130,6 +130,7 @@ async def test_and_nothing_else_is(request_: ChatRequest, other: Mapping[str, An
 
 # --- replay ---------------------------------------------------------------------------------------------------------
 
+SAID = {"role": "assistant", "content": "yes"}
 WITH_CALLS = completion(None, finish_reason="tool_calls", tool_calls=calling("1")["tool_calls"])
 RICH = completion("¡Hola! 🧉 " * 60, reasoning_content="They greet, so I greet.", refusal=None, annotations=[])
 
@@ -191,8 +192,15 @@ def delivery(**differing: Any) -> Delivery:
     return Delivery(**{**base, **differing})
 
 
+def said(parts: list[dict[str, str]]) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", "content": parts}, "finish_reason": "stop"}]}
+
+
 def choices(*reasons: Any) -> dict[str, Any]:
-    return {**completion(), "choices": [{"index": i, "finish_reason": each} for i, each in enumerate(reasons)]}
+    return {
+        **completion(),
+        "choices": [{"index": i, "message": SAID, "finish_reason": each} for i, each in enumerate(reasons)],
+    }
 
 
 @pytest.mark.parametrize(
@@ -225,7 +233,16 @@ def choices(*reasons: Any) -> dict[str, Any]:
         ({"completion": choices("stop", None)}, False),
         ({"completion": {"error": {"message": "no"}}}, False),
         ({"completion": {**completion(), "error": {"message": "no"}}}, False),
-        ({"completion": {"choices": [{"finish_reason": "stop", "error": {"code": 502}}]}}, False),
+        ({"completion": {"choices": [{"message": SAID, "finish_reason": "stop", "error": {"code": 502}}]}}, False),
+        ({"completion": completion("")}, False),
+        ({"completion": completion(" \n")}, False),
+        ({"completion": completion(None)}, False),
+        ({"completion": completion(None, finish_reason="length", reasoning_content="I thought")}, False),
+        ({"completion": said([{"type": "text", "text": ""}])}, False),
+        ({"completion": {"choices": [{"finish_reason": "stop"}]}}, False),
+        ({"completion": said([{"type": "text", "text": "yes"}])}, True),
+        ({"completion": completion(None, refusal="I can't help with that.")}, True),
+        ({"completion": WITH_CALLS}, True),
         ({"completion": {**completion(), "error": None}}, True),
     ],
 )
@@ -258,6 +275,16 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
+Told: TypeAlias = int | StoredAnswer | Answer | None
+ERROR = Answer(503, (), b"overloaded")
+
+
+async def led(flights: Flights, key: str = "k") -> int:
+    lead = await flights.lead_or_wait(key, PATIENCE)
+    assert isinstance(lead, int)
+    return lead
+
+
 class Crew:
     """Requests for one key at once."""
 
@@ -265,7 +292,7 @@ class Crew:
         self.flights = Flights()
         self.tasks = Tasks()
 
-    async def followers(self, count: int) -> list[asyncio.Task[StoredAnswer | bool | None]]:
+    async def followers(self, count: int) -> list[asyncio.Task[Told]]:
         waiting = [
             self.tasks.spawn(self.flights.lead_or_wait("k", PATIENCE), name=f"follower {i}") for i in range(count)
         ]
@@ -273,139 +300,182 @@ class Crew:
         return waiting
 
 
+async def handed_on(followers: list[asyncio.Task[Told]]) -> int:
+    """The number of the one that leads now; it is no follower any more."""
+    await settled()
+    (leader,) = [each for each in followers if each.done()]
+    followers.remove(leader)
+    lead = leader.result()
+    assert isinstance(lead, int)
+    return lead
+
+
 async def test_the_first_leads_and_the_others_get_what_it_brings() -> None:
     crew = Crew()
-    assert await crew.flights.lead_or_wait("k", PATIENCE) is True
+    lead = await led(crew.flights)
     followers = await crew.followers(3)
     assert not any(each.done() for each in followers)
-    crew.flights.land("k", ANSWER)
+    crew.flights.land("k", lead, ANSWER)
     assert await asyncio.gather(*followers) == [ANSWER] * 3
     assert len(crew.flights) == 0
 
 
 async def test_another_key_is_another_flight() -> None:
     flights = Flights()
-    assert await flights.lead_or_wait("k", PATIENCE) is True
-    assert await flights.lead_or_wait("other", PATIENCE) is True
+    assert await led(flights, "k") != await led(flights, "other")
     assert len(flights) == 2
 
 
 async def test_after_landing_the_next_one_leads() -> None:
     flights = Flights()
-    await flights.lead_or_wait("k", PATIENCE)
-    flights.land("k", ANSWER)
-    assert await flights.lead_or_wait("k", PATIENCE) is True
+    first = await led(flights)
+    flights.land("k", first, ANSWER)
+    assert await led(flights) != first
 
 
 async def test_nothing_to_share_sends_each_on_alone() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
+    lead = await led(crew.flights)
     followers = await crew.followers(3)
-    crew.flights.land("k", None)
+    crew.flights.land("k", lead, None)
     assert await asyncio.gather(*followers) == [None] * 3
     assert len(crew.flights) == 0
 
 
 async def test_who_has_waited_long_enough_goes_alone_and_the_flight_goes_on() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
+    lead = await led(crew.flights)
     assert await crew.flights.lead_or_wait("k", 0.0) is None
     (stayer,) = await crew.followers(1)
-    crew.flights.land("k", ANSWER)
+    crew.flights.land("k", lead, ANSWER)
     assert await stayer == ANSWER
 
 
-async def test_an_abandoned_flight_is_led_by_exactly_one_of_those_who_wait() -> None:
+async def test_an_abandoned_flight_is_led_by_exactly_one_of_those_who_wait_until_somebody_stays() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
-    followers = await crew.followers(3)
-    crew.flights.land("k", None, abandoned=True)
-    await settled()
-    leading = [each for each in followers if each.done()]
-    assert [each.result() for each in leading] == [True]
-    crew.flights.land("k", ANSWER)
-    assert [await each for each in followers if each not in leading] == [ANSWER] * 2
+    lead = await led(crew.flights)
+    followers = await crew.followers(5)
+    for _ in range(3):
+        crew.flights.abandon("k", lead)
+        lead = await handed_on(followers)
+    crew.flights.land("k", lead, ANSWER)
+    assert [await each for each in followers] == [ANSWER] * 2
 
 
-async def test_it_is_handed_on_until_somebody_stays() -> None:
+async def test_after_a_failure_one_leads_and_the_others_go_on_waiting() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
+    lead = await led(crew.flights)
     followers = await crew.followers(4)
-    for leaders in range(1, 5):
-        crew.flights.land("k", None, abandoned=True)
-        await settled()
-        assert sum(each.done() for each in followers) == leaders
-    assert [each.result() for each in followers] == [True] * 4
+    crew.flights.fail("k", lead, ERROR)
+    lead = await handed_on(followers)
+    crew.flights.land("k", lead, ANSWER)
+    assert [await each for each in followers] == [ANSWER] * 3
+
+
+async def test_of_failures_in_a_row_all_who_wait_are_told_and_the_next_one_begins_anew() -> None:
+    crew = Crew()
+    lead = await led(crew.flights)
+    followers = await crew.followers(5)
+    for _ in range(Flights.MOST_FAILURES - 1):
+        crew.flights.fail("k", lead, ERROR)
+        lead = await handed_on(followers)
+    crew.flights.abandon("k", lead)  # says nothing about the upstream
+    lead = await handed_on(followers)
+    crew.flights.fail("k", lead, ERROR)
+    assert [await each for each in followers] == [ERROR] * len(followers)
+    followers = [*await crew.followers(2)]
+    crew.flights.fail("k", await handed_on(followers), ERROR)
+    assert isinstance(await handed_on(followers), int)
+
+
+async def test_a_failure_that_nobody_can_be_told_of_is_handed_on() -> None:
+    crew = Crew()
+    lead = await led(crew.flights)
+    followers = await crew.followers(4)
+    for _ in range(4):
+        crew.flights.fail("k", lead, None)
+        lead = await handed_on(followers)
+    assert followers == []
 
 
 async def test_a_follower_that_leaves_does_no_harm() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
+    lead = await led(crew.flights)
     leaver, stayer = await crew.followers(2)
     leaver.cancel()
     await settled()
     assert leaver.cancelled()
     assert not stayer.done()
-    crew.flights.land("k", ANSWER)
+    crew.flights.land("k", lead, ANSWER)
     assert await stayer == ANSWER
 
 
 async def test_nor_does_one_that_leaves_as_it_is_about_to_lead() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
+    lead = await led(crew.flights)
     leaver, stayer = await crew.followers(2)
-    crew.flights.land("k", None, abandoned=True)
+    crew.flights.abandon("k", lead)
     leaver.cancel()
     await settled()
     assert leaver.cancelled()
-    assert stayer.result() is True
+    assert isinstance(stayer.result(), int)
 
 
 async def test_an_answer_is_shared_before_it_has_landed() -> None:
     crew = Crew()
-    await crew.flights.lead_or_wait("k", PATIENCE)
+    lead = await led(crew.flights)
     followers = await crew.followers(2)
-    crew.flights.share("k", ANSWER)
+    crew.flights.share("k", lead, ANSWER)
     assert await asyncio.gather(*followers) == [ANSWER] * 2
     assert await crew.flights.lead_or_wait("k", PATIENCE) == ANSWER
-    crew.flights.land("k", ANSWER)
-    assert await crew.flights.lead_or_wait("k", PATIENCE) is True
-    crew.flights.share("other", ANSWER)
-    assert await crew.flights.lead_or_wait("other", PATIENCE) is True
+    crew.flights.land("k", lead, ANSWER)
+    await led(crew.flights)
+    crew.flights.share("other", lead, ANSWER)
+    await led(crew.flights, "other")
 
 
-async def test_landing_twice_or_without_a_flight_does_nothing() -> None:
-    flights = Flights()
-    flights.land("k", ANSWER)
-    assert await flights.lead_or_wait("k", PATIENCE) is True
-    flights.land("k", ANSWER)
-    flights.land("k", None, abandoned=True)
-    assert len(flights) == 0
+async def test_who_does_not_lead_lands_nothing() -> None:
+    crew = Crew()
+    crew.flights.land("k", None, ANSWER)
+    first = await led(crew.flights)
+    followers = await crew.followers(2)
+    crew.flights.abandon("k", first)
+    second = await handed_on(followers)
+    for late in (first, None):
+        crew.flights.share("k", late, ANSWER)
+        crew.flights.land("k", late, None)
+        crew.flights.fail("k", late, ERROR)
+    assert not followers[0].done()
+    crew.flights.land("k", second, ANSWER)
+    assert await followers[0] == ANSWER
 
 
-Step = Literal["ask", "answer", "nothing", "abandon", "leave"]
-steps = st.lists(st.sampled_from(["ask", "ask", "answer", "nothing", "abandon", "leave"]), max_size=25)
+Step = Literal["ask", "answer", "nothing", "abandon", "fail", "leave"]
+steps = st.lists(st.sampled_from(["ask", "ask", "answer", "nothing", "abandon", "fail", "leave"]), max_size=25)
 
 
 @given(steps)
 def test_at_any_time_one_leads_and_nobody_waits_for_nobody(taken: list[Step]) -> None:
     async def play() -> None:
         crew = Crew()
-        leading = 0
-        waiting: list[asyncio.Task[StoredAnswer | bool | None]] = []
+        leading: list[int] = []
+        waiting: list[asyncio.Task[Told]] = []
         for step in [*taken, "nothing"]:
             match step:
                 case "ask":
                     waiting += await crew.followers(1)
                 case "leave" if waiting:
                     waiting.pop().cancel()
-                case "answer" | "nothing" | "abandon" if leading:
-                    leading = 0
-                    crew.flights.land("k", ANSWER if step == "answer" else None, abandoned=step == "abandon")
+                case "answer" | "nothing" if leading:
+                    crew.flights.land("k", leading.pop(), ANSWER if step == "answer" else None)
+                case "abandon" if leading:
+                    crew.flights.abandon("k", leading.pop())
+                case "fail" if leading:
+                    crew.flights.fail("k", leading.pop(), ERROR)
             await settled()
-            leading += sum(each.result() is True for each in waiting if each.done())
+            leading += [told for each in waiting if each.done() and isinstance(told := each.result(), int)]
             waiting = [each for each in waiting if not each.done()]
-            assert leading == len(crew.flights) <= 1
+            assert len(leading) == len(crew.flights) <= 1
             assert leading or not waiting
         assert await crew.tasks.drain(5.0) == 0
 
@@ -434,6 +504,5 @@ def test_headers_that_only_inform_and_their_order_make_no_difference() -> None:
 async def test_an_answer_that_lands_is_counted_and_nothing_else_is() -> None:
     flights = Flights()
     for key, answer in (("a", stored()), ("b", None)):
-        assert await flights.lead_or_wait(key, 1) is True
-        flights.land(key, answer)
+        flights.land(key, await led(flights, key), answer)
     assert flights.landed == 1

@@ -18,6 +18,7 @@ from proxy.stages.identify import (
     is_scope,
     read_directives,
 )
+from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore
 from proxy.storage.memory import MemorySessions
 from proxy.types import Directives, Headers, Identity, SessionSource
@@ -50,6 +51,7 @@ class Proxy:
     sessions: SessionStore = field(default_factory=MemorySessions)
     chains: turns.Chains = field(default_factory=turns.Chains)
     requests: int = 0
+    answered_before: AnsweredScopes = field(default_factory=AnsweredScopes)
 
     async def asked(
         self, *said: Said, headers: Headers = (), tenant: str = TENANT, remembers: bool = True, **fields: Any
@@ -61,6 +63,7 @@ class Proxy:
             chat(*said, **fields),
             read_directives(headers),
             private=self.private,
+            is_answered=self.answered_before.has,
             sessions=self.sessions,
             chains=self.chains,
             offload=inline(EXECUTOR),
@@ -73,6 +76,7 @@ class Proxy:
         if answer is not None:
             links = (*links, *turns.extend(links[-1], messages(answer)))
         at = NOW + self.requests
+        self.answered_before.add(identity.scope.id)
         self.sessions.remember(identity.scope.id, identity.session, links, identity.known, at)
         return identity
 

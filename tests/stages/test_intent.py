@@ -56,7 +56,7 @@ class Vectors2:
 
 @dataclass
 class House:
-    config: IntentReuse = field(default_factory=IntentReuse)
+    config: IntentReuse = field(default_factory=lambda: IntentReuse(paraphrases=True))
     embedder: Vectors2 = field(default_factory=Vectors2)
     store: MemoryReuse = field(default_factory=MemoryReuse)
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
@@ -291,6 +291,14 @@ async def test_when_a_vector_fails_the_answer_is_kept_all_the_same(house: House)
 async def test_an_answer_stays_where_it_was_given(request_: ChatRequest, how: dict[str, Any], house: House) -> None:
     await house.answered(ASKED)
     assert reason(await house.ask(request_, **how)) == "absent"
+
+
+async def test_for_whom_no_upstream_has_answered_nothing_is_made(house: House) -> None:
+    request = chat(user("What is the capital of France?"))
+    for number in range(10):
+        result = await house.ask(request, who=replace(opening(request, person=f"p{number}"), is_answered=False))
+        assert reason(result) == "absent"
+    assert house.intent.partitions.partitions == 0
 
 
 async def test_vectors_of_another_model_are_not_compared(house: House) -> None:

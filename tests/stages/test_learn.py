@@ -13,7 +13,7 @@ from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingOff
 from proxy.embed.service import EngineEmbedder
 from proxy.observe.metrics import Metrics
-from proxy.stages.learn import Learner
+from proxy.stages.learn import QUEUED_AT_ONCE, Learner
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
@@ -121,6 +121,30 @@ async def test_a_turn_is_archived_once_it_is_over_and_once_only(house: House) ->
     assert house.turns() == [1, 2]
     shelf = await house.library.shelf(SCOPE)
     assert all(link in shelf.index for link in (chain[0], chain[1], chain[2], chain[5]))
+
+
+class Queue(Archive):
+    """Tells how many turns were waiting at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting = self.most = 0
+
+    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        super().add(scope, turn, vectors)
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+
+    async def flush(self) -> None:
+        self.waiting = 0
+
+
+async def test_a_very_long_history_is_written_bit_by_bit() -> None:
+    house = House(archive=(queue := Queue()))
+    await house.learn(*[said for number in range(1_200) for said in (user(f"q{number}"), assistant("yes"))], user("q"))
+    assert len(queue.added) == 1_200
+    assert queue.most <= QUEUED_AT_ONCE
+    house.executor.shutdown()
 
 
 async def test_a_turn_that_calls_is_held_until_it_is_over_where_a_conversation_is_sent_bit_by_bit(house: House) -> None:

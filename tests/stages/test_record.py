@@ -18,7 +18,9 @@ from proxy.embed.base import EmbeddingOff
 from proxy.observe.metrics import Metrics
 from proxy.stages.exact import Flights
 from proxy.stages.learn import Learner
+from proxy.stages.obey import Obedience
 from proxy.stages.record import INLINE_JSON_BYTES, Recorder
+from proxy.storage.answered import AnsweredScopes, nothing_on_record
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
@@ -98,6 +100,7 @@ class House:
     @property
     def recorder(self) -> Recorder:
         return Recorder(
+            answered=AnsweredScopes(),
             ledger=self.ledger,
             sessions=self.sessions,
             answers=self.answers,
@@ -107,7 +110,8 @@ class House:
             router=Router([UP, FREE], reject_unknown=False),
             flights=self.flights,
             remember=self.remember,
-            learner=Learner(self.library, EmbeddingOff(), self.executor, self.tasks),
+            learner=(learner := Learner(self.library, EmbeddingOff(), self.executor, self.tasks)),
+            obedience=Obedience(self.library, self.tasks, learner.learning, is_answered=nothing_on_record),
             tasks=self.tasks,
             executor=self.executor,
             ttl=60.0,
@@ -376,25 +380,33 @@ async def test_an_answer_is_kept_if_it_may_be_given_again(
         assert msgspec.json.decode(answer.completion) == completion()
 
 
+def leading(lead: int) -> Passage:
+    passage = passing()
+    return replace(passage, miss=replace(passage.miss, lead=lead))
+
+
 @pytest.mark.parametrize(
     ("delivery", "brought"),
-    [(whole(), True), (whole(status=500, outcome="upstream_error"), False), (whole(raw_completion=b"?"), False)],
+    [(whole(), "answer"), (whole(status=500, outcome="upstream_error"), "lead"), (whole(raw_completion=b"?"), "alone")],
 )
-async def test_who_waits_for_the_answer_is_told(delivery: Delivery, brought: bool, house: House) -> None:
-    assert await house.flights.lead_or_wait(KEY, 60.0) is True
+async def test_who_waits_for_the_answer_is_told(delivery: Delivery, brought: str, house: House) -> None:
+    lead = await house.flights.lead_or_wait(KEY, 60.0)
+    assert isinstance(lead, int)
     waiting = house.tasks.spawn(house.flights.lead_or_wait(KEY, 60.0), name="follower")
     await asyncio.sleep(0)
-    await house.delivered(delivery)
-    assert ((await waiting) is not None) == brought
-    assert len(house.flights) == 0
+    await house.delivered(delivery, leading(lead))
+    told = await waiting
+    assert {StoredAnswer: "answer", int: "lead", type(None): "alone"}[type(told)] == brought
+    assert len(house.flights) == (brought == "lead")
 
 
 async def test_when_the_one_that_led_has_left_another_leads(house: House) -> None:
-    assert await house.flights.lead_or_wait(KEY, 60.0) is True
+    lead = await house.flights.lead_or_wait(KEY, 60.0)
+    assert isinstance(lead, int)
     waiting = house.tasks.spawn(house.flights.lead_or_wait(KEY, 60.0), name="follower")
     await asyncio.sleep(0)
-    await house.delivered(whole(outcome="client_gone", raw_completion=None))
-    assert await waiting is True
+    await house.delivered(whole(outcome="client_gone", raw_completion=None), leading(lead))
+    assert isinstance(await waiting, int)
 
 
 async def test_a_large_answer_is_read_in_a_thread_and_recorded_all_the_same(house: House) -> None:

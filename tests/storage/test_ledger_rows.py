@@ -6,8 +6,10 @@ from contextlib import closing
 
 import pytest
 
+from proxy.storage import ledger_rows as module
 from proxy.storage.ledger_rows import add_rows, recent_rows
 from proxy.storage.migrations import migrate
+from proxy.types import UNANSWERED
 from tests.builders import ledger_row
 
 
@@ -47,3 +49,16 @@ def test_a_conversation_is_known_to_its_rows_whoever_met_it_first(connection: sq
     assert found[0] == (7, 8)
     assert found[1][0] != 7
     assert found[1][1] != 8
+
+
+def test_of_requests_that_nobody_answered_the_newest_rows_are_kept_and_the_sums_of_all(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNANSWERED_ROWS", 5)
+    theirs = [ledger_row(request_id=f"r{number}", scope=UNANSWERED, session=UNANSWERED) for number in range(20)]
+    mine = [ledger_row(request_id=f"r{number}", scope="a/") for number in range(20)]
+    for pair in zip(theirs, mine, strict=True):
+        add_rows(connection, pair)
+    assert recent_rows(UNANSWERED, 99, connection) == theirs[:-6:-1]
+    assert len(recent_rows("a/", 99, connection)) == 20
+    assert requests(connection) == 40

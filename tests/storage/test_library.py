@@ -1,9 +1,12 @@
 """What each scope remembers, and that nothing crosses a scope, is overtaken, or comes back."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,19 @@ import pytest
 
 from proxy.memory.state import pack
 from proxy.storage.archive import MemoryArchive
+from proxy.storage.base import StorageError
 from proxy.storage.contents import ContentLimits, MemoryContents
-from proxy.storage.facts import MemoryFacts
+from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.library import STEPS_BACK, Library
+from proxy.storage.orders import Order
 from proxy.storage.recollection import ArchiveChanges, FactsOff
-from proxy.storage.states import MemoryStates
+from proxy.storage.sqlite import Database
+from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.sqlite_wipes import SqliteWipes
+from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.writer import WriterLimits
 from proxy.tasks import Tasks
-from proxy.types import Contents, Fact, Fold, PathState
+from proxy.types import Contents, Fact, Fold, Forgetting, PathState
 from tests.memory.indexed import link, turn
 from tests.memory.told import fact
 
@@ -55,6 +64,17 @@ class SlowArchive(MemoryArchive):
         self.asked.append(after)
         await self.gate.wait()
         return await super().turns(scope, after, now, min(limit, 2))
+
+
+class StuckFacts(SlowFacts):
+    """Cannot say what is on disk, for what was put is not there yet."""
+
+    is_stuck = False
+
+    async def all(self, scope: str) -> list[Fact]:
+        if self.is_stuck:
+            raise StorageError("the database cannot be written")
+        return await super().all(scope)
 
 
 @dataclass
@@ -126,6 +146,27 @@ async def test_an_archive_that_cannot_be_read_is_counted_done_without_and_read_a
     assert len((await read(library)).index) == 2
     assert len(failed) == 1
     await house.tasks.drain(5.0)
+    house.executor.shutdown()
+
+
+async def test_of_too_many_scopes_those_that_were_not_asked_for_longest_leave(house: House) -> None:
+    library = house.library(most_shelves=2)
+    house.facts.put("a", [TEA])
+    for scope in ("a", "b", "a", "c"):
+        await library.shelf(scope)
+    assert library.held().scopes == 2
+    assert (await library.shelf("b")).facts == {}
+    assert (await library.shelf("a")).facts == {TEA.id: TEA}
+
+
+async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory() -> None:
+    house = House(facts=(facts := StuckFacts()))
+    library = house.library(refresh_seconds=-1.0)
+    library.learn("a", await library.shelf("a"), [TEA])
+    facts.is_stuck = True
+    assert (await library.shelf("a")).facts == {TEA.id: TEA}
+    with pytest.raises(StorageError):
+        await library.shelf("b")  # nothing is known of what was promised to them
     house.executor.shutdown()
 
 
@@ -241,6 +282,13 @@ async def test_nor_once_it_is_embedded_that_was_being_so(house: House) -> None:
     assert (len(shelf.index), shelf.embedded) == (0, set())
 
 
+async def test_who_wipes_what_nobody_has_read_takes_a_place_among_the_shelves(house: House) -> None:
+    library = house.library(most_shelves=2)
+    for scope in ("a", "b", "c"):
+        library.hide(scope, Order((Forgetting(""),), at=1.0))
+    assert library.held().scopes == 2
+
+
 async def test_what_repeats_it_is_known_by_its_messages_the_command_included(house: House) -> None:
     house.facts.put("a", [TEA])
     library, command = house.library(), link("9.0")
@@ -279,6 +327,86 @@ async def test_a_fold_may_quote_what_is_forgotten_so_its_head_goes(house: House)
     assert found[0].volatile == ""
     assert await house.library().state("a", CHAIN[:6]) is None  # and from storage
     assert await library.state("b", CHAIN[:6]) == (folded, 4)
+
+
+# --- while the database cannot be written -----------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def held(database: Database) -> AsyncIterator[None]:
+    """By another process."""
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@dataclass
+class OnDisk:
+    database: Database
+    library: Library
+
+    async def learn(self) -> None:
+        self.library.facts.put("a/", [TEA])
+        self.library.archive.add("a/", turn(1, "I like tea", "Noted"), None)
+        await self.library.facts.flush()
+
+    async def known(self) -> tuple[int, int]:
+        """Facts and turns."""
+        entries = (await self.library.archive.turns("a/", 0, 0.0)).entries
+        return len(await self.library.facts.all("a/")), len(entries)
+
+    async def written(self) -> None:
+        while self.database.writer.depth:  # noqa: ASYNC110 (it tries again by itself)
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+async def on_disk(tmp_path: Path, house: House) -> AsyncIterator[OnDisk]:
+    limits = WriterLimits(interval=0, pauses=(), retry=0.01)
+    database = Database(tmp_path / "olvido.db", house.tasks, limits, lock_seconds=0.01)
+    facts, archive, states = SqliteFacts(database), SqliteArchive(database, 1e12), SqliteStates(database)
+    wipes = SqliteWipes(database)
+    yield OnDisk(database, Library(facts, archive, states, house.executor, house.tasks, wipes=wipes, undo=60.0))
+    await database.close()
+
+
+@pytest.mark.parametrize("what", ["", "tea"], ids=["everything", "one fact"])
+async def test_a_command_is_queued_once_hides_what_it_means_and_is_not_done_before_it_is_durable(
+    what: str, on_disk: OnDisk
+) -> None:
+    await on_disk.learn()
+    recorded: list[bool] = []
+    order = Order((Forgetting(what),), at=1e10, chain=(link("9.0"),))
+
+    async def obeyed() -> None:
+        await on_disk.library.carry_out("a/", order, lambda: recorded.append(True))
+
+    async with held(on_disk.database):
+        depths = []
+        for _ in range(3):
+            with pytest.raises(StorageError):
+                await obeyed()
+            depths.append(on_disk.database.writer.depth)
+        assert (recorded, len(set(depths))) == ([], 1)
+        for reading in (on_disk.library.facts.all("a/"), on_disk.library.archive.turns("a/", 0, 0.0)):
+            with pytest.raises(StorageError):
+                await reading
+    await on_disk.written()
+    assert await on_disk.known() == (0, 0)
+    await obeyed()
+    assert recorded
+
+
+async def test_what_cannot_be_brought_back_now_is_so_later_and_whoever_asks_is_told(on_disk: OnDisk) -> None:
+    await on_disk.learn()
+    on_disk.library.wipes.wipe("a/", [], at=1e10, until=2e10)
+    assert await on_disk.known() == (0, 0)
+    async with held(on_disk.database):
+        with pytest.raises(StorageError):
+            await on_disk.library.restore("a/")
+    await on_disk.written()
+    assert await on_disk.known() == (1, 1)
 
 
 # --- states -----------------------------------------------------------------------------------------------------------

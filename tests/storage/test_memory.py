@@ -4,7 +4,7 @@ import pytest
 
 from proxy.storage.base import KnownPrefix
 from proxy.storage.memory import Link, MemoryAnswers, MemoryLedger, MemorySessions, Pending, Recent, Shelf
-from proxy.types import LedgerRow, StoredAnswer
+from proxy.types import UNANSWERED, LedgerRow, StoredAnswer
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 
@@ -115,3 +115,12 @@ async def test_empty_answers_fill_the_cache_too() -> None:
         await answers.put("a/", str(number), empty, ttl=60)
     assert await answers.get("a/", "0", now=1) is None
     assert await answers.get("a/", "999", now=1) == empty
+
+
+async def test_requests_that_nobody_answered_take_a_tenth_of_the_ledger_at_most(row: LedgerRow) -> None:
+    ledger = MemoryLedger(max_rows=20)
+    ledger.append(row)
+    for number in range(50):
+        ledger.append(replace(row, scope=UNANSWERED, request_id=f"r{number}"))
+    assert await ledger.recent(row.scope) == [row]
+    assert [each.request_id for each in await ledger.recent(UNANSWERED)] == ["r49", "r48"]

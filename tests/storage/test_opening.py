@@ -41,7 +41,7 @@ async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> N
     assert off.secret != memory.secret
     assert len(off.secret) == len(memory.secret) == 32
     for storage in (off, memory):
-        assert (storage.queued, storage.dropped, storage.lag, storage.failures) == (0, 0, 0.0, {})
+        assert (storage.queued, storage.dropped, storage.lag, storage.failures) == (0, {}, 0.0, {})
         await storage.close()
     assert await asyncio.to_thread(lambda: list(tmp_path.iterdir())) == []
 

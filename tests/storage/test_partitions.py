@@ -284,8 +284,9 @@ async def test_strikes_outlast_the_end_of_an_entry(database: Database, executor:
     assert [found.entry.min_cosine for found in await nearest(partitions, now=tomorrow)] == [0.95]
 
 
+@pytest.mark.parametrize("limit", ["bytes", "number"])
 async def test_the_partition_that_was_not_used_for_longest_leaves_and_comes_back_from_the_store(
-    executor: Executor,
+    limit: str, executor: Executor
 ) -> None:
     store = Gated()
     store.open.set()
@@ -293,7 +294,8 @@ async def test_the_partition_that_was_not_used_for_longest_leaves_and_comes_back
         store.add("a/", replace(ENTRY, id=f"r-{number}", partition=str(number)), NORTH)
     one = Partitions(store, executor)
     await ids(one, partition="0")
-    partitions = Partitions(store, executor, max_bytes=2 * one.bytes, refresh_seconds=math.inf)
+    bounds = {"max_bytes": 2 * one.bytes} if limit == "bytes" else {"max_partitions": 2}
+    partitions = Partitions(store, executor, **bounds, refresh_seconds=math.inf)
     loads = []
     for number in (0, 1, 0, 2, 0, 1, 2, 2):
         asked = store.asked

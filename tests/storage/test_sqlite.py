@@ -14,16 +14,23 @@ from typing import TypeVar
 
 import pytest
 
+from proxy.storage import sqlite as module
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, KnownPrefix, StorageError
+from proxy.storage.facts import SqliteFacts
 from proxy.storage.sqlite import Database
+from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.states import SqliteStates
 from proxy.storage.writer import WriterLimits
 from proxy.tasks import Tasks
-from proxy.types import LedgerRow
+from proxy.types import Fact, LedgerRow
 
 T = TypeVar("T")
 
 # Nothing is written until something asks for it.
 LAZY = WriterLimits(interval=60)
+FACT = Fact(
+    "f-1", "work", "team", "I lead the red team", "high", "explicit", "s", 1, 1000.0, 1000.0, links=(b"l" * 16,)
+)
 
 
 def chain_of(*messages: object) -> list[bytes]:
@@ -171,7 +178,38 @@ async def test_rows_that_the_database_refuses_take_no_other_with_them(database: 
     database.ledger.append(row)
     await database.ledger.flush()
     assert await database.ledger.recent(row.scope) == [row]
-    assert database.writer.dropped == 2
+    assert database.writer.dropped.total() == 2
+
+
+async def test_of_a_very_long_history_the_last_part_is_written_and_the_rest_counted(database: Database) -> None:
+    chain = chain_of(*range(24_000))
+    assert await database.sessions.longest_prefix("a/", chain) is None
+    database.sessions.remember("a/", "s", chain, 0, 1.0)
+    assert database.writer.depth <= module.MOST_LINKS + 1
+    assert database.writer.dropped == {"cut_links": 24_000 - module.MOST_LINKS}
+    await database.sessions.flush()
+    database.sessions.distrust()
+    goes_on = chain_of(*range(24_002))
+    assert await database.sessions.longest_prefix("a/", goes_on) == KnownPrefix(24_000, ("s",), is_tip=True)
+    edited = [*chain[:-5], *chain_of("else")]
+    assert await database.sessions.longest_prefix("a/", edited) == KnownPrefix(23_995, ("s",), is_tip=False)
+
+
+async def test_one_key_that_floods_takes_no_row_of_another(database: Database, row: LedgerRow) -> None:
+    facts, archive, states = SqliteFacts(database), SqliteArchive(database, 1e9), SqliteStates(database)
+    mine, theirs = replace(row, scope="b/"), replace(row, scope="a/")
+    for number in range(72):
+        database.sessions.remember("a/", f"s{number}", chain_of(number, *range(2_500)), 0, 1.0)
+        for turns in range(1_000):
+            states.put("a/", f"s{number}", chain_of(number, turns)[-1], 1.0, b"state")
+            database.ledger.append(replace(theirs, request_id=f"{number}/{turns}"))
+        facts.put("b/", [replace(FACT, id=f"f-{number}")])
+        database.ledger.append(replace(mine, request_id=f"r-{number}"))
+        archive.forget("a/", [chain_of("forgotten", number)[-1]])
+    assert set(database.writer.dropped) == {"cut_links", "links", "states", "ledger"}
+    assert len(await facts.all("b/")) == 72
+    assert len(await database.ledger.recent("b/", 1_000)) == 72
+    assert len((await archive.turns("a/", 0, 0.0, limit=100)).gone) == 72
 
 
 async def test_readers_cannot_write(database: Database) -> None:
@@ -332,7 +370,7 @@ async def main(path: str, name: str) -> None:
         if number % 10 == 0:
             await database.ledger.flush()
     await database.close()
-    print("dropped", database.writer.dropped)
+    print("dropped", database.writer.dropped.total())
 
 asyncio.run(main(*sys.argv[1:]))
 """

@@ -1,5 +1,6 @@
 """What was put aside, in SQLite: in which tables it is, and that nothing is left of it at its time."""
 
+import functools
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.storage.facts import SqliteFacts
+from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_archive import SqliteArchive
 from proxy.storage.sqlite_wipes import SqliteWipes, remove_expired
@@ -56,7 +58,8 @@ async def test_at_its_time_nothing_is_left_of_it_in_any_file(by: str, database: 
     if by == "prune":
         wipes.prune(UNTIL)
     elif by == "retention":
-        database.writer.put(Write(1, lambda connection, _: remove_expired(connection, UNTIL), erases=True))
+        write = functools.partial(Write, erases=True, kind=DELETIONS, scope="")
+        database.writer.put(write(1, lambda connection, _: remove_expired(connection, UNTIL)))
     else:
         wipes.restore("a/", AT)
         wipes.wipe("a/", [], at=AT, until=AT)

@@ -7,7 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from proxy.storage.shares import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind
 from proxy.storage.writer import Write, Writer, WriterLimits
 from proxy.tasks import Tasks
 
@@ -60,8 +63,8 @@ def _insert_numbers(connection: sqlite3.Connection, rows: Sequence[tuple[int, in
     connection.executemany("INSERT OR IGNORE INTO numbers VALUES (?, zeroblob(?))", rows)
 
 
-def insert(number: int, filling: int = 0) -> Write:
-    return Write(1, _insert_numbers, (number, filling))
+def insert(number: int, filling: int = 0, *, kind: Kind = TURNS, scope: str = "a/") -> Write:
+    return Write(1, _insert_numbers, (number, filling), kind=kind, scope=scope)
 
 
 def numbers(connection: sqlite3.Connection) -> list[int]:
@@ -105,7 +108,7 @@ async def test_a_batch_is_one_transaction(opened: Opened) -> None:
     seen: list[int] = []
     for number in range(3):
         writer.put(insert(number))
-        writer.put(Write(1, lambda connection, _: seen.append(connection.in_transaction)))
+        writer.put(Write(1, lambda connection, _: seen.append(connection.in_transaction), kind=TURNS, scope="a/"))
     with closing(connect(opened.path)) as other:
         versions = functools.partial(other.execute, "PRAGMA data_version")
         before = versions().fetchone()
@@ -120,9 +123,9 @@ async def test_of_a_batch_what_is_in_order_is_written_between_what_is_queued_bef
     writer, written = opened(), []
     apply, other = (lambda _, whats: written.append(list(whats))), (lambda _, whats: written.append(list(whats)))
     for number in (1, 2):
-        writer.put(Write(1, apply, number))
-    writer.put(Write(1, other, 3, in_order=True))
-    writer.put(Write(1, apply, 4))
+        writer.put(Write(1, apply, number, kind=TURNS, scope="a/"))
+    writer.put(Write(1, other, 3, in_order=True, kind=DELETIONS, scope="a/"))
+    writer.put(Write(1, apply, 4, kind=TURNS, scope="a/"))
     await writer.flush()
     assert written == [[1, 2], [3], [4]]
 
@@ -142,23 +145,63 @@ async def test_depth_and_lag_tell_what_is_not_durable_yet(opened: Opened, other:
 async def test_each_write_is_told_when_it_is_settled(opened: Opened, other: sqlite3.Connection) -> None:
     writer = opened()
     written_by_then: list[list[int]] = []
-    write = Write(1, _insert_numbers, (7, 0), settled=lambda: written_by_then.append(numbers(other)))
+    write = Write(
+        1, _insert_numbers, (7, 0), settled=lambda: written_by_then.append(numbers(other)), kind=TURNS, scope="a/"
+    )
     writer.put(write)
     await writer.flush()
     assert written_by_then == [[7]]
 
 
-async def test_a_full_queue_drops_the_new_counts_it_and_says_so_once(
+async def test_a_full_share_drops_the_new_counts_it_and_says_so_once(
     opened: Opened, other: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    writer = opened(WriterLimits(interval=60, queue_rows=3))
+    writer = opened(WriterLimits(interval=60, bulk_rows=6))
     assert [writer.put(insert(number)) for number in range(6)] == [True] * 3 + [False] * 3
-    assert writer.dropped == 3
+    assert writer.dropped == {"turns": 3}
     assert logged(caplog, "queue is full") == 1
     await writer.flush()
     assert numbers(other) == [0, 1, 2]
     assert [writer.put(insert(number)) for number in range(6, 10)] == [True] * 3 + [False]
     assert logged(caplog, "queue is full") == 2
+
+
+@given(flood=st.lists(st.tuples(st.sampled_from([TURNS, LINKS, FACTS, LEDGER]), st.integers(1, 40)), max_size=60))
+@settings(deadline=None, max_examples=40)
+def test_whatever_one_scope_puts_the_small_writes_of_others_and_every_deletion_are_written_in_order(
+    flood: list[tuple[Kind, int]],
+) -> None:
+    """Others: two tenants with a few small writes each, every one between two of the flood."""
+
+    async def run() -> None:
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        writer = Writer(connection, Tasks(), WriterLimits(interval=60, bulk_rows=100, small_rows=100))
+        written: list[object] = []
+
+        def apply(_: sqlite3.Connection, whats: Sequence[object]) -> None:
+            written.extend(whats)
+
+        expected: dict[str, list[object]] = {"b/": [], "c/": []}
+        deleted: list[object] = []
+        for number, (kind, rows) in enumerate(flood):
+            writer.put(Write(rows, apply, ("a/", number), kind=kind, scope=f"a/{number}"))
+            if number % 5 == 0:
+                for scope, whats in expected.items():
+                    assert writer.put(Write(1, apply, (scope, number), kind=LEDGER, scope=scope))
+                    whats.append((scope, number))
+            deletion = ("deletion", number)
+            assert writer.put(Write(rows, apply, deletion, kind=DELETIONS, scope="a/"))
+            deleted.append(deletion)
+        await writer.flush()
+        assert set(writer.dropped) <= {"turns", "links", "facts", "ledger"}
+        for scope, whats in expected.items():
+            assert [what for what in written if isinstance(what, tuple) and what[0] == scope] == whats
+        assert [what for what in written if isinstance(what, tuple) and what[0] == "deletion"] == deleted
+        own = [what[1] for what in written if isinstance(what, tuple) and what[0] == "a/"]
+        assert own == sorted(own)
+        await writer.close()
+
+    asyncio.run(run())
 
 
 async def test_a_database_that_another_holds_is_tried_again(
@@ -172,40 +215,67 @@ async def test_a_database_that_another_holds_is_tried_again(
     other.execute("ROLLBACK")
     await writer.flush()
     assert numbers(other) == [1]
-    assert writer.dropped == 0
+    assert writer.dropped.total() == 0
 
 
-async def test_a_batch_that_never_gets_through_is_dropped_and_the_next_one_is_written(
+async def test_what_cannot_be_written_now_is_kept_in_its_order_and_written_later(
     opened: Opened, other: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    writer = opened()
+    writer = opened(WriterLimits(interval=0, pauses=(0.001,) * 3, retry=0.01))
     settled: list[int] = []
     other.execute("BEGIN IMMEDIATE")
-    writer.put(Write(1, _insert_numbers, (1, 0), settled=lambda: settled.append(1)))
+    writer.put(Write(1, _insert_numbers, (1, 0), settled=lambda: settled.append(1), kind=TURNS, scope="a/"))
+    await writer.flush()
+    assert (writer.dropped.total(), writer.depth, settled) == (0, 1, [])
+    assert writer.failing == "database is locked"
+    writer.put(erase(1))
     writer.put(insert(2))
-    await writer.flush()
-    assert (writer.dropped, writer.depth, settled) == (2, 0, [1])
-    assert logged(caplog, "try again") == len(LIMITS.pauses)
-    assert logged(caplog, "gave up") == 1
+    await writer.flush()  # nobody waits for a disk that is known to be stuck
+    assert writer.depth == 3
+    assert logged(caplog, "try again") == 3
     other.execute("ROLLBACK")
-    writer.put(insert(3))
+    await until(lambda: writer.failing is None)
     await writer.flush()
-    assert numbers(other) == [3]
+    assert (writer.depth, settled, numbers(other)) == (0, [1], [2])
+    assert logged(caplog, "cannot be written") == 1
+    assert logged(caplog, "can be written again") == 1
 
 
-async def test_a_full_disk_drops_the_batch_and_room_brings_it_back(path: Path, other: sqlite3.Connection) -> None:
+async def test_while_it_cannot_be_written_no_task_holds_up_the_end(opened: Opened, other: sqlite3.Connection) -> None:
+    writer = opened()
+    other.execute("BEGIN IMMEDIATE")
+    writer.put(insert(1))
+    await writer.flush()
+    assert await opened.tasks.drain(5) == 0
+
+
+async def test_a_full_disk_keeps_what_is_queued_and_room_brings_it_back(path: Path, other: sqlite3.Connection) -> None:
     connection = connect(path)
     ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-    writer = Writer(connection, Tasks(), LIMITS)
+    writer = Writer(connection, Tasks(), WriterLimits(interval=0, pauses=(), retry=0.01))
     writer.put(insert(1, filling=100_000))
     await writer.flush()
-    assert (writer.dropped, numbers(other)) == (1, [])
+    assert writer.failing == "database or disk is full"
+    assert (writer.dropped.total(), numbers(other)) == (0, [])
     connection.execute("PRAGMA max_page_count = 1000000")
+    await until(lambda: writer.failing is None)
     writer.put(insert(2, filling=100_000))
     await writer.flush()
-    assert (writer.dropped, numbers(other)) == (1, [2])
+    assert (writer.depth, writer.dropped.total(), numbers(other)) == (0, 0, [1, 2])
     await writer.close()
+
+
+async def test_a_statement_that_is_wrong_stands_in_nobodys_way(opened: Opened, other: sqlite3.Connection) -> None:
+    writer = opened()
+
+    def fail(connection: sqlite3.Connection, _: Sequence[None]) -> None:
+        connection.execute("INSERT INTO nowhere VALUES (1)")
+
+    writer.put(Write(1, fail, kind=LEDGER, scope="a/"))
+    writer.put(insert(1))
+    await writer.flush()
+    assert (writer.failing, writer.dropped, numbers(other)) == (None, {"ledger": 1}, [1])
 
 
 async def test_a_bad_write_takes_no_other_with_it(
@@ -217,17 +287,21 @@ async def test_a_bad_write_takes_no_other_with_it(
         connection.execute("INSERT INTO numbers VALUES (99, NULL)")
         raise ValueError("bad row")
 
-    for write in (insert(1), Write(1, fail), insert(2)):
+    for write in (insert(1), Write(1, fail, kind=TURNS, scope="a/"), insert(2)):
         writer.put(write)
     await writer.flush()
     assert numbers(other) == [1, 2]
-    assert (writer.dropped, writer.depth) == (1, 0)
+    assert (writer.dropped.total(), writer.depth) == (1, 0)
     assert logged(caplog, "refused a write") == 1
 
 
 def erase(number: int) -> Write:
     return Write(
-        1, lambda connection, _: connection.execute("DELETE FROM numbers WHERE number = ?", (number,)), erases=True
+        1,
+        lambda connection, _: connection.execute("DELETE FROM numbers WHERE number = ?", (number,)),
+        erases=True,
+        kind=DELETIONS,
+        scope="a/",
     )
 
 
@@ -321,7 +395,7 @@ async def test_cancelled_amid_a_commit_it_writes_again(
     async with asyncio.timeout(5):
         await flushing
     assert numbers(other) == [0, 1, 2]
-    assert (writer.depth, writer.dropped) == (0, 0)
+    assert (writer.depth, writer.dropped.total()) == (0, 0)
 
 
 async def test_draining_the_tasks_waits_for_what_is_queued(opened: Opened, other: sqlite3.Connection) -> None:
@@ -339,7 +413,7 @@ async def test_closing_writes_what_is_queued_and_takes_no_more(opened: Opened, o
     await writer.flush()
     assert numbers(other) == [1]
     assert writer.put(insert(2)) is False
-    assert writer.dropped == 1
+    assert writer.dropped.total() == 1
 
 
 async def test_closing_does_not_wait_for_the_same_failure_batch_after_batch(
@@ -350,8 +424,8 @@ async def test_closing_does_not_wait_for_the_same_failure_batch_after_batch(
     for number in range(100):
         writer.put(insert(number))
     await writer.close()
-    assert (writer.dropped, writer.depth) == (100, 0)
-    assert logged(caplog, "gave up") == 1
+    assert (writer.dropped.total(), writer.depth) == (100, 0)
+    assert logged(caplog, "cannot be written") == 1
 
 
 async def test_only_the_writes_of_others_are_foreign(opened: Opened, other: sqlite3.Connection) -> None:
@@ -376,9 +450,9 @@ async def test_nothing_is_logged_of_what_is_written(
     caplog.set_level(logging.DEBUG)
     writer = opened()
     other.execute("BEGIN IMMEDIATE")
-    writer.put(Write(1, _insert_secret, "sk-hidden"))
+    writer.put(Write(1, _insert_secret, "sk-hidden", kind=TURNS, scope="a/"))
     await writer.flush()
-    assert logged(caplog, "gave up") == 1
+    assert logged(caplog, "cannot be written") == 1
     assert "sk-hidden" not in caplog.text
 
 
@@ -394,7 +468,7 @@ async def test_what_is_written_alike_is_written_together(opened: Opened, other: 
         batches.append(whats)
 
     for number in range(3):
-        writer.put(Write(1, apply, number))
+        writer.put(Write(1, apply, number, kind=TURNS, scope="a/"))
         writer.put(insert(number))
     await writer.flush()
     assert batches == [[0, 1, 2]]

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import httpx
 import pytest
 
-from proxy.errors import UpstreamTimeout
+from proxy.errors import ImpossibleStatus, UpstreamTimeout
 from proxy.upstream.client import Prepared, Upstream, close_response, response_headers
 from tests.builders import upstream_config
 
@@ -263,3 +264,59 @@ def test_a_prepared_request_tells_its_content_or_that_it_is_streamed() -> None:
     assert Prepared("GET", url, [], None, {}).content == b""
     with pytest.raises(httpx.RequestNotRead):
         _ = Prepared("POST", url, [], pieces(), {}).content
+
+
+BEGUN = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"
+BAD_CHUNKS = {
+    "no number": b"garbage\r\nhello\r\n",
+    "negative": b"-5\r\nhello\r\n",
+    "beyond 64 bits": b"f" * 17 + b"\r\nhello\r\n",
+    "shorter than its content": b"2\r\nhello\r\n",
+}
+
+
+@pytest.mark.parametrize("chunk", BAD_CHUNKS.values(), ids=BAD_CHUNKS)
+@pytest.mark.parametrize("apart", [False, True])
+async def test_a_body_whose_chunks_cannot_be_read_fails_at_once(chunk: bytes, apart: bool) -> None:
+    """While the upstream keeps the connection open, and would be waited for."""
+    go_on, done = asyncio.Event(), asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n{}")
+        writer.write(BEGUN if apart else BEGUN + chunk)
+        await go_on.wait()
+        writer.write(chunk if apart else b"")
+        await done.wait()
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    upstream = Upstream(upstream_config(base_url=f"http://127.0.0.1:{port}/v1", timeout={"idle": 60}))
+    try:
+        async with asyncio.timeout(10):
+            with pytest.raises((httpx.TransportError, aiohttp.ClientError)):  # noqa: PT012 (with the head or the body)
+                response = await ask(upstream)
+                try:
+                    async with aclosing(upstream.body(response)) as body:
+                        async for _ in body:
+                            go_on.set()
+                finally:
+                    await close_response(response)
+    finally:
+        go_on.set()
+        done.set()
+        await upstream.close()
+        server.close()
+
+
+@pytest.mark.parametrize("status", [600, 999, 101])
+async def test_a_status_that_is_none_of_https_is_an_error(status: int) -> None:
+    async with talking(b"HTTP/1.1 %d Odd\r\ncontent-length: 0\r\n\r\n" % status) as (upstream, _):
+        with pytest.raises(ImpossibleStatus, match=str(status)):
+            await ask(upstream)
+
+
+@pytest.mark.parametrize("status", [200, 299, 418, 599])
+async def test_any_other_status_passes(status: int) -> None:
+    async with talking(b"HTTP/1.1 %d Odd\r\ncontent-length: 0\r\n\r\n" % status) as (upstream, _):
+        assert (await ask(upstream)).status_code == status

@@ -119,6 +119,11 @@ def test_the_answers_length_is_kept_when_its_body_passes_as_it_is(length: bool, 
     assert to_client([("Content-Length", "12")], length=length) == kept
 
 
+def test_which_pages_may_read_an_answer_is_not_for_the_upstream_to_say() -> None:
+    given = [("Access-Control-Allow-Origin", "*"), ("access-control-allow-credentials", "true"), ("x-a", "1")]
+    assert to_client(given, length=True) == (("x-a", "1"),)
+
+
 def test_headers_are_decoded_as_the_bytes_they_are() -> None:
     headers = decode([(b"x-name", b"Jos\xe9"), (b"x-name", b"second")])
     assert headers == (("x-name", "Jos\xe9"), ("x-name", "second"))

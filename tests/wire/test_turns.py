@@ -204,3 +204,10 @@ def test_messages_whose_bytes_run_into_each_other_are_other_messages() -> None:
     chains = Chains()
     split, joined = messages(user("1"), user("2")), messages(user("12"))
     assert chains.of("a/", joined)[-1] != chains.of("a/", split)[-1]
+
+
+def test_very_long_histories_leave_room_for_few() -> None:
+    chains = Chains(most=100, most_links=20)
+    for number in range(10):
+        chains.of("a/", messages(*(user(f"{number} {place}") for place in range(8))))
+    assert len(chains) == 2

@@ -34,6 +34,7 @@ export default {
     "miss.near_tense": "it is about another time, if a near one",
     "miss.negation": "one of them has a “not”",
     "miss.no_identity": "it could not be told whose it is",
+    "miss.unreadable": "it is not strictly JSON (half an emoji, NaN, …), and was passed on as it is",
     "miss.no_question": "there is no question at its end",
     "miss.no_vector": "its meaning was not ready in time",
     "miss.not_deterministic": "the request is not deterministic (no temperature 0, no seed)",
@@ -61,6 +62,7 @@ export default {
     "miss.verify": "a sample that checks reuse",
     "miss.voice": "active and passive differ",
     "miss.warming": "the model that compares meanings is still loading",
+    "miss.wording": "a word is another one, is missing or has another form",
   },
   es: {
     "miss.hit": "encontrado",
@@ -96,6 +98,7 @@ export default {
     "miss.near_tense": "es de otro tiempo, aunque cercano",
     "miss.negation": "una de las dos tiene un «no»",
     "miss.no_identity": "no se pudo saber de quién es",
+    "miss.unreadable": "no es JSON estricto (medio emoji, NaN, …) y pasó tal cual",
     "miss.no_question": "no termina en una pregunta",
     "miss.no_vector": "su significado no estuvo listo a tiempo",
     "miss.not_deterministic": "el pedido no es determinista (ni temperature 0 ni seed)",
@@ -123,5 +126,6 @@ export default {
     "miss.verify": "una muestra que controla el reúso",
     "miss.voice": "difieren activa y pasiva",
     "miss.warming": "el modelo que compara significados todavía carga",
+    "miss.wording": "una palabra es otra, falta o tiene otra forma",
   },
 };

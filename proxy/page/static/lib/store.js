@@ -10,6 +10,7 @@
 import { api } from "./api.js";
 
 const KEPT = "olvido.scope";
+const MOST = 5000; // scopes to choose from: a list of more is none
 const watchers = new Set();
 let known = [];
 let chosen = kept();
@@ -43,8 +44,14 @@ export function onScope(fn) {
 }
 
 export async function loadScopes() {
-  const found = await api.get("scopes");
-  known = [...found.scopes].sort((one, other) => other.last_at - one.last_at);
+  const found = [];
+  let next = null;
+  do {
+    const page = await api.get("scopes", { before: next, limit: 1000 });
+    found.push(...page.scopes);
+    next = page.next;
+  } while (next !== null && found.length < MOST);
+  known = found.sort((one, other) => other.last_at - one.last_at);
   if (chosen && !known.some((each) => each.scope === chosen)) setScope("");
   return known;
 }

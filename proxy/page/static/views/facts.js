@@ -23,7 +23,7 @@ const CONFIDENCES = ["high", "medium", "low"];
 export async function show(root, ctx) {
   let facts = [];
   let wiped = []; // what can be brought back, a scope each
-  let hasMore = false;
+  let next = null;
   let most = LISTED;
   const wanted = { status: "", domain: "", text: "" };
   const list = table({ columns: columns(actions), caption: t("facts.caption"), empty: h("div"), key: (fact) => fact.id, rowClass: (fact) => isPast(fact) && "is-past" });
@@ -56,10 +56,16 @@ export async function show(root, ctx) {
   // --- the list ----------------------------------------------------------------------------------------------------
 
   async function load() {
-    const found = await api.get("facts", { scope: scope(), limit: MOST }, { signal: ctx.signal });
-    facts = found.facts.sort((one, other) => other.created_at - one.created_at);
-    hasMore = found.more;
+    facts = [];
+    next = null;
+    await older();
     wiped = (await api.get("facts/wiped", { scope: scope() }, { signal: ctx.signal })).wiped;
+  }
+
+  async function older() {
+    const found = await api.get("facts", { scope: scope(), limit: MOST, before: next }, { signal: ctx.signal });
+    facts = [...facts, ...found.facts].sort((one, other) => other.created_at - one.created_at);
+    next = found.next;
   }
 
   function filter(changed) {
@@ -82,14 +88,28 @@ export async function show(root, ctx) {
     const rows = facts.filter((fact) => isWanted(fact, wanted));
     list.set(rows.slice(0, most));
     shown.textContent = tn("facts.shown", rows.length, { n: count(rows.length), of: count(facts.length) });
-    hint.textContent = `${t(`facts.hint.${wanted.status || "all"}`)}${hasMore ? ` ${t("facts.more", { n: count(MOST) })}` : ""}`;
+    hint.textContent = `${t(`facts.hint.${wanted.status || "all"}`)}${next !== null ? ` ${t("facts.more", { n: count(facts.length) })}` : ""}`;
     status.count({ "": facts.length, ...tally(facts.map((fact) => fact.status)) });
-    const more = () => {
+    const rest = () => {
       most = Infinity;
       draw();
     };
-    if (!rows.length) clear(foot, empty(t("facts.nothing")));
-    else clear(foot, rows.length > most && h("button", { class: "btn btn-small", type: "button", onclick: more }, tn("facts.rest", rows.length - most)));
+    const more = async (event) => {
+      most = Infinity;
+      event.target.disabled = true;
+      try {
+        await older();
+        draw();
+      } catch (error) {
+        if (!ctx.signal.aborted) clear(foot, failure(error, draw));
+      }
+    };
+    const button = (act, text) => h("button", { class: "btn btn-small", type: "button", onclick: act }, text);
+    clear(
+      foot,
+      !rows.length && empty(t("facts.nothing")),
+      rows.length > most ? button(rest, tn("facts.rest", rows.length - most)) : next !== null && button(more, t("shell.more")),
+    );
   }
 
   function domains() {

@@ -44,8 +44,14 @@ export async function show(root, ctx) {
 /** Which answer was given again: the reuse log knows, the ledger does not. */
 async function reuseEntry(row, ctx) {
   try {
-    const found = await api.get("reuse", { scope: row.scope, limit: 1000 }, { signal: ctx.signal });
-    return found.log.find((line) => line.request_id === row.request_id && line.result === "hit") ?? null;
+    let next = null;
+    do {
+      const page = await api.get("reuse", { scope: row.scope, limit: 1000, before: next }, { signal: ctx.signal });
+      const line = page.log.find((each) => each.request_id === row.request_id && each.result === "hit");
+      if (line) return line;
+      next = page.next;
+    } while (next !== null);
+    return null;
   } catch {
     return null; // the rest of the page does not need it
   }

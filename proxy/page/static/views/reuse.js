@@ -30,7 +30,7 @@ export async function show(root, ctx) {
     return;
   }
   const summed = await summary(of, ctx);
-  clear(root, head, summed && figures(summed), ctx.params.entry && only(of), h("section", { class: "panel" }, found.log.length ? lines(found.log, found.reported, ctx) : invitation()));
+  clear(root, head, summed && figures(summed), ctx.params.entry && only(of), h("section", { class: "panel" }, found.log.length ? lines(found, ctx) : invitation()));
   ctx.onLeave(tick(root));
 }
 
@@ -89,7 +89,7 @@ function figures({ totals, groups }) {
 const isHit = (line) => line.result === "hit";
 const KEEPS = { all: () => true, hits: isHit, misses: (line) => !isHit(line) };
 
-function lines(log, reported, ctx) {
+function lines({ scope: of, log, reported, next = null }, ctx) {
   let wanted = "all";
   let most = LISTED;
   const list = h("ol", { class: "lines" });
@@ -100,17 +100,31 @@ function lines(log, reported, ctx) {
     draw();
   };
   const filter = chips({ label: t("reuse.filter"), chosen: wanted, pick, options: Object.keys(KEEPS).map((value) => ({ value, text: t(`reuse.${value}`) })) });
-  filter.count(Object.fromEntries(Object.entries(KEEPS).map(([name, keeps]) => [name, log.filter(keeps).length])));
+  const counted = () => filter.count(Object.fromEntries(Object.entries(KEEPS).map(([name, keeps]) => [name, log.filter(keeps).length])));
 
   function draw() {
     const found = log.filter(KEEPS[wanted]);
     clear(list, found.slice(0, most).map((line) => shown(line, reported[line.entry_id], report)));
-    const more = () => {
+    const more = async (event) => {
       most += LISTED;
-      draw();
+      event.target.disabled = true;
+      try {
+        if (found.length < most && next !== null) await older();
+        draw();
+      } catch (error) {
+        if (!ctx.signal.aborted) clear(foot, failure(error, draw));
+      }
     };
-    if (!found.length) clear(foot, empty(t("reuse.nothing")));
-    else clear(foot, found.length > most && h("button", { class: "btn btn-small", type: "button", onclick: more }, t("shell.more")));
+    const button = (found.length > most || next !== null) && h("button", { class: "btn btn-small", type: "button", onclick: more }, t("shell.more"));
+    clear(foot, !found.length && empty(t("reuse.nothing")), button);
+  }
+
+  async function older() {
+    const page = await api.get("reuse", { scope: of, limit: MOST, before: next }, { signal: ctx.signal });
+    log.push(...page.log);
+    Object.assign(reported, page.reported);
+    next = page.next;
+    counted();
   }
 
   /** Throws what went wrong. */
@@ -122,6 +136,7 @@ function lines(log, reported, ctx) {
     announce(t("reuse.said"));
   }
 
+  counted();
   draw();
   return [h("div", { class: "toolbar reuse-tools" }, filter.element, h("span", { class: "muted small" }, t("reuse.order"))), list, foot];
 }

@@ -2,7 +2,7 @@
 
 import dictionary from "../i18n/sessions.js";
 import { api } from "../lib/api.js";
-import { clear, h } from "../lib/dom.js";
+import { clear, failure, h } from "../lib/dom.js";
 import { count, moment, money, tokens } from "../lib/format.js";
 import { has, register, t, tn } from "../lib/i18n.js";
 import { copyButton, delta, icon, stat, tick, when } from "../lib/parts.js";
@@ -20,12 +20,29 @@ const LONG_RUN = 12; // turns without a branch that are shown at once
 export async function show(root, ctx) {
   const { name, scope } = ctx.params;
   const found = await api.get(`sessions/${encodeURIComponent(name)}`, { scope }, { signal: ctx.signal });
-  clear(
-    root,
-    heading(found),
-    figures(found.requests),
-    h("div", { class: "split" }, timeline(found.requests), branches(found)),
-  );
+  const foot = h("div", { class: "more" });
+  const draw = () => {
+    clear(
+      root,
+      heading(found),
+      figures(found.requests),
+      h("div", { class: "split" }, timeline(found.requests), branches(found)),
+      foot,
+    );
+    clear(foot, found.next !== null && h("button", { class: "btn btn-small", type: "button", onclick: older }, t("shell.more")));
+  };
+  const older = async (event) => {
+    event.target.disabled = true;
+    try {
+      const page = await api.get(`sessions/${encodeURIComponent(name)}`, { scope: found.scope, before: found.next }, { signal: ctx.signal });
+      found.requests.unshift(...page.requests);
+      found.next = page.next;
+      draw();
+    } catch (error) {
+      if (!ctx.signal.aborted) clear(foot, failure(error, draw));
+    }
+  };
+  draw();
   ctx.onLeave(tick(root));
 }
 
