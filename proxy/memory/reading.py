@@ -28,6 +28,7 @@ SURE = 0.8  # where it looks like an order
 TUCKED = 0.7  # where it is tucked into a question
 NOBODY = 0.97  # beside handed-over text, of what does not say whose it is
 NEVER = 1.1
+_LEAST_WORDS = 2  # that a statement has
 
 _FIRST = re.compile(
     r" (?:i|i'm|i've|im|ive|my|we|we're|we've|our|mi|mis|yo|soy|tengo|vivo|trabajo|me|somos|tenemos|vivimos|hablo|uso"
@@ -80,11 +81,13 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
     of_user = _FIRST.search(whole) is not None or _VERB.match(folded(value)) is not None
     nobody = hands_over and not (of_user or said.holder)
     if (
-        (doubted and not standing)
+        len(WORD.findall(clause.text)) < _LEAST_WORDS
+        or (doubted and not standing)
         or points_back
         or not says_something(value)
         or (clause.asked and is_first)
         or _asks_for(value)
+        or (not decides and _PROPOSES.match(folded(value)) is not None)
     ):
         least = NEVER
     elif clause.asked:
@@ -124,6 +127,7 @@ def _least(
     return LIKELY_BESIDE if hands_over else LIKELY
 
 
+_PROPOSES = re.compile(r"(?:let us|let's|let me|lets|dejame|hablemos|veamos|charlemos|sigamos|pasemos|volvamos)\b")
 _ASKS_FOR = re.compile(
     r"(?:remind me|tell me|recorda?me|recuerdame|decime|dime)\b[^,]{0,20}\b(?:what|when|who|which|how|where|que \w+ (?:es|fue|era)"
     r"|quien|cual|cuando|donde|como|cuanto)\b"

@@ -6,7 +6,7 @@ the background, in proportion to what is new: a turn is read once.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -238,7 +238,8 @@ def _stated(
         if plays := plays or opens_play(*texts(said.data)):
             continue  # what follows is said by a character
         is_known = index < passage.identity.known and chain[index] not in again
-        if (is_known and index != newest) or chain[index] in shelf.forgotten or commands(said.data):
+        returns = index == newest and _was_superseded(known.values(), chain[index])
+        if (is_known and not returns) or chain[index] in shelf.forgotten or commands(said.data):
             continue
         changes = facts.learn(
             tuple(known.values()),
@@ -247,8 +248,13 @@ def _stated(
             turn=turn,
             link=chain[index],
             now=passage.incoming.received_at,
-            again=index == newest,
+            again=returns,
         )
         for fact in (*changes.new, *changes.confirmed, *changes.superseded):
             known[fact.id] = changed[fact.id] = fact
     return tuple(changed.values())
+
+
+def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:
+    """Did the message of this link say something that was said otherwise afterwards?"""
+    return any(link in fact.links and fact.superseded_by is not None for fact in known)

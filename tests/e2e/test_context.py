@@ -23,7 +23,7 @@ Said = Mapping[str, Any]
 
 BUDGET = 900
 SYSTEM = "Sos un asistente atento. Hoy es 3 de mayo.\n\t«Respondé» en una línea."
-TOLD = "Let me describe the old lighthouse: its keeper was Melquiades, who painted the door green in 1931."
+TOLD = "Do you know the tale of the old lighthouse, whose keeper Melquiades painted the door green in 1931?"
 ASKED = "Do you remember what I said about the keeper of the old lighthouse?"
 STATED = "From now on, call me Captain Ana."
 
@@ -268,7 +268,7 @@ def test_a_kill_loses_no_fact_no_turn_and_no_place_in_the_conversation(
     first = start_proxy(settings, tmp_path)
     talk = Talk(first, demo, "sk-killed")
     delta = Talk(first, demo, "sk-delta", headers={"x-olvido-session": "trip"}, delta=True)
-    delta.say("Leg 1 of the trip. Say: noted.")
+    delta.say("Describe leg 1 of the trip. Say: noted.")
     talk.say(STATED)
     talk.say(TOLD)
     before, now = talk.go_on(4)[-2:]
@@ -287,7 +287,7 @@ def test_a_kill_loses_no_fact_no_turn_and_no_place_in_the_conversation(
     talk.go_on(6)
     assert TOLD in talk.say(ASKED).text
     assert "Captain Ana" in Talk(second, demo, "sk-killed").say("Hello!").text
-    assert spoken(delta.say("Leg 2 of the trip."), "user") == ["Leg 1 of the trip. Say: noted.", "Leg 2 of the trip."]
+    assert spoken(delta.say("Describe leg 2 of the trip."), "user") == ["Describe leg 1 of the trip. Say: noted.", "Leg 2 of the trip."]
     assert second.complaints() == []
 
 

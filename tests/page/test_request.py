@@ -39,7 +39,7 @@ def test_what_memory_added_is_set_apart_in_what_the_model_got(page: Page, proxy:
     assert page.tab.locator(".ours-volatile").count() == bool(told["volatile"])
 
 
-@pytest.mark.parametrize(("which", "title"), [("folding", "Why 2 old turns left"), ("last", "Why old turns stayed")])
+@pytest.mark.parametrize(("which", "title"), [("folding", "Why 1 old turn left"), ("branched", "Why old turns stayed")])
 def test_the_decision_to_fold_is_told_with_its_numbers(
     page: Page, proxy: Open, talked: Talked, which: str, title: str
 ) -> None:
