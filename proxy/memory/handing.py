@@ -148,7 +148,8 @@ _SPANISH = _joined(
         |melo|mela|los|las)? (?:esto |eso |todo |el texto )?(?:mas |en |a |bien |lindo |formal|corto|prolijo
         |una? (?:version|tabla|resumen|lista))|(?:segui|sigue|continua|dale)\s?[,.:] (?:con|en|\d)|extra[ei]\w*
         |clasific\w+|complet[ae]\w*|continu[ae]\w*|segu[ii] (?:la|el|con|vos|escrib)\w*|analiz[ae]\w*
-        |revis[ae]\w*|mejor[ae](?:me|lo|la|r|rlo)?\b|(?:hace|haz|arma|crea|genera|saca)(?:me|nos)? (?:una? |unas |unos |las |los )?(?:\w+ )?(?:tarjetas
+        |revis[ae]\w*|mejor[ae](?:me|lo|la|r|rlo)?\b
+        |(?:hace|haz|arma|crea|genera|saca)(?:me|nos)? (?:una? |unas |unos |las |los )?(?:\w+ )?(?:tarjetas
         |flashcards|resumen|fichas|minuta|tabla|cuestionario|ejemplos)|como se dice|que (?:quiere decir
         |significa|dice)|(?:esta|es|quedo) (?:bien escrit|correct|bien dich|bien redactad)\w+|(?:respond
         |contest)[ae]?\w* (?:este|esta|esto|a este|a esta|le|a)|que le (?:contesto|respondo|digo)
