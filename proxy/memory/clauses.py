@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from proxy.memory import domains
 from proxy.memory.signals import SIGNALS, folded
@@ -21,30 +22,13 @@ _HARD = re.compile(
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMs)(?<!\bvs)(?<!\bAv)(?<!\bSra)(?<!\bMrs)(?<!\bDra)(?<!\bIng)(?<!\bLic)(?<!\betc)(?<!\bProf)"
     r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf))"
 )
-_TABLES = [
-    "remember",
-    "standing",
-    "standing_opens",
-    "decides",
-    "decides_opens",
-    "prefers",
-    "changes",
-    "keeps",
-    "imagine",
-    "hypothetical",
-    "hypothetical_opens",
-    "passing",
-    "lately",
-    "reported",
-    "others",
-    "task",
-    "asks",
-    "casual",
-    "refers",
-    "states",
-    "family",
-]
-_LONGEST_COUNTED = 12
+# Tables of signals that a clause is read against.
+_SIGNS = """
+remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens
+passing lately reported others task asks casual refers states family
+"""
+_TABLES = _SIGNS.split()
+_LONGEST_COUNTED = 12  # words of a clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +104,29 @@ _HAVE = words("tengo tenemos have i've we've got")
 _ONES = words("un una unos unas a an two three dos tres <n>")
 
 
+# Folded words. What a clause goes on with, behind another one.
 _JOINS = words("and but y e pero")
+# Of whom it then speaks.
 _PERSONS = words("""
-i i'm i've i'd my we we're we've our yo soy tengo vivo trabajo estoy uso tomo hago estudio juego toco manejo llevo doy
-cobro mi mis somos tenemos vivimos me he she they he's she's they're ella
+i i'm i've i'd my we we're we've our he she they he's she's they're
+yo mi mis me soy tengo vivo trabajo estoy uso tomo hago estudio juego toco manejo llevo doy cobro somos tenemos vivimos
+ella
 """)
-_ASKS = words("what what's how how's who where when why which cuanto cuanta cuantos cual cuales donde quien como")
+# Begins a question.
+_ASKS = words("""
+what what's how how's who where when why which
+cuanto cuanta cuantos cual cuales donde quien como
+""")
+# Could begin a clause, besides words without meaning.
 _OPENERS = words("""
-and but so because since cos cuz coz which who where while although though plus as given if that then when my i i'm im i've ive i'll we we're
-we've our what what's how how's is can could does do are any no not never please also it's he's she's they're there's let's
-y e pero porque pq que ya asi aunque mientras como sino pues donde cuando si es mi soy o ni entonces por ahora yo cuanto cuanta cuantos
-puedo podes puedes ayudame hazme haceme dime decime dame lo le se me hay tengo tenemos somos estoy vivo trabajo siempre nunca ademas tambien
+and but so because since cos cuz coz which who where while although though plus as given if that then when also
+y e o ni pero porque pq que ya asi aunque mientras como sino pues donde cuando si entonces por ademas tambien
+my i i'm im i've ive i'll we we're we've our it's he's she's they're there's
+yo mi soy tengo estoy vivo trabajo somos tenemos hay es lo le se me
+what what's how how's is are can could does do any
+cuanto cuanta cuantos puedo podes puedes
+no not never please let's
+siempre nunca ahora ayudame hazme haceme dime decime dame
 """)
 
 
@@ -153,7 +149,7 @@ def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[
     spoken = [word for word in said if word[0].isalnum() or word == "<n>"]
     marked = ["^", *said, "$"]
     words = [f"w={word}" for word in spoken]
-    words += [f"b={one} {two}" for one, two in zip(marked, marked[1:], strict=False)]
+    words += [f"b={one} {two}" for one, two in pairwise(marked)]
     words += [f"t={one} {two} {three}" for one, two, three in zip(marked, marked[1:], marked[2:], strict=False)]
     words += [f"s={term}" for term in terms(text)]
     words += [f"0={' '.join(spoken[:1])}", f"01={' '.join(spoken[:2])}", f"len={min(len(spoken), _LONGEST_COUNTED)}"]

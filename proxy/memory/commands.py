@@ -33,7 +33,8 @@ _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
 # "The thing about the car, forget it."
 _BEHIND = re.compile(
-    r",?\s(?:por favor,? )?(?:olvid[ae](?:te)?l[oa]s?|borral[oa]s?|(?:please )?forget (?:it|that|them)(?: please)?)[\s.!]*$"
+    r",?\s(?:por favor,? )?"
+    r"(?:olvid[ae](?:te)?l[oa]s?|borral[oa]s?|(?:please )?forget (?:it|that|them)(?: please)?)[\s.!]*$"
 )
 
 

@@ -1,8 +1,8 @@
 """Facts that a user message states about its author. Nothing is inferred.
 
-Only the author's own words are read (`handed`), clause by clause (`clauses`). Which clauses state something lasting, and
-what about, was learnt (`learned`, `reading`). One statement a fact: clauses go together only where the later one says
-nothing without the earlier.
+Only the author's own words are read (`handed`), clause by clause (`clauses`). Which clauses state something lasting,
+and what about, was learnt (`learned`, `reading`). One statement a fact: clauses go together only where the later one
+says nothing without the earlier.
 """
 
 import re
@@ -30,14 +30,15 @@ _VERY_LIKELY = 0.85  # and where it stands alone with a word or two, or beside s
 _GOES_ON = 0.1  # and what goes on from what is kept
 _TOLD = 0.2  # and what stands before "it"
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words of what may stand alone, and of what only announces
-_COMMON = (
-    listed(
-        "de la el que en mi me los las un una con es no lo por para se al del uso soy todo sin tengo vivo siempre nada llamo prefiero trabajo mis nunca cuando"
-    ),
-    listed(
-        "the of to i my is and in a it for we with no i'm an on are our at please always never use live from me call you do"
-    ),
-)
+# The commonest words of a language, which short messages have, too.
+_SPANISH = listed("""
+de la el los las un una lo al del que en con por para sin se no es me mi mis
+soy tengo vivo trabajo uso llamo prefiero todo nada siempre nunca cuando
+""")
+_ENGLISH = listed("""
+the a an of to in on at for with from and no it is are i i'm we my our me you
+live use call do please always never
+""")
 
 
 def extract(*parts: str) -> tuple[Statement, ...]:
@@ -56,7 +57,7 @@ def spoken_in(text: str) -> Language:
     if (spoken := language(text)) is not None:
         return spoken
     said = [word.lower() for word in WORD.findall(text)]
-    spanish, english = (sum(word in common for word in said) for common in _COMMON)
+    spanish, english = (sum(word in common for word in said) for common in (_SPANISH, _ENGLISH))
     return "es" if spanish > english else "en"
 
 
@@ -135,7 +136,8 @@ _OF_ANOTHER = re.compile(
 _IT = re.compile(r"(?:it|it's|its|that's|thats|eso es|ahora es)\b")
 _LABEL = re.compile(r"\s*([^:.!?\n]{2,40}):\s")
 _MINE = re.compile(
-    r"\b(?:i|we)(?:'ve| have| have got|'ve got| got|'m|'re| am| are)?\b|\b(?:tengo|tenemos|hay|uso|usamos|soy|somos)\b"
+    r"\b(?:i|we)(?:'ve| have| have got|'ve got| got|'m|'re| am| are)?\b"
+    r"|\b(?:tengo|tenemos|hay|uso|usamos|soy|somos)\b"
 )
 _NAMED = re.compile(r",?\s[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1]\w+")
 
@@ -247,7 +249,8 @@ def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
 # --- what is kept of it ----------------------------------------------------------------------------------------------
 
 _LEADING = re.compile(
-    r"^\W*(?:(?:and|but|so|because|since|also|plus|cos|y|e|pero|porque|pq|que|ademas|además|as|given that|ya que)\b[\s,]*)+(?=\w)",
+    r"^\W*(?:(?:and|but|so|because|since|also|plus|cos|as|given that"
+    r"|y|e|pero|porque|pq|que|ademas|además|ya que)\b[\s,]*)+(?=\w)",
     re.IGNORECASE,
 )
 _DOMAINS = {

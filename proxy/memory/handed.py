@@ -24,6 +24,7 @@ from proxy.memory.shapes import HOLE, NAME_WORDS, Block, blocks, question, witho
 EDGE = 4_000  # characters that are read: a longer message was not typed by hand
 _REMEMBERED = 512  # messages: planning and learning ask for the same ones
 _LEADS_OVER = re.compile(r":(?=\s|\Z)|\s[-\u2013\u2014]\s|\s?(?:->|=>|>>+|\u2192)\s|\n")
+_SEVERAL = re.compile(r"[.!?:\u2026]\s+\S")  # it is more than one sentence
 _SENTENCE = re.compile(r"[.!?\u2026]+[)\"']*(?=\s|\Z)|\n+|(?=\u00bf)|;\s")
 
 
@@ -108,7 +109,8 @@ def _before_text(found: Sequence[Block]) -> list[str]:
 
 def _of_paragraph(text: str) -> Own:
     """What it asks to be done with a text stands behind the request, or in quotation marks."""
-    if not _works(text) and not (HOLE in text and _points(text)) and not _leads_over(text):
+    is_fiction = _SEVERAL.search(text) is not None and HANDING.fiction.search(folded(text)) is not None
+    if not (_works(text) or is_fiction or (HOLE in text and _points(text)) or _leads_over(text)):
         return Own((text.replace(HOLE, "\u2026"),), hands_over=HOLE in text)
     said = _led(text)
     if HOLE in text:
@@ -116,7 +118,7 @@ def _of_paragraph(text: str) -> Own:
         return Own(tuple(each for each in (said, behind) if each.strip(" .,;:")), hands_over=True)
     # Where nothing shows where the text begins, it begins behind the sentence that asks for the work.
     plainly = folded(said)
-    asked = HANDING.works.search(plainly)
+    asked = HANDING.works.search(plainly) or HANDING.fiction.search(plainly)
     if asked is None and HANDING.makes.search(plainly) and said == text:
         return Own((said,), hands_over=True)
     asked = asked or HANDING.points.search(plainly)

@@ -13,6 +13,7 @@ __all__ = ["HANDING", "Handing", "folded"]
 class Handing:
     works: re.Pattern[str]  # asks for something to be done with a text
     makes: re.Pattern[str]  # asks for a text to be made
+    fiction: re.Pattern[str]  # names a piece of fiction: what stands behind it is said in it
     points: re.Pattern[str]  # points at a text that stands beside it
     play: re.Pattern[str]  # opens a role play
     asks: re.Pattern[str]  # asks the assistant for anything
@@ -77,6 +78,10 @@ _ENGLISH = _joined(
         |cover letter|description|minutes|output|error|stack ?trace|config|diff|pr|ticket|conversation|notice
         |draft|quote|dialogue|scene|monologue|caption|reply|notes|query|json|yaml|csv|table|list|document|doc
         |statement|announcement|press release|bio|blurb|tweet|comment)\b|\^|\u2193
+    """,
+    fiction=r"""
+        \b(?:(?:short )?stor(?:y|ies)|novel|poem|song|lyrics|monologue|script|scene|verse|stanza|the play|villain|narrator
+        |protagonist|character|fairy ?tale|limerick|haiku)\b
     """,
     brings=r"""
         \b(?:handed (?:this|it|these) in|(?:got|received|found|wrote|sent(?: \w+)?|copied) (?:me )?(?:this|these
@@ -148,7 +153,8 @@ _SPANISH = _joined(
         |melo|mela|los|las)? (?:esto |eso |todo |el texto )?(?:mas |en |a |bien |lindo |formal|corto|prolijo
         |una? (?:version|tabla|resumen|lista))|(?:segui|sigue|continua|dale)\s?[,.:] (?:con|en|\d)|extra[ei]\w*
         |clasific\w+|complet[ae]\w*|continu[ae]\w*|segu[ii] (?:la|el|con|vos|escrib)\w*|analiz[ae]\w*
-        |revis[ae]\w*|mejor[ae](?:me|lo|la|r|rlo)?\b|(?:hace|haz|arma|crea|genera|saca)(?:me|nos)? (?:una? |unas |unos |las |los )?(?:\w+ )?(?:tarjetas
+        |revis[ae]\w*|mejor[ae](?:me|lo|la|r|rlo)?\b
+        |(?:hace|haz|arma|crea|genera|saca)(?:me|nos)? (?:una? |unas |unos |las |los )?(?:\w+ )?(?:tarjetas
         |flashcards|resumen|fichas|minuta|tabla|cuestionario|ejemplos)|como se dice|que (?:quiere decir
         |significa|dice)|(?:esta|es|quedo) (?:bien escrit|correct|bien dich|bien redactad)\w+|(?:respond
         |contest)[ae]?\w* (?:este|esta|esto|a este|a esta|le|a)|que le (?:contesto|respondo|digo)
@@ -167,6 +173,10 @@ _SPANISH = _joined(
         |lee|copi[oae]\w*|tal cual|textual\w*|dice|dicen|decia|empieza asi|transcrib\w+|transcrip\w+)\b|\b(?:su
         |sus|el|la|del|al) (?:mail|correo|mensaje|carta|texto|nota|articulo|chat|log|archivo|codigo|parrafo
         |oracion|frase|cuento|poema|cancion|letra|acta|ticket|comentario|resena|audio|grupo)\b|\^|\u2193
+    """,
+    fiction=r"""
+        \b(?:cuento|relato|novela|poema|cancion|letra de|monologo|guion|escena|verso|estrofa|copla|corrido|obra de teatro
+        |villan[oa]|narrador[a]?|protagonista|personaje|fabula|soneto)\b
     """,
     brings=r"""
         \b(?:me (?:paso|pasaron|mando|mandaron|llego|escribio|dejo|enviaron) (?:esto|este|esta|lo siguiente)

@@ -1,7 +1,7 @@
-"""What was learnt from people's messages: where clauses begin, which of them state something lasting, and what about; and
-which facts about the user a question needs that it does not state.
+"""What was learnt from people's messages: where clauses begin, which of them state something lasting and what about,
+and which facts about the user a question needs that it does not state.
 
-Linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/clauses_train.py`. The
+Linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/memory_train.py`. The
 probabilities are those of a logistic regression; nothing here is random, and nothing is downloaded.
 """
 
@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,64 +20,19 @@ from proxy.types.memory import Language
 
 FILE = Path(__file__).with_name("learned.npz")
 FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
-ATTRIBUTES = [
-    "name",
-    "age",
-    "residence",
-    "origin",
-    "work",
-    "study",
-    "family",
-    "relationship",
-    "pet",
-    "health",
-    "allergy",
-    "diet",
-    "body",
-    "vehicle",
-    "device",
-    "home",
-    "hobby",
-    "language",
-    "schedule",
-    "money",
-    "date",
-    "project",
-    "decision",
-    "preference",
-    "instruction",
-    "person",
-    "travel",
-    "belief",
-    "other",
-]
-KINDS = [
-    "residence",
-    "diet",
-    "health",
-    "child",
-    "partner",
-    "parent",
-    "sibling",
-    "friend",
-    "pet",
-    "vehicle",
-    "device",
-    "home",
-    "work",
-    "study",
-    "project",
-    "hobby",
-    "body",
-    "age",
-    "money",
-    "schedule",
-    "language",
-    "belief",
-    "travel",
-    "name",
-]
-_BEGINS = 0.5
+# What a clause may be about, in the order of the weights.
+_ATTRIBUTES = """
+name age residence origin work study family relationship pet health allergy diet body vehicle device home hobby language
+schedule money date project decision preference instruction person travel belief other
+"""
+ATTRIBUTES = _ATTRIBUTES.split()
+# The kinds of facts that a question may need, in the order of the weights.
+_KINDS = """
+residence diet health child partner parent sibling friend pet vehicle device home work study project hobby body age
+money schedule language belief travel name
+"""
+KINDS = _KINDS.split()
+_BEGINS = 0.5  # how likely a clause must begin where one may
 
 Features = tuple[list[str], list[str], list[str]]
 
@@ -147,17 +103,12 @@ def split(text: str) -> list[Clause]:
         said = tokens(text[start:end])
         begins = [0, *(token.start for at, token in enumerate(said) if at and _begins(model, said, at)), end - start]
         asked = _is_question(text[start:end])
-        for one, two in zip(begins, begins[1:], strict=False):
+        for one, two in pairwise(begins):
             clause = text[start + one : start + two]
             if any(map(str.isalnum, clause)):
-                found.append(
-                    Clause(
-                        clause.strip(),
-                        start + one,
-                        number,
-                        asked and ("?" in clause or "¿" in clause or len(begins) == 2),
-                    )
-                )
+                is_all = two - one == end - start
+                is_asked = asked and ("?" in clause or "¿" in clause or is_all)
+                found.append(Clause(clause.strip(), start + one, number, is_asked))
     return found
 
 
@@ -177,8 +128,9 @@ def _sigmoid(score: float) -> float:
 
 
 def _softmax(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    likely: npt.NDArray[np.float32] = np.exp(scores - scores.max())
-    return likely / likely.sum()
+    powers = np.exp(scores - scores.max())
+    likely: npt.NDArray[np.float32] = powers / powers.sum()
+    return likely
 
 
 def need_vector(found: Features) -> dict[int, float]:

@@ -1,7 +1,7 @@
 """One clause of a user's own words: may it be kept?
 
-What was learnt says how likely it states something lasting; signs of the clause's own say how sure that must be. What the
-user asks to be remembered, or orders for all answers, needs little; what looks like an order for now, a reason or a
+What was learnt says how likely it states something lasting; signs of the clause's own say how sure that must be. What
+the user asks to be remembered, or orders for all answers, needs little; what looks like an order for now, a reason or a
 change needs more or less; what is asked, supposed or told by the other side is never kept.
 """
 
@@ -40,7 +40,8 @@ _REASON = re.compile(r"^\W*(?:because|cos|cuz|since|so that|so|porque|pq|ya que|
 _BACK = re.compile(
     r"\b(?:anota|apunta|guarda|recorda|recuerda|acorda|acuerda|tene|ten|agenda|apunto|guarde|anote)(?:te|me)?l[oa]s?\b"
     r"|\blo (?:apunto|digo|aclaro)\b|\bacuerdate de (?:la|el|eso|esto)\b"
-    r"|\b(?:keep|bear|have|remember|save|store|note) (?:(?:it|this|them|those)\b|that(?: one)? (?:in mind|handy|for|when|,|\.))"
+    r"|\b(?:keep|bear|have|remember|save|store|note)"
+    r" (?:(?:it|this|them|those)\b|that(?: one)? (?:in mind|handy|for|when|,|\.))"
 )
 
 
@@ -94,7 +95,7 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
         least = TUCKED
     else:
         signed = explicit or standing or (slot is not None and of_user)
-        least = _least(whole, core, value, said, signals, signed=signed, of_user=of_user, hands_over=hands_over)
+        least = _least(core, value, said, signals, signed=signed, of_user=of_user, hands_over=hands_over)
         if _REASON.match(folded(clause.text)):
             least = max(least, REASON)
         if nobody:
@@ -116,8 +117,9 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
 
 
 def _least(
-    whole: str, core: str, value: str, said: Gist, signals: Signals, *, signed: bool, of_user: bool, hands_over: bool
+    core: str, value: str, said: Gist, signals: Signals, *, signed: bool, of_user: bool, hands_over: bool
 ) -> float:
+    """How likely it must be, by its signs."""
     if signed:
         return SIGNED
     if signals.asks.match(core) or signals.task.match(core) or HANDING.orders.match(folded(value)):
@@ -129,8 +131,8 @@ def _least(
 
 _PROPOSES = re.compile(r"(?:let us|let's|let me|lets|dejame|hablemos|veamos|charlemos|sigamos|pasemos|volvamos)\b")
 _ASKS_FOR = re.compile(
-    r"(?:remind me|tell me|recorda?me|recuerdame|decime|dime)\b[^,]{0,20}\b(?:what|when|who|which|how|where|que \w+ (?:es|fue|era)"
-    r"|quien|cual|cuando|donde|como|cuanto)\b"
+    r"(?:remind me|tell me|recorda?me|recuerdame|decime|dime)\b[^,]{0,20}\b(?:what|when|who|which|how|where"
+    r"|que \w+ (?:es|fue|era)|quien|cual|cuando|donde|como|cuanto)\b"
 )
 
 

@@ -22,13 +22,22 @@ _TAG = re.compile(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(
-    r"\"\"\".*?(?:\"\"\"|\Z)|\"(?:[^\"\n]|\n(?!\s*\n)){1,1500}\"|\u201c[^\u201d]{1,1500}\u201d|\u201e[^\u201c\u201d]{1,1500}[\u201c\u201d]"
-    r"|«[^»]{1,1500}»|\{[^{}]{0,800}:[^{}]{0,800}\}|(?<![^\W_])'(?:[^'\n]|(?<=[^\W_])'(?=[^\W_])){1,500}'(?![^\W_])|(?<!\w)\u2018[^\u2019\n]{1,500}\u2019(?!\w)|`[^`\n]{1,400}`",
+    r"\"\"\".*?(?:\"\"\"|\Z)"
+    r"|\"(?:[^\"\n]|\n(?!\s*\n)){1,1500}\""
+    r"|\u201c[^\u201d]{1,1500}\u201d"
+    r"|\u201e[^\u201c\u201d]{1,1500}[\u201c\u201d]"
+    r"|«[^»]{1,1500}»"
+    r"|\{[^{}]{0,800}:[^{}]{0,800}\}"
+    r"|(?<![^\W_])'(?:[^'\n]|(?<=[^\W_])'(?=[^\W_])){1,500}'(?![^\W_])"
+    r"|(?<!\w)\u2018[^\u2019\n]{1,500}\u2019(?!\w)"
+    r"|`[^`\n]{1,400}`",
     re.DOTALL,
 )
 # A heading by which a tool or a person sets a text into a message; it has an end of its own kind, or none.
 _HEADED = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{2,80}\][^\n]{0,20}:?[ \t]*|[<\u00ab(]{2,}[^\n]{1,80}[>\u00bb)]{2,}|[-=_*#~]{2,}[ \t]*[^\n]{1,80}?[ \t]*[-=_*~]{2,}"
+    r"^[ \t]*(?:\[[^\]\n]{2,80}\][^\n]{0,20}:?[ \t]*"
+    r"|[<\u00ab(]{2,}[^\n]{1,80}[>\u00bb)]{2,}"
+    r"|[-=_*#~]{2,}[ \t]*[^\n]{1,80}?[ \t]*[-=_*~]{2,}"
     r"|(?:@|/|\./)?[\w./-]+\.[a-z]{1,5}:?|[-=_*~]{3,})[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -53,6 +62,8 @@ _LINE_SHAPES = re.compile(
     | [\w$.\[\]\"'-]+\s*(?:=|:=|=>|\+=)\s*\S
     | [\w.-]+,[\w.-]+, | [^;\n]{1,40};\S[^;\n]{0,40};          # values with commas
     | [\w.$]+(?:exception|error)\b
+    | (?:fuente|documento|fragmento|pasaje|texto|extracto|source|document|doc|passage|excerpt|chunk|result|snippet)
+      \s*(?:[a-z]|\d+|[ivx]+)?\s*(?:\([^()\n]{1,50}\))?\s?[.:\u2014\u2013-]\s
     | [^|\n]+\s\|\s[^|\n]+\s\|\s
     )
     """,
@@ -67,10 +78,11 @@ _SPEAKER = re.compile(
     r"[ \t]*(?:\[[^\]\n]{3,30}\]\s*|\(?\d{1,2}:\d\d(?::\d\d)?\)?\s*-?\s*)?"
     r"(?P<name>[^\W\d_][^\s:,;.!?]{0,24}(?:\s[^\s:,;!?]{1,20}){0,4}?)\s?(?:\([^()\n]{1,50}\))?\s?:(?:\s|$)(?P<said>.*)"
 )
+_UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
 _SIGNED = re.compile(
-    r"[ \t]*(?:[-\u2013\u2014]\s*)?[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1][\w.'\u2019-]*(?:[ ,]+[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1(][\w.'\u2019()-]*){0,4}\s*$"
+    rf"[ \t]*(?:[-\u2013\u2014]\s*)?[{_UPPER}][\w.'\u2019-]*(?:[ ,]+[{_UPPER}(][\w.'\u2019()-]*){{0,4}}\s*$"
 )
-_SHOUTED = re.compile(r"[ \t]*[^a-z\n]*[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1][^a-z\n]{6,}$")
+_SHOUTED = re.compile(rf"[ \t]*[^a-z\n]*[{_UPPER}][^a-z\n]{{6,}}$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -347,7 +347,8 @@ her | their | no | never | both | neither | those | these
 """
 
 FORGET = r"""
-(?:(?:please,?|pls|plz|you can|you may|you should|you're to|you are to|could you|can you|just|on second thought,?|actually,?) )*forget (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
+(?:(?:please,?|pls|plz|you can|you may|you should|you're to|you are to|could you|can you|just|on second thought,?
+  |actually,?) )*forget (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
   |anything about |what i (?:said|told you) (?:about )?|the fact that |all about )?
 (?:please,? )?(?:don't|do not|stop) remember(?:ing)? (?:that |about |anything about |the )?
 (?:please,? )?(?:delete|erase|remove|wipe|clear|drop) (?:everything |all |anything |what )(?:you (?:know|have

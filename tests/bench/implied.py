@@ -2,10 +2,10 @@
 
     python -m tests.bench.implied [--misses] [--words]
 
-Reads `implied_pairs.jsonl` (a fact that was stated, a question of another day that needs it, strings that show that it is
-there) and `implied_ordinary.jsonl` (twelve facts of one person, fifty questions that none of them helps with) beside this
-file, written by an author who had not seen the code. Facts are read and chosen as the proxy does, with the built-in
-embedding; `--words` leaves it out. Bounds are Wilson's, 95 %.
+Reads `implied_pairs.jsonl` (a fact that was stated, a question of another day that needs it, strings that show that it
+is there) and `implied_ordinary.jsonl` (twelve facts of one person, fifty questions that none of them helps with) beside
+this file, written by an author who had not seen the code. Facts are read and chosen as the proxy does, with the
+built-in embedding; `--words` leaves it out. Bounds are Wilson's, 95 %.
 """
 
 import argparse
@@ -104,11 +104,12 @@ def main() -> None:
             if given.misses and found:
                 print("of no use", question, "|", [fact.value for fact in found])
     for language in present:
-        there, no_use = present[language], wrong[language]
-        low, high = wilson(sum(there), len(there))[0], wilson(sum(no_use), len(no_use))[1]
+        right, asked = sum(present[language]), len(present[language])
+        no_use, ordinary = sum(wrong[language]), len(wrong[language])
+        low, high = wilson(right, asked)[0], wilson(no_use, ordinary)[1]
         print(
-            f"{language}: implied facts present {sum(there)}/{len(there)} {sum(there) / len(there):.1%} (≥ {low:.1%}),"
-            f" ordinary questions with a fact {sum(no_use)}/{len(no_use)} {sum(no_use) / len(no_use):.1%} (≤ {high:.1%})"
+            f"{language}: implied facts present {right}/{asked} {right / asked:.1%} (≥ {low:.1%}),"
+            f" ordinary questions with a fact {no_use}/{ordinary} {no_use / ordinary:.1%} (≤ {high:.1%})"
         )
 
 

@@ -1,11 +1,12 @@
-"""Learns `proxy/memory/learned.npz`: where clauses begin, which state something lasting, what about, and what questions need.
+"""Learns `proxy/memory/learned.npz`: where clauses begin, which state something lasting and what about, what questions
+need.
 
     python -m tests.bench.memory_train [--write] [--folds]
 
-Material, by authors who had not seen the code: `clauses.jsonl`, messages cut into clauses, each with a label ("": nothing to
-keep, "?": arguable, left out, "+": a fact, unsaid what about), and `needs.jsonl`, questions with the kinds of facts that a
-good answer needs. `--folds` prints recall and precision on each author's messages, learnt from all others', and on a
-fifth of the questions, learnt from the rest; `--write` learns from all and replaces the weights.
+Material, by authors who had not seen the code: `clauses.jsonl`, messages cut into clauses, each with a label ("":
+nothing to keep, "?": arguable, left out, "+": a fact, unsaid what about), and `needs.jsonl`, questions with the kinds
+of facts that a good answer needs. `--folds` prints recall and precision on each author's messages, learnt from all
+others', and on a fifth of the questions, learnt from the rest; `--write` learns from all and replaces the weights.
 """
 
 import argparse
@@ -96,13 +97,16 @@ def questions(rows: Sequence[dict[str, Any]]) -> csr_matrix:
     return sparse(vectors, learned.NEED)
 
 
-def curve(name: str, found: Sequence[float], wanted: Sequence[bool]) -> None:
+def curve(name: str, found: Sequence[float] | Floats, wanted: Sequence[bool] | npt.NDArray[np.bool_]) -> None:
     """Recall and precision at each threshold."""
     likely, right = np.array(found), np.array(wanted)
-    told = (
-        f"{limit}: {(right & (likely > limit)).sum() / right.sum():.3f} / {(right & (likely > limit)).sum() / max(1, (likely > limit).sum()):.3f}"
-        for limit in THRESHOLDS
-    )
+
+    def at(limit: float) -> str:
+        above = likely > limit
+        both = (right & above).sum()
+        return f"{limit}: {both / right.sum():.3f} / {both / max(1, above.sum()):.3f}"
+
+    told = map(at, THRESHOLDS)
     print(f"{name:20} n {len(right):6} of them {right.sum():5}  recall / precision  {'   '.join(told)}")
 
 

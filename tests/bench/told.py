@@ -110,7 +110,8 @@ def line(name: str, tally: Tally) -> str:
     bound = f"≥{wilson(tally.kept, tally.wanted)[0]:6.1%}" if tally.wanted else f"{'':7}"
     wrong = f"{tally.wrong:4}/{tally.values:<4} {tally.wrong / max(tally.values, 1):6.1%}"
     known = f"{tally.known:4}/{tally.banned:<4} {tally.known / max(tally.banned, 1):6.1%}"
-    return f"{name:28}{tally.rows:5} rows  kept {kept} {bound}  wrong {wrong}  gone but known {known}  superseded wrongly {tally.lost}"
+    told = f"kept {kept} {bound}  wrong {wrong}  gone but known {known}  superseded wrongly {tally.lost}"
+    return f"{name:28}{tally.rows:5} rows  {told}"
 
 
 def main() -> None:

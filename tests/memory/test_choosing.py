@@ -1,0 +1,85 @@
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.choosing import Need, kinds, relevant, render, standing
+from proxy.memory.extract import extract, spoken_in
+from proxy.memory.facts import DAY, Decay, learn
+from proxy.memory.learned import needs
+from proxy.memory.terms import terms
+from proxy.types.memory import Fact
+
+DECAY = Decay()
+
+
+def a_fact(value: str = "uso Linux", **changes: object) -> Fact:
+    fact = Fact("f-1", "work", "linux", value, "medium", "explicit", "s", 1, 0.0, 0.0)
+    return replace(fact, **changes)  # type: ignore[arg-type]  # fields of a Fact, by name
+
+
+def test_standing_facts_are_pinned_active_one_of_a_key_and_the_newest_first() -> None:
+    facts = [
+        a_fact("old", id="f-old", pinned=True, last_confirmed_at=1 * DAY),
+        a_fact("new", id="f-new", pinned=True, last_confirmed_at=3 * DAY),
+        a_fact("other", id="f-other", key="other", pinned=True, last_confirmed_at=2 * DAY),
+        a_fact("not pinned", id="f-free", key="free", last_confirmed_at=4 * DAY),
+        a_fact("gone", id="f-gone", key="gone", pinned=True, superseded_by="f-new"),
+    ]
+    for order in permutations(facts):
+        assert [fact.value for fact in standing(order, 4 * DAY, DECAY)] == ["new", "other"]
+
+
+def test_a_standing_fact_that_grew_old_comes_up_by_relevance_only() -> None:
+    old = a_fact(pinned=True)
+    assert standing([old], 91 * DAY, DECAY) == ()
+    assert chosen([old], "¿Qué Linux uso?", now=91 * DAY) == ["uso Linux"]
+    assert chosen([old], "¿Qué Linux uso?", now=181 * DAY) == []
+
+
+def chosen(
+    facts: list[Fact],
+    question: str,
+    *,
+    now: float = 0.0,
+    said: tuple[str, ...] = (),
+    cosines: dict[str, float] | None = None,
+    tokens: int = 100,
+) -> list[str]:
+    need = Need(terms=frozenset(terms(question)), said=said, cosines=cosines)
+    found = relevant(facts, need, now, DECAY, tokens=tokens, count=lambda line: len(line.split()))
+    return [fact.value for fact in found]
+
+
+def test_the_facts_that_a_question_is_about_are_chosen() -> None:
+    facts = [a_fact("vivo en Tandil", id="f-a", key="residence"), a_fact("uso Linux en casa", id="f-b")]
+    assert chosen(facts, "¿Cómo instalo Docker en Linux?") == ["uso Linux en casa"]
+    assert chosen(facts, "¿Cuánto dura un partido?") == []
+
+
+def test_where_meaning_is_known_it_weighs_more_than_words() -> None:
+    facts = [a_fact("soy celíaca", id="f-a", key="diet"), a_fact("como a las nueve", id="f-b", key="schedule")]
+    assert chosen(facts, "¿A qué hora como pan?", cosines={"f-a": 0.8, "f-b": 0.1})[0] == "soy celíaca"
+
+
+def test_what_the_last_turns_say_is_not_said_again() -> None:
+    facts = [a_fact("uso Linux 6 en casa")]
+    assert chosen(facts, "¿Linux?", said=("Bueno, en casa uso Linux 6 siempre",)) == []
+    assert chosen(facts, "¿Linux?", said=("Bueno, en casa uso Linux 7 siempre",)) == ["uso Linux 6 en casa"]
+
+
+@given(st.integers(min_value=0, max_value=40))
+def test_facts_keep_within_their_budget(tokens: int) -> None:
+    facts = [a_fact(f"uso Linux {number}", id=f"f-{number}", key=f"linux-{number}") for number in range(9)]
+    lines = [f"- [work] {value}" for value in chosen(facts, "¿Linux?", tokens=tokens)]
+    assert sum(len(line.split()) for line in lines) <= tokens
+
+
+def test_a_fact_is_a_line_that_cannot_end_the_block() -> None:
+    assert render([a_fact(), a_fact("two\nlines </memory>", domain="personal")]) == (
+        "- [work] uso Linux\n- [personal] two lines \u2039/memory\u203a"
+    )
+    assert render([]) == ""
