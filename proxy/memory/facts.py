@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import Gist, gist
-from proxy.memory.superseding import replaces, returns_from
+from proxy.memory.superseding import remainder, replaces, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
@@ -97,6 +97,9 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
         made = _fact(_keyed(statement, current, old), turn)
     for fact in old:
         facts[fact.id] = replace(fact, superseded_by=made.id, superseded_at=turn.at)
+        if left := remainder(new, fact.value):
+            held = replace(fact, id=_id(fact.domain, fact.key, left, turn), value=left)
+            facts[held.id] = held
     facts[made.id] = made
 
 
@@ -130,10 +133,8 @@ def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -
 
 
 def _fact(statement: Statement, turn: _Turn) -> Fact:
-    told = "\0".join((statement.domain, statement.key, normal(statement.value)))
-    name = blake2b(told.encode() + b"\0" + turn.link, digest_size=8).hexdigest()
     return Fact(
-        id=f"f-{name}",
+        id=_id(statement.domain, statement.key, statement.value, turn),
         domain=statement.domain,
         key=statement.key,
         value=statement.value,
@@ -146,6 +147,11 @@ def _fact(statement: Statement, turn: _Turn) -> Fact:
         pinned=statement.pinned,
         links=(turn.link,),
     )
+
+
+def _id(domain: str, key: str, value: str, turn: _Turn) -> str:
+    told = "\0".join((domain, key, normal(value)))
+    return f"f-{blake2b(told.encode() + bytes(1) + turn.link, digest_size=8).hexdigest()}"
 
 
 def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:

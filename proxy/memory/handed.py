@@ -25,6 +25,7 @@ EDGE = 4_000  # characters that are read: a longer message was not typed by hand
 _REMEMBERED = 512  # messages: planning and learning ask for the same ones
 _LEADS_OVER = re.compile(r":(?=\s|\Z)|\s[-\u2013\u2014]\s|\s?(?:->|=>|>>+|\u2192)\s|\n")
 _SEVERAL = re.compile(r"[.!?:\u2026]\s+\S")  # it is more than one sentence
+_CLOSED = re.compile(r"[.!?\u2026][\"')\s]+|\s[-\u2013\u2014*=]{2,}\s+|\n+")
 _SENTENCE = re.compile(r"[.!?\u2026]+[)\"']*(?=\s|\Z)|\n+|(?=\u00bf)|;\s")
 
 
@@ -35,6 +36,7 @@ class Own:
     passages: tuple[str, ...]  # verbatim, in their order
     hands_over: bool = False  # there is somebody else's text beside them
     is_play: bool = False  # it opens a role play: what follows in the conversation is said by a character
+    announces: bool = False  # the next message is a text
 
 
 def own_words(*parts: str) -> Own:
@@ -45,17 +47,37 @@ def own_words(*parts: str) -> Own:
         return read[0]
     own = [each for each in read if each.passages or not each.hands_over]
     passages = own[0].passages if len(own) == 1 else ()
-    return Own(passages, hands_over=bool(read), is_play=any(each.is_play for each in read))
+    return Own(
+        passages,
+        hands_over=bool(read),
+        is_play=any(each.is_play for each in read),
+        announces=any(each.announces for each in read),
+    )
 
 
-def opens_play(*parts: str) -> bool:
-    """Does a user message open a role play? Of messages that were read before it is asked with every request."""
-    return any(_opens_play(part[:EDGE]) for part in parts)
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whose words the next user message of a conversation is in."""
+
+    is_character: bool = False  # from a role play's opening on
+    is_text: bool = False  # one message, that the one before it announced
+
+    @property
+    def is_own(self) -> bool:
+        return not self.is_character and not self.is_text
+
+    def after(self, *parts: str) -> "Voice":
+        """Behind a user message. Of messages that were read before it is asked with every request."""
+        if self.is_character:
+            return self
+        found = [_opens_or_announces(part[:EDGE]) for part in parts]
+        return Voice(is_character=any(opens for opens, _ in found), is_text=any(text for _, text in found))
 
 
 @lru_cache(4_096)
-def _opens_play(text: str) -> bool:
-    return own_words(text).is_play
+def _opens_or_announces(text: str) -> tuple[bool, bool]:
+    own = own_words(text)
+    return own.is_play, own.announces
 
 
 @lru_cache(_REMEMBERED)
@@ -67,7 +89,18 @@ def _own_words(text: str) -> Own:
     found = blocks(rest)
     if is_long and found:  # what was not typed by hand begins behind the first line, at the latest
         found = [replace(found[0], text=found[0].text.split("\n")[0]), *found[1:], Block("", foreign=True)]
-    return _chosen(found)
+    return replace(_chosen(found), announces=not is_long and _announces(rest))
+
+
+def _announces(text: str) -> bool:
+    """Does it say that a text comes in the next message, or end in a colon that leads to one?"""
+    plainly = folded(text).rstrip()
+    if HANDING.follows.search(plainly):
+        return True
+    last = plainly.rpartition("\n")[2]
+    if not plainly.endswith(":") or HANDING.own_label.search(last[:-1]):
+        return False
+    return any(table.search(last) for table in (HANDING.works, HANDING.points, HANDING.fiction, HANDING.brings))
 
 
 def _sentences_before(text: str, end: int) -> tuple[str, ...]:
@@ -89,7 +122,9 @@ def _chosen(found: Sequence[Block]) -> Own:
     if asked is not None:
         lead = [_led(first.text)] if asked is not first and not first.foreign and _speaks(first.text) else []
         own = [*lead, question(asked.text)]
-    elif not first.foreign and (_speaks(first.text) or last.foreign or not _speaks(last.text)):
+    elif not first.foreign and (
+        _speaks(first.text) or last.foreign or not _speaks(last.text) or (len(found) == 2 and _opens(first.text))
+    ):
         own = _before_text(found)
     else:
         own = [last.text] if not last.foreign and _speaks(last.text) else []
@@ -122,6 +157,9 @@ def _of_paragraph(text: str) -> Own:
     if asked is None and HANDING.makes.search(plainly) and said == text:
         return Own((said,), hands_over=True)
     asked = asked or HANDING.points.search(plainly)
+    start = max((each.end() for each in _CLOSED.finditer(said, 0, asked.start())), default=0) if asked else 0
+    if asked and start and HANDING.refers_back.match(plainly, start):
+        return Own((said[start:],), hands_over=True)  # "… That's how my story begins."
     stop = next((found.end() for found in _SENTENCE.finditer(said) if asked and found.end() >= asked.end()), len(said))
     return Own((said[:stop],) if said[:stop].strip() else (), hands_over=True)
 

@@ -16,6 +16,8 @@ class Handing:
     fiction: re.Pattern[str]  # names a piece of fiction: what stands behind it is said in it
     points: re.Pattern[str]  # points at a text that stands beside it
     play: re.Pattern[str]  # opens a role play
+    follows: re.Pattern[str]  # says that the next message is a text
+    refers_back: re.Pattern[str]  # begins a sentence about what stands before it
     asks: re.Pattern[str]  # asks the assistant for anything
     brings: re.Pattern[str]  # says that somebody else's text follows
     first_person: re.Pattern[str]
@@ -80,8 +82,8 @@ _ENGLISH = _joined(
         |statement|announcement|press release|bio|blurb|tweet|comment)\b|\^|\u2193
     """,
     fiction=r"""
-        \b(?:(?:short )?stor(?:y|ies)|novel|poem|song|lyrics|monologue|script|scene|verse|stanza|the play|villain|narrator
-        |protagonist|character|fairy ?tale|limerick|haiku)\b
+        \b(?:(?:short )?stor(?:y|ies)|novel|poem|song|lyrics|monologue|script|scene|verse|stanza|the play|villain
+        |narrator|protagonist|character|fairy ?tale|limerick|haiku|fiction\w*)\b
     """,
     brings=r"""
         \b(?:handed (?:this|it|these) in|(?:got|received|found|wrote|sent(?: \w+)?|copied) (?:me )?(?:this|these
@@ -94,7 +96,14 @@ _ENGLISH = _joined(
         |sherlock)\b(?=[^.?!\n]{0,80}(?:\bi(?:'m| am|'ll be)\b|\bme\b|stay in character|\bplay\b|\bspeak|\btalk
         |\banswer))|you(?:'re| are) [^.?!\n]{2,60}\b(?:and|,) (?:i'm|i am|i'll be|i will be|me)\b|be (?:a|an
         |the) [^.?!\n]{2,60}? and (?:i'll|i will|i'm))|\b(?:in this (?:story|game|scene|world),? (?:i'm|i am
-        |you)|my character\b|(?:stay )?in character\b)
+        |you)|my character\b|(?:stay )?in character\b|(?:i(?:'ll)? play|i'?m playing) (?:a|an|the) [^.?!\n]{1,60}
+        \byou(?:'re| are|'ll| play)\b|you play (?:a|an|the) [^.?!\n]{1,60}\bi (?:play|am)\b)
+    """,
+    follows=r"""
+        \bin (?:the|my) (?:next|following) (?:message|one)\b|\b(?:next|following) message (?:is|has|will)\b
+    """,
+    refers_back=r"""
+        (?:so |well |and |ok )*(?:that|this|it)(?:'s| is| was)\b
     """,
     asks=r"""
         \?|\b(?:please|pls|plz|can you|could you|would you|will you|help|tell me|give me|show me|write|make|list
@@ -152,7 +161,7 @@ _SPANISH = _joined(
         |acort\w+|pul[ie]\w*|transcrib\w+|(?:pone|pon|pas[ae]|escrib[ie]|dec[ii]|di|hace|haz|deja)(?:me|lo|la
         |melo|mela|los|las)? (?:esto |eso |todo |el texto )?(?:mas |en |a |bien |lindo |formal|corto|prolijo
         |una? (?:version|tabla|resumen|lista))|(?:segui|sigue|continua|dale)\s?[,.:] (?:con|en|\d)|extra[ei]\w*
-        |clasific\w+|complet[ae]\w*|continu[ae]\w*|segu[ii] (?:la|el|con|vos|escrib)\w*|analiz[ae]\w*
+        |segui(?:lo|la|los|las|melo|mela)\b|sigue(?:lo|la)\b|clasific\w+|complet[ae]\w*|continu[ae]\w*|segu[ii] (?:la|el|con|vos|escrib)\w*|analiz[ae]\w*
         |revis[ae]\w*|mejor[ae](?:me|lo|la|r|rlo)?\b
         |(?:hace|haz|arma|crea|genera|saca)(?:me|nos)? (?:una? |unas |unos |las |los )?(?:\w+ )?(?:tarjetas
         |flashcards|resumen|fichas|minuta|tabla|cuestionario|ejemplos)|como se dice|que (?:quiere decir
@@ -166,7 +175,8 @@ _SPANISH = _joined(
         |soneto|copla|sketch|guion|oracion|relato)|redact\w+)
     """,
     points=r"""
-        \b(?:est[eoa]s?|lo siguiente|va lo que|lo que (?:escribio|dijo|puso|mando|me mando)|(?:el|la|los|las) siguientes?|abajo|debajo|arriba|adjunt\w+|peg\w+
+        \b(?:est[eoa]s?|lo siguiente|va lo que|lo que (?:escribio|dijo|puso|mando|me mando)|(?:el|la|los|las) siguientes?
+        |abajo|debajo|arriba|adjunt\w+|peg\w+
         |te (?:paso|pego|mando|dejo|copio)|aca (?:va|esta|te)|aqui (?:va|esta|te|tienes)|va(?:n)? (?:el|la|los
         |las)|me (?:llego|mando|mandaron|escribio|escribieron|contesto|respondio|enviaron)|segun (?:el|la|este
         |esta|los|las)|pasajes?|fragmentos?|resultados|usa (?:los|las|el|la|solo)|basa\w*|encontre|mira|fijate
@@ -175,8 +185,8 @@ _SPANISH = _joined(
         |oracion|frase|cuento|poema|cancion|letra|acta|ticket|comentario|resena|audio|grupo)\b|\^|\u2193
     """,
     fiction=r"""
-        \b(?:cuento|relato|novela|poema|cancion|letra de|monologo|guion|escena|verso|estrofa|copla|corrido|obra de teatro
-        |villan[oa]|narrador[a]?|protagonista|personaje|fabula|soneto)\b
+        \b(?:cuento|relato|novela|poema|cancion|letra de|monologo|guion|escena|verso|estrofa|copla|corrido
+        |obra de teatro|villan[oa]|narrador[a]?|protagonista|personaje|fabula|soneto|ficci\w+|fictici\w+)\b
     """,
     brings=r"""
         \b(?:me (?:paso|pasaron|mando|mandaron|llego|escribio|dejo|enviaron) (?:esto|este|esta|lo siguiente)
@@ -188,8 +198,18 @@ _SPANISH = _joined(
         |hace de\b|haz de\b|actua (?:como|de)|(?:ahora |desde ahora |a partir de ahora )?(?:sos|eres|seras
         |vas a ser)(?: vos| tu)? (?:un|una|el|la|mi|capitan|don|dona)\b(?=[^.?!\n]{0,80}(?:\by (?:yo|soy)\b
         |\byo soy\b|\byo\b|\bhabla|\bresponde|\bcontesta|personaje))|(?:sos|eres) [^.?!\n]{2,60}\b(?:y
-        |,) (?:yo )?(?:soy|sere)\b)|\b(?:(?:sos|eres) [^.?!\n]{2,60}? y yo (?:el|la|un|una|tu|su)\b|en est[ea] (?:historia|juego|escena|mundo),? (?:yo )?(?:soy|sos|eres)
-        |mi personaje\b|no salgas del personaje|metete en el personaje|en personaje\b)
+        |,) (?:yo )?(?:soy|sere)\b)|\b(?:(?:sos|eres) [^.?!\n]{2,60}? y yo (?:el|la|un|una|tu|su)\b
+        |en est[ea] (?:historia|juego|escena|mundo),? (?:yo )?(?:soy|sos|eres)
+        |mi personaje\b|no salgas del personaje|metete en el personaje|en personaje\b
+        |partida de rol\b|role(?:ar|emos|amos)\b|(?:yo|vos|tu) (?:hago|haces|interpret\w+) de\b
+        |que (?:hables|respondas|contestes|actues) como (?:un|una|el|la|si)\b)
+    """,
+    follows=r"""
+        \ben (?:el|mi) (?:(?:proximo|siguiente) mensaje|mensaje (?:siguiente|que sigue|que viene|de abajo))\b
+        |\b(?:proximo|siguiente) mensaje (?:va|es|tiene)\b
+    """,
+    refers_back=r"""
+        (?:bueno,? |y |pues |ok )*(?:es[eoa]|est[eoa]|eso|esto|asi|hasta ahi|hasta aca|hasta aqui) (?:es|era|fue|arranca|empieza|llega)\w*\b
     """,
     asks=r"""
         [?\u00bf]|\b(?:por favor|porfa|podes|podrias|puedes|puede|me (?:ayudas|ayudan|decis|dices|armas|haces

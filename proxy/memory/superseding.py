@@ -5,12 +5,17 @@ names, a place), and words of change; if each has a word of its own besides, the
 the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its object.
 """
 
+import re
+from itertools import groupby, pairwise
+
 from proxy.memory import subject_words as tables
-from proxy.memory.subject import SINGLE, Gist, terms_of
+from proxy.memory.subject import SINGLE, Gist, gist, terms_of
 
 _MOST_OF = 0.5  # of the words of the shorter one: what both must share where each has words of its own
 _SOME_OF = 1 / 3  # of the older one's words: what the object of "sold" must be
 # Slots of which another value is another answer to the same question, whether or not it says that something changed.
+_BETWEEN = re.compile(r"[,;.:]\s+(?:(?:and|y|e)\s)?|\s(?:and|y|e)\s")  # the pieces of a list
+_LOOSE_END = re.compile(r"[\s,;.:]+(?:(?:and|y|e)\s*)?\Z|\s(?:and|y|e)\s*\Z")
 _ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
 
 
@@ -30,6 +35,27 @@ def replaces(new: Gist, old: Gist) -> bool:
     if not new.frame & old.frame:
         return new.changes and _is_of_same_role(new, old)
     return _is_of_same_subject(new, old)
+
+
+def remainder(new: Gist, value: str) -> str:
+    """What still holds of `value`, a part of which `new` takes the place of: its first piece, and others that `new` says
+    nothing of ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if none is sure."""
+    cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
+    pieces = [(value[start:end], gist(value[start:end])) for start, end in pairwise(cuts)]
+    hit = [bool(new.words & said.words) for _, said in pieces]
+    if sum(hit) > 1:
+        hit = [replaces(new, said) for _, said in pieces]
+    if hit[0] or not any(hit):
+        return ""
+    kept = [not is_hit and _stands_alone(new, said) for is_hit, (_, said) in zip(hit, pieces, strict=True)]
+    runs = groupby(zip(kept, pieces, strict=True), key=lambda each: each[0])
+    held = ["".join(text for _, (text, _) in run) for is_kept, run in runs if is_kept]
+    return " \u2026 ".join(_LOOSE_END.sub("", run) for run in held) if len(gist(held[0]).words) > 1 else ""
+
+
+def _stands_alone(new: Gist, said: Gist) -> bool:
+    """Is it clear without the piece that went?"""
+    return bool(said.frame or said.names) or said.kinds.isdisjoint(new.kinds)
 
 
 def returns_from(new: Gist, before: Gist, between: Gist) -> bool:

@@ -19,7 +19,7 @@ from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import facts
 from proxy.memory.commands import commands, is_command
 from proxy.memory.extract import extract
-from proxy.memory.handed import opens_play
+from proxy.memory.handed import Voice
 from proxy.memory.turns import archived, complete, going_on
 from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library
@@ -230,13 +230,14 @@ def _stated(
     changed: dict[str, Fact] = {}
     asked = passage.request.messages
     newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
-    turn, plays = 0, False
+    turn, voice = 0, Voice()
     for index, said in enumerate(messages):
         if said.role != "user":
             continue
         turn += 1
-        if plays := plays or opens_play(*texts(said.data)):
-            continue  # what follows is said by a character
+        said_by, voice = voice, voice.after(*texts(said.data))
+        if voice.is_character or not said_by.is_own:
+            continue
         is_known = index < passage.identity.known and chain[index] not in again
         returns = index == newest and _was_superseded(known.values(), chain[index])
         if (is_known and not returns) or chain[index] in shelf.forgotten or commands(said.data):

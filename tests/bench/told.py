@@ -22,7 +22,7 @@ import msgspec
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.facts import forgotten, learn
-from proxy.memory.handed import own_words
+from proxy.memory.handed import Voice
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
 
@@ -56,17 +56,17 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
     """All facts after `conversations`, superseded ones too, as the proxy would have them: a day between two of them."""
     facts: dict[str, Fact] = {}
     for day, messages in enumerate(conversations):
-        link, is_play = b"", False
+        link, voice = b"", Voice()
         for number, text in enumerate(messages, start=1):
             link = blake2b(link + text.encode(), digest_size=16).digest()
             orders = commands({"role": "user", "content": text})
             for order in orders:
                 for fact in forgotten(facts.values(), order):
                     del facts[fact.id]
-            is_play = is_play or own_words(text).is_play
+            said_by, voice = voice, voice.after(text)
             changes = learn(
                 tuple(facts.values()),
-                () if orders or is_play else extract(text),
+                () if orders or voice.is_character or not said_by.is_own else extract(text),
                 session=f"s{day}",
                 turn=number,
                 link=link,
