@@ -11,7 +11,7 @@ from proxy.memory.clauses import boundaries, bucket, features, may_begin, must_b
     ("text", "said"),
     [
         ("I live in Cork. It rains!", ["I live in Cork.", " It rains!"]),
-        ("Vivo acá. ¿Llueve?", ["Vivo acá. ", "¿Llueve?"]),
+        ("Vivo acá. ¿Llueve?", ["Vivo acá.", "¿Llueve?"]),
         ("One line\nanother", ["One line\n", "another"]),
         ("Dr. Poe and Mrs. Paz, vs. me etc. and so on", ["Dr. Poe and Mrs. Paz, vs. me etc. and so on"]),
         ("La Dra. Paz vive en Av. Mitre 3.5", ["La Dra. Paz vive en Av. Mitre 3.5"]),

@@ -8,8 +8,18 @@ from proxy.memory.handing import HANDING, folded
 
 SAID = {
     "works": (
-        ("Translate this", "can you summarise it", "TL;DR", "proofread my letter", "how would you say hi")
-        + ("Traducí esto", "resumime el texto", "corregime la carta", "¿cómo se dice hola?", "¿está bien escrito?"),
+        (
+            "Translate this",
+            "can you summarise it",
+            "TL;DR",
+            "proofread my letter",
+            "how would you say hi",
+            "Traducí esto",
+            "resumime el texto",
+            "corregime la carta",
+            "¿cómo se dice hola?",
+            "¿está bien escrito?",
+        ),
         ("I live in Cork", "What's the weather?", "Vivo en Tandil", "¿Llueve?"),
     ),
     "makes": (
@@ -21,8 +31,16 @@ SAID = {
         ("I live in Cork", "vivo sola"),
     ),
     "play": (
-        ("Let's pretend we fly", "Act as a judge", "You are a pirate and I am a sailor", "stay in character")
-        + ("Juguemos a algo", "Hacé de juez", "Sos un pirata y yo soy tu loro", "metete en el personaje"),
+        (
+            "Let's pretend we fly",
+            "Act as a judge",
+            "You are a pirate and I am a sailor",
+            "stay in character",
+            "Juguemos a algo",
+            "Hacé de juez",
+            "Sos un pirata y yo soy tu loro",
+            "metete en el personaje",
+        ),
         ("You are kind", "I act in a theatre", "Sos un genio", "juego al tenis"),
     ),
     "asks": (("Why?", "please do", "can you", "¿eh?", "por favor", "necesito ayuda"), ("I live in Cork", "Vivo acá")),

@@ -92,9 +92,9 @@ def test_lines_of_sentences_are_one_block_of_the_authors(text: str) -> None:
 
 
 def test_an_empty_line_and_a_line_that_leads_over_end_a_block() -> None:
-    assert foreign("One.\n\nTwo.\nPlease read:\nThree.") == [
+    assert foreign("One.\n\nTwo.\nPlease read all of these many lines:\nThree.") == [
         ("One.", False),
-        ("Two.\nPlease read:", False),
+        ("Two.\nPlease read all of these many lines:", False),
         ("Three.", False),
     ]
 

@@ -1,65 +1,63 @@
 """The tables by which subjects are told: both languages say the same."""
 
-import re
-
 import pytest
 
 from proxy.memory import subject_words as tables
 from proxy.memory.signals import folded
 
-ROWS: list[tuple[re.Pattern[str], str, bool]] = [
-    (tables.KIN, "my son", True),
-    (tables.KIN, "my eldest son", True),
-    (tables.KIN, "mi hija mayor", True),
-    (tables.KIN, "the twins", True),
-    (tables.KIN, "my catalogue", False),
-    (tables.KIN, "the dog-eared book", False),
-    (tables.SELF, "I run", True),
-    (tables.SELF, "nos mudamos", True),
-    (tables.SELF, "my son runs", False),
-    (tables.ME, "my knees", True),
-    (tables.ME, "nuestro bote", True),
-    (tables.OTHER, "and she runs", True),
-    (tables.OTHER, "su bote", True),
-    (tables.OTHER, "he trabajado", False),
-    (tables.THIRD, "vive lejos", True),
-    (tables.THIRD, "moved to 3 pm", False),
-    (tables.DATES, "on Mondays", True),
-    (tables.DATES, "el martes", True),
-    (tables.DATES, "maybe", False),
-    (tables.DAY, "the 3rd", True),
-    (tables.DAY, "el 3/5", True),
-    (tables.TIME, "at 7:30", True),
-    (tables.TIME, "a las 19hs", True),
-    (tables.MONEY, "$9", True),
-    (tables.MONEY, "9 lucas", True),
-    (tables.ORDINAL, "the second", True),
-    (tables.ORDINAL, "la segunda", True),
-    (tables.CHANGES, "from now on", True),
-    (tables.CHANGES, "se corrió", True),
-    (tables.CHANGES, "I run", False),
-    (tables.CHANGES, "corro", False),
-    (tables.REPLACING, "I sold it", True),
-    (tables.REPLACING, "lo vendí", True),
-    (tables.REPLACING, "lo uso", False),
-    (tables.ENDS, "I don't", True),
-    (tables.ENDS, "ya no", True),
-    (tables.ENDS, "nothing", False),
-    (tables.RETURNS, "back at it", True),
-    (tables.RETURNS, "de nuevo", True),
-    (tables.RETURNS, "my back", False),
-    (tables.ORDERS, "answer me", True),
-    (tables.ORDERS, "respondeme", True),
-    (tables.SCOPE, "for my customers", True),
-    (tables.SCOPE, "para mis clientes", True),
-    (tables.PLACE, "in Cork", True),
-    (tables.PLACE, "en Tandil", True),
+ROWS = [
+    ("KIN", "my son", True),
+    ("KIN", "my eldest son", True),
+    ("KIN", "mi hija mayor", True),
+    ("KIN", "the twins", True),
+    ("KIN", "my catalogue", False),
+    ("KIN", "the dog-eared book", False),
+    ("SELF", "I run", True),
+    ("SELF", "nos mudamos", True),
+    ("SELF", "my son runs", False),
+    ("ME", "my knees", True),
+    ("ME", "nuestro bote", True),
+    ("OTHER", "and she runs", True),
+    ("OTHER", "su bote", True),
+    ("OTHER", "he trabajado", False),
+    ("THIRD", "mi hija vive lejos", True),
+    ("THIRD", "moved to 3 pm", False),
+    ("DATES", "on Mondays", True),
+    ("DATES", "el martes", True),
+    ("DATES", "maybe", False),
+    ("DAY", "the 3rd", True),
+    ("DAY", "el 3/5", True),
+    ("TIME", "at 7:30", True),
+    ("TIME", "a las 19hs", True),
+    ("MONEY", "$9", True),
+    ("MONEY", "9 lucas", True),
+    ("ORDINAL", "the second", True),
+    ("ORDINAL", "la segunda", True),
+    ("CHANGES", "from now on", True),
+    ("CHANGES", "se corrió", True),
+    ("CHANGES", "I run", False),
+    ("CHANGES", "corro", False),
+    ("REPLACING", "I sold it", True),
+    ("REPLACING", "lo vendí", True),
+    ("REPLACING", "lo uso", False),
+    ("ENDS", "I don't", True),
+    ("ENDS", "ya no", True),
+    ("ENDS", "nothing", False),
+    ("RETURNS", "back at it", True),
+    ("RETURNS", "de nuevo", True),
+    ("RETURNS", "my back", False),
+    ("ORDERS", "answer me", True),
+    ("ORDERS", "respondeme", True),
+    ("SCOPE", "for my customers", True),
+    ("SCOPE", "para mis clientes", True),
+    ("PLACE", "in Cork", True),
+    ("PLACE", "en Tandil", True),
 ]
 
 
 @pytest.mark.parametrize(("table", "said", "found"), ROWS)
-def test_each_table_finds_what_it_is_for(table: re.Pattern[str], said: str, found: bool) -> None:
-    assert (table.search(folded(said)) is not None) is found
+def test_each_table_finds_what_it_is_for(table: str, said: str, found: bool) -> None:
+    assert (getattr(tables, table).search(folded(said)) is not None) is found
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ SAME = [
     ("answer in English", "answer in Spanish"),
     ("respondeme en inglés", "respondeme en castellano"),
     ("my boss is Anne Poe", "my boss is Tom Rye now"),
-    ("my son is 6", "my son is 7"),
+    ("my son is 6 years old", "my son is 7 years old"),
     ("mi hijo tiene 6 años", "mi hijo tiene 7 años"),
     ("my son lives in Cork", "my son moved to Sligo"),
 ]
@@ -34,7 +34,7 @@ SAME = [
 APART = [
     ("the budget of the trip is $900", "the budget of the kitchen is $4,000"),
     ("the budget of the trip is $900", "the budget of the kitchen is now $4,000"),
-    ("el presupuesto del viaje es de 900 euros", "ahora el presupuesto de la cocina es de 4.000 euros"),
+    ("el presupuesto del viaje es de 900 euros", "el presupuesto de la cocina es de 4.000 euros"),
     ("I'm allergic to nuts", "my son is allergic to latex"),
     ("I'm allergic to nuts", "my son is not allergic to nuts"),
     ("soy alérgica al maní", "mi hijo no es alérgico al maní"),

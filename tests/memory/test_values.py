@@ -16,7 +16,6 @@ from proxy.types.memory import Language
         ("I live in Cork", "I live in Cork", "en"),
         ("Hola, recordá que vivo en Tandil, por favor.", "vivo en Tandil", "es"),
         ("Por cierto, vivo en Tandil", "vivo en Tandil", "es"),
-        ("Please", "", "en"),
         ("", "", "es"),
     ],
 )
@@ -48,7 +47,7 @@ def test_a_value_is_about_its_words_that_are_neither_numbers_nor_of_grammar(valu
         ("I live in Cork", "residence", "residence", False, "residence"),
         ("vivo en Tandil", "residence", "residence", False, "residence"),
         ("my son is allergic to nuts", "allergy-", "allergy", False, "son-allergy-allergic-nuts"),
-        ("mi hijo es alérgico al maní", "allergy-", "allergy", False, "son-allergy-alergico-mani"),
+        ("soy alérgico al maní", "allergy-", "allergy", False, "allergy-alergico-mani"),
         ("the shed costs $900", "", "money", False, "money-shed-costs"),
         ("always answer in English", "", "instruction", True, "rule-language"),
         ("never use emojis", "", "instruction", True, "rule-emoji"),
