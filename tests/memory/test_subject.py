@@ -26,7 +26,8 @@ from proxy.memory.subject import Gist, gist, terms_of
 )
 def test_whose_it_is(text: str, holder: set[str], is_of_another: bool) -> None:
     found = gist(text)
-    assert (found.holder, found.is_of_another) == (holder, is_of_another)
+    assert found.holder == holder
+    assert found.is_of_another is is_of_another
 
 
 @pytest.mark.parametrize(
