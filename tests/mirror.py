@@ -9,7 +9,6 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = {
     "types": "data only; mypy is its test",
     "likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
-    "reading.py": "tests/memory/test_extract.py: what a sentence is",
     "shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
     "signals_en.py": "tables only; tests/memory/test_signals.py and test_extract.py say what they decide",
     "signals_es.py": "tables only; as signals_en.py",

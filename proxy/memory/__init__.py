@@ -12,12 +12,17 @@ Planning, in the order of its decisions:
     volatile.py     what this question needs and the window does not hold
     layout.py       where all of it stands, so that the prefix cache keeps; block.py: our own text in it
 
-Facts:
+Facts, from a user message to a prompt:
 
-    extract.py      from a user message; prose.py: its author's own words; reading.py: one sentence
-    commands.py     what a user message orders to be forgotten
+    handed.py       the user's own words in it; shapes.py: what else it holds; handing.py: how that is said
+    clauses.py      its clauses and their features; learned.py: what was learnt from many
+    reading.py      one clause: may it be kept
+    extract.py      what a message states: clauses, one statement a fact; values.py: a statement's value and key
+    subject.py      what a statement is about; subject_words.py: in which words
+    superseding.py  does a newer statement take an older one's place; likeness.py: which known fact still holds
+    facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
+    choosing.py     which of them go with a prompt
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
-    facts.py        learned, confirmed, superseded, grown old, chosen; likeness.py: which known fact is meant
     provenance.py   the message that said one
     edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal
 

@@ -1,4 +1,4 @@
-"""Which facts go with a prompt: those that hold for every answer, and those that the question needs.
+"""The facts that go with a prompt: those that hold for every answer, and those that the question needs.
 
 A question needs a fact that it speaks of; or one that it does not, but that a good answer depends on ("a bakery near
 me?"). That it depends on one, and of which kind, was learnt from questions (`learned.needs`).

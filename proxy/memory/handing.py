@@ -1,4 +1,4 @@
-"""In which words a text is handed over, in English and Spanish: what asks for work on a text, what points at one, what
+"""The words in which a text is handed over, English and Spanish: what asks for work on a text, what points at one, what
 opens a role play, what begins and ends a letter. Patterns for `folded` text: lower case, no accents, nothing moved."""
 
 import re

@@ -1,4 +1,4 @@
-"""One clause of a user's own words: may it be kept?
+"""What one clause of a user's own words says, and whether it may be kept.
 
 What was learnt says how likely it states something lasting; signs of the clause's own say how sure that must be. What
 the user asks to be remembered, or orders for all answers, needs little; what looks like an order for now, a reason or a

@@ -1,5 +1,5 @@
-"""The words by which `subject` tells holders, values and changes, English and Spanish. Read in folded text: lower
-case, no accents.
+"""The words by which `subject` tells holders, values and changes, English and Spanish, for folded text:
+lower case, no accents.
 
 A line is a notion; its entries are expressions, set apart by " | ".
 """

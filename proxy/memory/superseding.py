@@ -1,8 +1,9 @@
-"""Does a newer statement take the place of an older one?
+"""The rules by which a newer statement takes the place of an older one.
 
-Only if both are about the same thing of the same holder, which the words show that differ: values may (numbers, dates,
-names, a place), and words of change; if each has a word of its own besides, they are about two things ("the budget of
-the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its object.
+It does only if both are about the same thing of the same holder, which the words show that differ: values may (numbers,
+dates, names, a place), and words of change; if each has a word of its own besides, they are about two things ("the
+budget of the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its
+object.
 """
 
 import re

@@ -24,7 +24,7 @@ DOMAINS = ("work", "preferences", "decisions", "personal", "projects")  # of the
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a user message says about its author, found by an explicit signal."""
+    """What a user message says about its author, in their own words."""
 
     domain: str
     key: str  # what it is about, lower case, words joined by "-": two statements of one key contradict each other

@@ -1,4 +1,4 @@
-"""Facts that a question implies: are they in the prompt, and not where they are of no use?
+"""How often facts that a question implies are in the prompt, and how often some are where they are of no use.
 
     python -m tests.bench.implied [--misses] [--words]
 

@@ -1,5 +1,5 @@
-"""Learns `proxy/memory/learned.npz`: where clauses begin, which state something lasting and what about, what questions
-need.
+"""The training of `proxy/memory/learned.npz`: where clauses begin, which state something lasting and what about, and
+what questions need.
 
     python -m tests.bench.memory_train [--write] [--folds]
 

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -83,3 +83,68 @@ def test_a_fact_is_a_line_that_cannot_end_the_block() -> None:
         "- [work] uso Linux\n- [personal] two lines \u2039/memory\u203a"
     )
     assert render([]) == ""
+
+
+PERSON = ("I'm vegan.", "I live in Cork.", "My daughter Una is six.", "I work as a nurse.", "I have a Honda Jazz.")
+PERSONA = ("Soy vegana.", "Vivo en Tandil.", "Mi hija Ema tiene seis años.", "Trabajo de enfermera.", "Tengo un Fiat.")
+
+
+def known(messages: Sequence[str]) -> list[Fact]:
+    facts: dict[str, Fact] = {}
+    for turn, message in enumerate(messages, start=1):
+        link = turn.to_bytes(16)
+        changes = learn(facts.values(), extract(message), session="s", turn=turn, link=link, now=float(turn))
+        facts |= {fact.id: fact for fact in changes.new}
+    return list(facts.values())
+
+
+def needed(messages: Sequence[str], question: str) -> list[str]:
+    """What of `messages` a question gets, by its words and by what it needs."""
+    need = Need(frozenset(terms(question)), said=(question,), asks=needs(question, spoken_in(question)))
+    found = relevant(known(messages), need, DAY, DECAY, tokens=100, count=lambda line: len(line.split()))
+    return [fact.value for fact in found]
+
+
+@pytest.mark.parametrize(
+    ("messages", "question", "value"),
+    [
+        (PERSON, "What should I cook for dinner tonight?", "I'm vegan"),
+        (PERSON, "Is there a good bakery near me?", "I live in Cork"),
+        (PERSON, "Which winter tyres should I buy?", "I have a Honda Jazz"),
+        (PERSON, "What could we give our kid for her birthday?", "My daughter Una is six"),
+        (PERSONA, "¿Qué puedo cocinar esta noche?", "Soy vegana"),
+        (PERSONA, "¿Hay una buena panadería cerca?", "Vivo en Tandil"),
+        (PERSONA, "¿Qué le regalo a la nena para el cumpleaños?", "Mi hija Ema tiene seis años"),
+    ],
+)
+def test_a_personal_question_gets_the_fact_that_it_implies(messages: Sequence[str], question: str, value: str) -> None:
+    assert value in needed(messages, question)
+
+
+@pytest.mark.parametrize(
+    ("messages", "question"),
+    [
+        (PERSON, "Who painted the Night Watch?"),
+        (PERSON, "How do I reverse a list in Python?"),
+        (PERSON, "What is the derivative of x squared?"),
+        (PERSONA, "¿Quién pintó Las Meninas?"),
+        (PERSONA, "¿Cómo doy vuelta una lista en Python?"),
+    ],
+)
+def test_an_ordinary_question_gets_none(messages: Sequence[str], question: str) -> None:
+    assert needed(messages, question) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("I'm allergic to nuts", "diet"),
+        ("soy alérgica al maní", "diet"),
+        ("my daughter Una is six", "child"),
+        ("mi marido es celíaco", "partner"),
+        ("I live in Cork", "residence"),
+        ("trabajo en un banco", "work"),
+    ],
+)
+def test_a_fact_is_of_the_kinds_that_questions_need(value: str, kind: str) -> None:
+    assert kinds(value)[kind] == 1.0

@@ -186,6 +186,52 @@ def test_values_are_words_of_the_message(text: str) -> None:
         assert all(word.rstrip(".") in text for word in each.value.split() if word != "…")
 
 
-@given(st.text(max_size=400))
-def test_the_same_message_says_the_same_twice(text: str) -> None:
-    assert extract(text) == extract(text)
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["", "> ", "- ", "```", "<doc>", "Ana: ", "Dear Ana,", "Translate: ", "Context:", "¿", "I live in "]
+        ),
+        st.text(max_size=60),
+    ).map("".join),
+    max_size=6,
+).map("\n".join)
+
+
+@given(st.lists(LINES, max_size=3))
+def test_the_same_message_says_the_same_twice(parts: list[str]) -> None:
+    assert extract(*parts) == extract(*parts)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Translate to Spanish: I live in Oslo and I'm allergic to nuts.",
+        "Traducí al inglés: vivo en Oslo y soy alérgica al maní.",
+        "Can you answer this?\n\nFrom: Ana\nSubject: hello\n\nI live in Oslo.\nI'm allergic to nuts.",
+        "¿Qué le contesto?\n\nDe: Ana\nAsunto: hola\n\nVivo en Oslo.\nSoy alérgica al maní.",
+        "Who is right?\n\nAna: I live in Oslo.\nBen: I'm allergic to nuts.",
+        "Context: I live in Oslo. I'm allergic to nuts.\nQuestion: what may I eat?",
+        "Contexto: Vivo en Oslo. Soy alérgica al maní.\nPregunta: ¿qué puedo comer?",
+        "<notes>\nI live in Oslo.\n</notes>\nWhat is missing?",
+        "Improve this, please.\n\nI live in Oslo and I'm allergic to nuts.\n\nBest wishes,\nAna",
+        "You are a pirate and I am your mate Tom. I live on a ship.",
+        "Sos un pirata y yo soy tu grumete Tom. Vivo en un barco.",
+    ],
+)
+def test_what_is_handed_over_states_nothing(message: str) -> None:
+    assert extract(message) == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "values"),
+    [
+        ("I live in Cork. Translate this: I live in Oslo.", ["I live in Cork"]),
+        ("Vivo en Tandil. Resumí esto: vivo en Oslo.", ["Vivo en Tandil"]),
+        (
+            "I live in Cork. What is wrong here?\n```\nI live in Oslo\n```\nAnd my name is Ana.",
+            ["I live in Cork", "my name is Ana"],
+        ),
+    ],
+)
+def test_what_is_said_beside_it_is_the_users(message: str, values: list[str]) -> None:
+    assert [each.value for each in extract(message)] == values

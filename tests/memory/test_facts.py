@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, FactChanges, forgotten, learn, next_status, status
+from proxy.memory.subject import gist
 from proxy.types.memory import Confidence, Fact, FactStatus, Forgetting, Statement
 
 DECAY = Decay()
@@ -216,3 +217,83 @@ def test_what_shall_be_forgotten_is_found_by_its_words(what: str, left: list[str
 def test_what_was_superseded_is_forgotten_as_well() -> None:
     facts = told("Vivo en Tandil.", "Me mudé: ahora vivo en Azul.")
     assert [fact.value for fact in forgotten(facts.values(), Forgetting("Tandil"))] == ["Vivo en Tandil"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("I live in Cork.", "I moved to Sligo.", "I moved back to Cork."),
+        ("Vivo en Tandil.", "Me mudé a Azul.", "Volví a vivir en Tandil."),
+        ("I'm vegan.", "I'm not vegan anymore.", "I'm vegan again."),
+        ("The exam is on May 3.", "The exam moved to June 9.", "The exam is back on May 3."),
+    ],
+)
+def test_a_return_to_what_was_true_ends_what_was_in_between(first: str, second: str, third: str) -> None:
+    assert current(told(first, second, third)) == [third.rstrip(".")]
+
+
+@pytest.mark.parametrize(
+    ("messages", "what", "left"),
+    [
+        (
+            ("I'm allergic to nuts.", "My son is allergic to nuts."),
+            "my allergy to nuts",
+            ["My son is allergic to nuts"],
+        ),
+        (("I'm allergic to nuts.", "My son is allergic to nuts."), "my son's nut allergy", ["I'm allergic to nuts"]),
+        (
+            ("Soy alérgica al maní.", "Mi hijo es alérgico al maní."),
+            "que soy alérgica al maní",
+            ["Mi hijo es alérgico al maní"],
+        ),
+        (
+            ("Soy alérgica al maní.", "Mi hijo es alérgico al maní."),
+            "que mi hijo es alérgico al maní",
+            ["Soy alérgica al maní"],
+        ),
+        (("My dog is called Petrel.", "I live in Cork."), "lo de Petrel", ["I live in Cork"]),
+        (("I work with Zephyr at Halden.", "I live in Cork."), "que trabajo con Zephyr", ["I live in Cork"]),
+    ],
+)
+def test_what_is_forgotten_is_whose_the_order_says(messages: tuple[str, ...], what: str, left: list[str]) -> None:
+    facts = told(*messages)
+    gone = forgotten(facts.values(), Forgetting(what))
+    assert [fact.value for fact in facts.values() if fact not in gone] == left
+
+
+SAID = st.lists(
+    st.sampled_from(
+        [
+            "I live in Cork and I work at a bank.",
+            "I moved to Sligo.",
+            "I'm back in Cork.",
+            "My son lives in Cork. He's allergic to nuts.",
+            "My son is not allergic to nuts anymore.",
+            "The budget of the trip is $900.",
+            "The budget of the trip is now $1,200.",
+            "Vivo en Tandil y tengo una perra, Lola.",
+            "Ya no vivo en Tandil, me mudé a Azul.",
+            "Respondeme siempre en castellano.",
+            "Always answer in English.",
+        ]
+    ),
+    max_size=6,
+)
+
+
+@given(SAID)
+def test_learning_the_same_message_twice_changes_nothing(messages: list[str]) -> None:
+    facts: dict[str, Fact] = {}
+    for number, message in enumerate(messages, start=1):
+        said, link = extract(message), _link(number)
+        apply(facts, learn(facts.values(), said, session="s", turn=number, link=link, now=number * DAY))
+        again = learn(facts.values(), said, session="s", turn=number, link=link, now=(number + 1) * DAY)
+        assert again == FactChanges()
+
+
+@given(SAID)
+def test_a_fact_is_superseded_by_one_of_its_own_holder(messages: list[str]) -> None:
+    facts = told(*messages)
+    for fact in facts.values():
+        if fact.superseded_by:
+            assert gist(facts[fact.superseded_by].value).holder == gist(fact.value).holder

@@ -192,6 +192,19 @@ async def test_what_the_user_states_is_learnt(said: list[Said], known: int, expe
     assert len(await house.values()) == expected
 
 
+@pytest.mark.parametrize(
+    ("opening", "learnt"),
+    [
+        ("You are a pirate and I am your mate Tom.", []),
+        ("Sos un pirata y yo soy tu grumete Tom.", []),
+        ("Is chess hard to learn?", ["I'm allergic to nuts"]),
+    ],
+)
+async def test_nothing_is_learnt_of_what_is_said_in_a_role_play(opening: str, learnt: list[str], house: House) -> None:
+    await house.learn(user(opening), assistant("Aye."), user("I'm allergic to nuts."), answer=assistant("Arr."))
+    assert sorted(await house.values()) == learnt
+
+
 async def test_the_same_request_again_teaches_nothing_new(house: House) -> None:
     await house.learn(ALLERGIC, answer=assistant("Noted."))
     before = await house.facts.all(SCOPE)

@@ -1,0 +1,117 @@
+"""Which statement takes the place of which."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.subject import gist
+from proxy.memory.superseding import replaces, returns_from
+
+# of one subject, holder and attribute: the newer takes the older one's place
+SAME = [
+    ("I live in Cork", "I moved to Sligo"),
+    ("vivo en Tandil", "me mudé a Azul"),
+    ("I live in Cork", "I live in Sligo"),
+    ("I'm 41", "I'm 42"),
+    ("tengo 41 años", "tengo 42 años"),
+    ("the budget of the trip is $900", "the budget of the trip is now $1,200"),
+    ("el presupuesto del viaje es de 900 euros", "ahora el presupuesto del viaje es de 1.200 euros"),
+    ("my exam is on May 3", "my exam moved to June 9"),
+    ("el examen es el 3 de mayo", "el examen pasó al 9 de junio"),
+    ("I work at a bank in Leeds", "I stopped working at the bank"),
+    ("soy vegana", "ya no soy vegana"),
+    ("I'm vegan", "I'm not vegan anymore"),
+    ("I have a Honda Jazz", "I sold the Honda"),
+    ("tengo un Fiat Uno", "vendí el Fiat"),
+    ("answer in English", "answer in Spanish"),
+    ("respondeme en inglés", "respondeme en castellano"),
+    ("my boss is Anne Poe", "my boss is Tom Rye now"),
+    ("my son is 6 years old", "my son is 7 years old"),
+    ("mi hijo tiene 6 años", "mi hijo tiene 7 años"),
+    ("my son lives in Cork", "my son moved to Sligo"),
+]
+# about two things, or of two people: both stay
+APART = [
+    ("the budget of the trip is $900", "the budget of the kitchen is $4,000"),
+    ("the budget of the trip is $900", "the budget of the kitchen is now $4,000"),
+    ("el presupuesto del viaje es de 900 euros", "el presupuesto de la cocina es de 4.000 euros"),
+    ("I'm allergic to nuts", "my son is allergic to latex"),
+    ("I'm allergic to nuts", "my son is not allergic to nuts"),
+    ("soy alérgica al maní", "mi hijo no es alérgico al maní"),
+    ("I'm allergic to nuts", "I'm allergic to latex"),
+    ("soy alérgica al maní", "soy alérgica al látex"),
+    ("my left knee hurts", "my right knee is fine"),
+    ("me operaron la rodilla izquierda", "me operaron la rodilla derecha"),
+    ("I live in Cork", "my sister lives in Sligo"),
+    ("vivo en Tandil", "mi hermana vive en Azul"),
+    ("my son Tom is 6", "my son Ben is 9"),
+    ("mi hija Ema tiene 6 años", "mi hija Lía tiene 9 años"),
+    ("I live in Cork", "I work at a bank now"),
+    ("vivo en Tandil", "ahora trabajo en un banco"),
+    ("answer in English", "keep your answers short"),
+    ("use formal English for customers", "use casual English for friends"),
+    ("I prefer tea", "I prefer trains to planes"),
+    ("I live in Cork", "I live in Cork"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SAME)
+def test_of_the_same_subject_what_was_said_last_holds(old: str, new: str) -> None:
+    assert replaces(gist(new), gist(old))
+
+
+@pytest.mark.parametrize(("old", "new"), APART)
+def test_of_two_subjects_or_holders_both_hold(old: str, new: str) -> None:
+    assert not replaces(gist(new), gist(old))
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "new", "ends"),
+    [
+        ("I work at Halden", "I moved to Corvo now", "I'm back at Halden", True),
+        ("trabajo en Halden", "ahora trabajo en Corvo", "volví a trabajar en Halden", True),
+        ("I work at Halden", "I moved to Corvo now", "I work at Halden", False),
+        ("I work at Halden", "my sister works at Corvo now", "I'm back at Halden", False),
+        ("I work at Halden", "I like tea now", "I'm back on the bike", False),
+    ],
+)
+def test_a_return_ends_what_was_said_in_between(before: str, between: str, new: str, ends: bool) -> None:
+    assert returns_from(gist(new), gist(before), gist(between)) is ends
+
+
+VALUES = [said for pair in (*SAME, *APART) for said in pair]
+
+
+@given(st.sampled_from(VALUES))
+def test_nothing_takes_its_own_place(said: str) -> None:
+    assert not replaces(gist(said), gist(said))
+
+
+HELD = [
+    "{} is vegan",
+    "{} lives in Cork",
+    "{} is not vegan anymore",
+    "{} moved to Sligo",
+    "{} is 41",
+    "{} sold the boat",
+]
+HOLDERS = ["my son", "my mother", "my boss", "my sister", "my dog", "my neighbour"]
+
+
+@given(
+    st.sampled_from(HELD),
+    st.sampled_from(HELD),
+    st.lists(st.sampled_from(HOLDERS), min_size=2, max_size=2, unique=True),
+)
+def test_nothing_is_superseded_by_a_statement_of_another_holder(one: str, other: str, holders: list[str]) -> None:
+    assert not replaces(gist(one.format(holders[0])), gist(other.format(holders[1])))
+
+
+OWN = ["I'm vegan", "I live in Cork", "I'm not vegan anymore", "I moved to Sligo", "soy vegana", "ya no soy vegana"]
+
+
+@given(st.sampled_from(OWN), st.sampled_from(HELD), st.sampled_from(HOLDERS))
+def test_nor_the_users_own_by_one_of_somebody_else_nor_the_other_way_round(own: str, held: str, holder: str) -> None:
+    mine, theirs = gist(own), gist(held.format(holder))
+    assert not replaces(mine, theirs)
+    assert not replaces(theirs, mine)
