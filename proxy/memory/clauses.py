@@ -88,8 +88,8 @@ def may_begin(said: Sequence[Token], at: int) -> bool:
 
 
 def must_begin(said: Sequence[Token], at: int) -> bool:
-    """A clause begins where "and" goes on with a new first person, where a comma leads to a question, and with each piece
-    of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
+    """A clause begins where "and" goes on with a new first person, where a comma leads to a question, and with each
+    piece of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
     first, before = said[at].text, said[at - 1].text
     after = said[at + 1].text if at + 1 < len(said) else ""
     if before != ",":

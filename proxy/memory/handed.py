@@ -25,7 +25,7 @@ EDGE = 4_000  # characters that are read: a longer message was not typed by hand
 _REMEMBERED = 512  # messages: planning and learning ask for the same ones
 _LEADS_OVER = re.compile(r":(?=\s|\Z)|\s[-\u2013\u2014]\s|\s?(?:->|=>|>>+|\u2192)\s|\n")
 _SEVERAL = re.compile(r"[.!?:\u2026]\s+\S")  # it is more than one sentence
-_CLOSED = re.compile(r"[.!?\u2026][\"')\s]+|\s[-\u2013\u2014*=]{2,}\s+|\n+")
+_CLOSED = re.compile(r"[.!?\u2026][\"')*=\s\u2013\u2014-]*\s|\s[-\u2013\u2014*=]{2,}\s+|\n+")
 _SENTENCE = re.compile(r"[.!?\u2026]+[)\"']*(?=\s|\Z)|\n+|(?=\u00bf)|;\s")
 
 
@@ -85,7 +85,7 @@ def _own_words(text: str) -> Own:
     is_long = len(text) > EDGE
     rest = without_enclosed(text[:EDGE])
     if (play := HANDING.play.search(folded(rest))) is not None:
-        return Own(_sentences_before(rest, play.start()), hands_over=True, is_play=True)
+        return Own(_sentences_before(rest, play.start() + 1), hands_over=True, is_play=True)
     found = blocks(rest)
     if is_long and found:  # what was not typed by hand begins behind the first line, at the latest
         found = [replace(found[0], text=found[0].text.split("\n")[0]), *found[1:], Block("", foreign=True)]

@@ -54,7 +54,7 @@ _ENGLISH = _joined(
         |how (?:do|would) (?:you|i) say|what does .{1,60} mean|is (?:this|the following) (?:sentence|correct
         |right|ok|grammatical)|(?:reply|respond|answer) (?:to )?(?:this|the|her|him|them|it)|code this
         |review (?:this|the|my)|debug|explain (?:this|the)|mark the|flash ?cards|from (?:this|these
-        |the following|below)\\b|which tense|convert (?:this|the|it)|format (?:this|the|it)|add (?:type hints
+        |the following|below)\b|which tense|convert (?:this|the|it)|format (?:this|the|it)|add (?:type hints
         |comments|tests)|rate (?:this|that|the)|pull out|scale it|role ?play)
     """,
     makes=r"""
@@ -161,7 +161,8 @@ _SPANISH = _joined(
         |acort\w+|pul[ie]\w*|transcrib\w+|(?:pone|pon|pas[ae]|escrib[ie]|dec[ii]|di|hace|haz|deja)(?:me|lo|la
         |melo|mela|los|las)? (?:esto |eso |todo |el texto )?(?:mas |en |a |bien |lindo |formal|corto|prolijo
         |una? (?:version|tabla|resumen|lista))|(?:segui|sigue|continua|dale)\s?[,.:] (?:con|en|\d)|extra[ei]\w*
-        |segui(?:lo|la|los|las|melo|mela)\b|sigue(?:lo|la)\b|clasific\w+|complet[ae]\w*|continu[ae]\w*|segu[ii] (?:la|el|con|vos|escrib)\w*|analiz[ae]\w*
+        |segui(?:lo|la|los|las|melo|mela)\b|sigue(?:lo|la)\b|clasific\w+|complet[ae]\w*|continu[ae]\w*
+        |segu[ii] (?:la|el|con|vos|escrib)\w*|analiz[ae]\w*
         |revis[ae]\w*|mejor[ae](?:me|lo|la|r|rlo)?\b
         |(?:hace|haz|arma|crea|genera|saca)(?:me|nos)? (?:una? |unas |unos |las |los )?(?:\w+ )?(?:tarjetas
         |flashcards|resumen|fichas|minuta|tabla|cuestionario|ejemplos)|como se dice|que (?:quiere decir
@@ -175,8 +176,8 @@ _SPANISH = _joined(
         |soneto|copla|sketch|guion|oracion|relato)|redact\w+)
     """,
     points=r"""
-        \b(?:est[eoa]s?|lo siguiente|va lo que|lo que (?:escribio|dijo|puso|mando|me mando)|(?:el|la|los|las) siguientes?
-        |abajo|debajo|arriba|adjunt\w+|peg\w+
+        \b(?:est[eoa]s?|lo siguiente|va lo que|lo que (?:escribio|dijo|puso|mando|me mando)
+        |(?:el|la|los|las) siguientes?|abajo|debajo|arriba|adjunt\w+|peg\w+
         |te (?:paso|pego|mando|dejo|copio)|aca (?:va|esta|te)|aqui (?:va|esta|te|tienes)|va(?:n)? (?:el|la|los
         |las)|me (?:llego|mando|mandaron|escribio|escribieron|contesto|respondio|enviaron)|segun (?:el|la|este
         |esta|los|las)|pasajes?|fragmentos?|resultados|usa (?:los|las|el|la|solo)|basa\w*|encontre|mira|fijate
@@ -209,7 +210,8 @@ _SPANISH = _joined(
         |\b(?:proximo|siguiente) mensaje (?:va|es|tiene)\b
     """,
     refers_back=r"""
-        (?:bueno,? |y |pues |ok )*(?:es[eoa]|est[eoa]|eso|esto|asi|hasta ahi|hasta aca|hasta aqui) (?:es|era|fue|arranca|empieza|llega)\w*\b
+        (?:bueno,? |y |pues |ok )*(?:es[eoa]|est[eoa]|eso|esto|asi|hasta ahi|hasta aca|hasta aqui)[ ]
+        (?:es|era|fue|arranca|empieza|llega)\w*\b
     """,
     asks=r"""
         [?\u00bf]|\b(?:por favor|porfa|podes|podrias|puedes|puede|me (?:ayudas|ayudan|decis|dices|armas|haces

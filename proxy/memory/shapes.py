@@ -17,7 +17,7 @@ _VERSES, _VERSE = 2, 70  # a poem has more lines than the one, and they have few
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
 # A tag that nothing closes encloses the rest only where it stands on a line of its own: "<Ana> hi" is a chat.
 _TAG = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<tag>[a-z][\w:.-]{1,40})\b[^<>\n]{0,200}>.*?</(?P=tag)\s*>"
+    r"<!--.*?(?:-->|\Z)|<(?P<tag>[a-z][\w:.-]{0,40})\b[^<>\n]{0,200}>.*?</(?P=tag)\s*>"
     r"|^[ \t]*<[a-z][\w:.-]{1,40}\b[^<>\n]{0,200}>[ \t]*$.*\Z",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )

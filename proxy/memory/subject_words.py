@@ -29,7 +29,7 @@ _KIN = """
 son: son hijo
 daughter: daughter hija
 child: kid kids child children hijos hijas nene nena nenes chicos peque peques guagua cabro cabra chamaco chamaca
-wife: wife missus mrs mujer esposa señora
+wife: wife missus mrs mujer esposa senora
 husband: husband hubby marido esposo
 partner: partner pareja spouse
 girlfriend: girlfriend gf novia polola
@@ -53,12 +53,12 @@ niece: niece sobrina
 baby: baby bebe beba bebita
 twins: twins gemelos gemelas mellizos mellizas
 inlaw: in-laws brother-in-law sister-in-law mother-in-law father-in-law
-inlaw: suegra suegro suegros cuñado cuñada cunado cunada yerno nuera
+inlaw: suegra suegro suegros cunado cunada yerno nuera
 boss: boss manager supervisor jefe jefa encargado encargada patron
 friend: friend mate buddy amigo amiga bestie
 neighbour: neighbour neighbor vecino vecina
-flatmate: flatmate roommate housemate compañero companero compañera companera roomie roomies
-landlord: landlord landlady casero casera arrendador dueño dueña
+flatmate: flatmate roommate housemate companero companera roomie roomies
+landlord: landlord landlady casero casera arrendador dueno duena
 colleague: colleague coworker co-worker colega
 client: client customer cliente clienta
 teacher: teacher profe profesor profesora maestra maestro tutor
@@ -199,6 +199,7 @@ CHANGING = frozenset(
     call called llama llamo need needs want get getting got start started starting empecé empiezo arranco arranqué
     estará está fue llevo llevamos tenemos tienen tomo toma quedó quedamos queda
     hemos han ha he hecho hizo hace haces hago hice migramos migrado migró migrated
+    dollar dollars euro euros usd eur pound pounds quid bucks pesos dólares soles
     remember recordá please right well myself yeah btw lol haha jaja jajaja che bueno listo
     """)
 )

@@ -39,8 +39,8 @@ def replaces(new: Gist, old: Gist) -> bool:
 
 
 def remainder(new: Gist, value: str) -> str:
-    """What still holds of `value`, a part of which `new` takes the place of: its first piece, and others that `new` says
-    nothing of ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if none is sure."""
+    """What still holds of `value`, a part of which `new` takes the place of: its first piece, and others that `new`
+    says nothing of ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if none is sure."""
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
     pieces = [(value[start:end], gist(value[start:end])) for start, end in pairwise(cuts)]
     hit = [bool(new.words & said.words) for _, said in pieces]
@@ -50,8 +50,8 @@ def remainder(new: Gist, value: str) -> str:
         return ""
     kept = [not is_hit and _stands_alone(new, said) for is_hit, (_, said) in zip(hit, pieces, strict=True)]
     runs = groupby(zip(kept, pieces, strict=True), key=lambda each: each[0])
-    held = ["".join(text for _, (text, _) in run) for is_kept, run in runs if is_kept]
-    return " \u2026 ".join(_LOOSE_END.sub("", run) for run in held) if len(gist(held[0]).words) > 1 else ""
+    held = [_LOOSE_END.sub("", "".join(text for _, (text, _) in run)) for is_kept, run in runs if is_kept]
+    return " \u2026 ".join(held) if kept[0] and len(gist(held[0]).words) > 1 else ""
 
 
 def _stands_alone(new: Gist, said: Gist) -> bool:

@@ -236,7 +236,7 @@ def _stated(
             continue
         turn += 1
         said_by, voice = voice, voice.after(*texts(said.data))
-        if voice.is_character or not said_by.is_own:
+        if not said_by.is_own:
             continue
         is_known = index < passage.identity.known and chain[index] not in again
         returns = index == newest and _was_superseded(known.values(), chain[index])

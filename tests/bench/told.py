@@ -66,7 +66,7 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
             said_by, voice = voice, voice.after(text)
             changes = learn(
                 tuple(facts.values()),
-                () if orders or voice.is_character or not said_by.is_own else extract(text),
+                () if orders or not said_by.is_own else extract(text),
                 session=f"s{day}",
                 turn=number,
                 link=link,

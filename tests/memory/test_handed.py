@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.handed import EDGE, Own, opens_play, own_words
+from proxy.memory.handed import EDGE, Own, Voice, own_words
 
 MINE_EN, MINE_ES = "I live in Cork.", "Vivo en Tandil."
 
@@ -224,8 +224,38 @@ def test_it_is_told_whether_there_is_somebody_elses_text(message: str, hands_ove
     ],
 )
 def test_a_role_play_is_recognised_where_it_opens(parts: tuple[str, ...], opens: bool) -> None:
-    assert opens_play(*parts) is opens
+    assert Voice().after(*parts).is_character is opens
     assert own_words(*parts).is_play is opens
+
+
+@pytest.mark.parametrize(
+    ("before", "is_text"),
+    [
+        ("The monologue is in the next message, tell me if it drags.", True),
+        ("Te paso el monólogo en el mensaje siguiente", True),
+        ("My novel, chapter 4:", True),
+        ("Sobre mí:", False),
+        ("Remember this about me:", False),
+        ("I live in Cork.", False),
+    ],
+)
+def test_a_message_may_announce_that_the_next_one_is_a_text(before: str, is_text: bool) -> None:
+    voice = Voice().after(before)
+    assert voice.is_text is is_text
+    assert voice.after("I am a nurse in Oslo.").is_own
+
+
+def test_what_a_character_says_never_ends() -> None:
+    voice = Voice().after("You are a pirate and I am your mate.")
+    assert not voice.is_own
+    assert voice.after("I live in Oslo.") == voice
+
+
+def test_what_refers_back_to_a_text_is_the_users_again() -> None:
+    own = own_words("I was a boxer in Leith. ---- That is the start of my short story. I really live in Cork.")
+    assert own.hands_over
+    assert "boxer" not in "".join(own.passages)
+    assert "I really live in Cork" in "".join(own.passages)
 
 
 def test_of_what_was_not_typed_by_hand_no_more_than_the_first_line_is_the_users() -> None:

@@ -43,6 +43,12 @@ SAID = {
         ),
         ("You are kind", "I act in a theatre", "Sos un genio", "juego al tenis"),
     ),
+    "fiction": (
+        ("a short story", "the narrator", "un cuento", "el personaje"),
+        ("I live in Cork", "vivo acá"),
+    ),
+    "follows": (("in the next message", "en el mensaje siguiente"), ("the message", "el mensaje")),
+    "refers_back": (("that's how it goes", "ese es el comienzo"), ("I live in Cork", "vivo acá")),
     "asks": (("Why?", "please do", "can you", "¿eh?", "por favor", "necesito ayuda"), ("I live in Cork", "Vivo acá")),
     "brings": (("I got this", "here's what she wrote", "me mandaron esto", "te pego el mail"), ("I live in Cork",)),
     "orders": (("in French", "make it short", "al inglés", "ponelo corto"), ("my dog", "mi perra")),

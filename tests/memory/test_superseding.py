@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.subject import gist
-from proxy.memory.superseding import replaces, returns_from
+from proxy.memory.superseding import remainder, replaces, returns_from
 
 # of one subject, holder and attribute: the newer takes the older one's place
 SAME = [
@@ -35,6 +35,8 @@ APART = [
     ("the budget of the trip is $900", "the budget of the kitchen is $4,000"),
     ("the budget of the trip is $900", "the budget of the kitchen is now $4,000"),
     ("el presupuesto del viaje es de 900 euros", "el presupuesto de la cocina es de 4.000 euros"),
+    ("the budget of the trip is 900 euros", "the budget of the kitchen is now 4,000 euros"),
+    ("el presupuesto del viaje es de 900 euros", "ahora el presupuesto de la cocina es de 4.000 euros"),
     ("I'm allergic to nuts", "my son is allergic to latex"),
     ("I'm allergic to nuts", "my son is not allergic to nuts"),
     ("soy alérgica al maní", "mi hijo no es alérgico al maní"),
@@ -77,6 +79,35 @@ def test_of_two_subjects_or_holders_both_hold(old: str, new: str) -> None:
 )
 def test_a_return_ends_what_was_said_in_between(before: str, between: str, new: str, ends: bool) -> None:
     assert returns_from(gist(new), gist(before), gist(between)) is ends
+
+
+@pytest.mark.parametrize(
+    ("value", "new", "left"),
+    [
+        (
+            "I'm left-handed, I play bass and have a Jazzmaster",
+            "I sold the Jazzmaster",
+            "I'm left-handed, I play bass",
+        ),
+        (
+            "flying from Manila, staying at Hotel Gracery in Shinjuku, budget $900",
+            "we cancelled Hotel Gracery",
+            "flying from Manila \u2026 budget $900",
+        ),
+        ("tengo dos hijas, Ema de 6 y Lía de 11, la grande juega ajedrez", "Lía dejó el ajedrez", None),
+        ("I have a dog, Toby, who barks", "I have no dog any more", ""),  # what describes it goes with it
+        ("I live in Cork", "I moved to Sligo", ""),
+    ],
+)
+def test_what_it_says_nothing_of_is_left(value: str, new: str, left: str | None) -> None:
+    held = remainder(gist(new), value)
+    assert held == left if left is not None else "ajedrez" not in held and "Ema" in held
+
+
+@given(st.sampled_from(SAME), st.sampled_from(SAME))
+def test_what_is_left_stands_in_what_was_said(one: tuple[str, str], other: tuple[str, str]) -> None:
+    value = f"{one[0]}, {other[0]}"
+    assert all(piece in value for piece in remainder(gist(other[1]), value).split(" \u2026 "))
 
 
 VALUES = [said for pair in (*SAME, *APART) for said in pair]
