@@ -39,8 +39,9 @@ def replaces(new: Gist, old: Gist) -> bool:
 
 
 def remainder(new: Gist, value: str) -> str:
-    """What still holds of `value`, a part of which `new` takes the place of: its first piece, and others that `new`
-    says nothing of ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if none is sure."""
+    """What still holds of `value`, a part of which `new` takes the place of: the pieces that `new` says nothing of
+    ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if the first piece is concerned, which
+    the others may hang on."""
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
     pieces = [(value[start:end], gist(value[start:end])) for start, end in pairwise(cuts)]
     hit = [bool(new.words & said.words) for _, said in pieces]
@@ -51,7 +52,7 @@ def remainder(new: Gist, value: str) -> str:
     kept = [not is_hit and _stands_alone(new, said) for is_hit, (_, said) in zip(hit, pieces, strict=True)]
     runs = groupby(zip(kept, pieces, strict=True), key=lambda each: each[0])
     held = [_LOOSE_END.sub("", "".join(text for _, (text, _) in run)) for is_kept, run in runs if is_kept]
-    return " \u2026 ".join(held) if kept[0] and len(gist(held[0]).words) > 1 else ""
+    return " \u2026 ".join(held) if held and len(gist(held[0]).words) > 1 else ""
 
 
 def _stands_alone(new: Gist, said: Gist) -> bool:

@@ -2,8 +2,8 @@
 
     python -m tests.bench.facts [--misses] [FILE.jsonl]
 
-Reads `authored/facts_single.jsonl` and `authored/conversations` in `OLVIDO_EVAL_DATA`, or only the messages of FILE
-(`facts_unseen.jsonl` beside this script has some that nothing was written for). A label is found if the values of its
+Reads `authored/facts_single.jsonl` and `authored/conversations` in `OLVIDO_EVAL_DATA`, after a replay of
+`told_unseen.jsonl` beside this script (see `told`), which nobody tuned on; or only the messages of FILE. A label is found if the values of its
 message say every string that it must: one fact is kept a statement, so "I'm a cook in Bath and off on Mondays" has two
 values for one label. A value of a message that states no fact is wrong, as is one of a message
 with facts that says nothing of any of them; a turn without a label is neither right nor wrong. Bounds are Wilson's,
@@ -22,9 +22,11 @@ import msgspec
 from proxy.memory.extract import extract
 from proxy.memory.facts import learn
 from proxy.types.memory import Fact, Statement
+from tests.bench import told
 from tests.bench.bypass import DATA, wilson
 
 AUTHORED = DATA.parent
+UNSEEN = Path(__file__).with_name("told_unseen.jsonl")
 DAY = 86_400.0
 
 
@@ -53,8 +55,8 @@ def judge(tally: Tally, text: str, facts: Sequence[dict[str, Any]]) -> None:
     """Count a labelled message: what it states, and what was found of it."""
     values = statements(text)
     for fact in facts:
-        told = [each for each in values if any(has_all(each.value, [string]) for string in fact["must_contain"])]
-        match = told[0] if has_all("\n".join(each.value for each in told), fact["must_contain"]) else None
+        found = [each for each in values if any(has_all(each.value, [string]) for string in fact["must_contain"])]
+        match = found[0] if has_all("\n".join(each.value for each in found), fact["must_contain"]) else None
         tally.facts += 1
         tally.found += match is not None
         if match is None:
@@ -129,9 +131,11 @@ def main() -> None:
     parser.add_argument("file", nargs="?", type=Path, help="messages, one a line; the evaluation data if left out")
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     chosen = parser.parse_args()
-    if chosen.file is None and not AUTHORED.exists():
-        print(f"skipped: no evaluation data at {AUTHORED} (set OLVIDO_EVAL_DATA)")
-        return
+    if chosen.file is None:
+        told.report([UNSEEN], misses=chosen.misses)
+        if not AUTHORED.exists():
+            print(f"the rest is skipped: no evaluation data at {AUTHORED} (set OLVIDO_EVAL_DATA)")
+            return
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for row in singles(chosen.file or AUTHORED / "facts_single.jsonl"):
         judge(tallies[row["lang"]], row["text"], [row] if row["is_fact"] else [])

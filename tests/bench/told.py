@@ -10,7 +10,7 @@ A supersede is wrong if it took away the last fact that held an item of `keep`. 
 """
 
 import argparse
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -114,6 +114,18 @@ def line(name: str, tally: Tally) -> str:
     return f"{name:28}{tally.rows:5} rows  {told}"
 
 
+def report(files: Sequence[Path], *, misses: bool = False, by_class: bool = False, only: Sequence[str] = ()) -> None:
+    tallies: defaultdict[tuple[str, ...], Tally] = defaultdict(Tally)
+    for path in files:
+        for row in map(msgspec.json.decode, path.read_bytes().splitlines()):
+            if not only or row["class"] in only:
+                judge(tallies[row["lang"], row["kind"], *((row["class"],) if by_class else ())], row)
+    for name, tally in sorted(tallies.items()):
+        print(line(" ".join(name), tally))
+        if misses:
+            print(*(f"    {note}" for note in tally.notes), sep="\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+", type=Path)
@@ -121,18 +133,8 @@ def main() -> None:
     parser.add_argument("--by-class", action="store_true")
     parser.add_argument("--only", default="", help="classes, comma-separated")
     chosen = parser.parse_args()
-    tallies: defaultdict[tuple[str, ...], Tally] = defaultdict(Tally)
-    counts: Counter[str] = Counter()
-    for path in chosen.files:
-        for row in map(msgspec.json.decode, path.read_bytes().splitlines()):
-            if chosen.only and row["class"] not in chosen.only.split(","):
-                continue
-            counts[row["id"]] += 1
-            judge(tallies[row["lang"], row["kind"], *((row["class"],) if chosen.by_class else ())], row)
-    for name, tally in sorted(tallies.items()):
-        print(line(" ".join(name), tally))
-        if chosen.misses:
-            print(*(f"    {note}" for note in tally.notes), sep="\n")
+    only = [name for name in chosen.only.split(",") if name]
+    report(chosen.files, misses=chosen.misses, by_class=chosen.by_class, only=only)
 
 
 if __name__ == "__main__":
