@@ -2,12 +2,11 @@
 
     python -m tests.bench.facts [--misses] [FILE.jsonl]
 
-Reads `authored/facts_single.jsonl` and `authored/conversations` in `OLVIDO_EVAL_DATA`, after a replay of
-`told_unseen.jsonl` beside this script (see `told`), which nobody tuned on; or only the messages of FILE. A label is found if the values of its
-message say every string that it must: one fact is kept a statement, so "I'm a cook in Bath and off on Mondays" has two
-values for one label. A value of a message that states no fact is wrong, as is one of a message
-with facts that says nothing of any of them; a turn without a label is neither right nor wrong. Bounds are Wilson's,
-95 %, on the side that hurts.
+Replays `told_unseen.jsonl` beside this script (see `told`), which nobody tuned on, then reads `authored/` of the
+evaluation data in `OLVIDO_EVAL_DATA`; or only the messages of FILE. A label is found if the values of its message say
+every string that it must: one fact is kept a statement, so "I'm a cook in Bath and off on Mondays" has two values for
+one label. A value of a message that states no fact is wrong, as is one of a message with facts that says nothing of
+any of them; a turn without a label is neither right nor wrong. Bounds are Wilson's, 95 %, on the side that hurts.
 """
 
 import argparse
