@@ -15,7 +15,8 @@ NAME_WORDS = 3  # a quotation of as many is a name or a title
 _VERSES, _VERSE = 2, 70  # a poem has more lines than the one, and they have fewer characters than the other
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
-# Of one letter, <b>, <i>, <s> and <u> only stress. A tag that nothing closes encloses the rest only where it stands on a line of its own: "<Ana> hi" is a chat.
+# Of one letter, <b>, <i>, <s> and <u> only stress.
+# A tag that nothing closes encloses the rest only where it stands on a line of its own: "<Ana> hi" is a chat.
 _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(?P<tag>[a-z][\w:.-]{1,40}|[apq])\b[^<>\n]{0,200}>.*?</(?P=tag)\s*>"
     r"|^[ \t]*<[a-z][\w:.-]{1,40}\b[^<>\n]{0,200}>[ \t]*$.*\Z",
