@@ -51,6 +51,8 @@ _LINE_SHAPES = re.compile(
     | \#{1,6}(?:\S*\s|\S+$) | [=_*~-]{3,}                               # a heading, a rule
     | (?://|/\*|\*/|--\s|\#!|;;|%%|\$\s|<!--|@@|\+\+\+|---|>>>)  # comment, prompt, diff
     | \[?\(?\d{1,4}[-/.:]\d{1,2}[-/.:]\d{1,4}                  # a time
+    | \d{1,6}:(?:\s|\Z) | \([^():\n]{2,30}:\s[^()\n]*\)\s*\Z     # a file's numbered line, a shell's state
+    | [\w.~/:@-]{0,60}\$\s*\Z                                  # a prompt
     | <[\w .-]{1,30}>                                          # who speaks, in IRC
     | \u2014\S                                                  # who speaks, in a story
     | [^\w\s\"\'(\u00bf\u00a1\u2026\u201c\u00ab<*]\s+\S                 # any sign in front

@@ -17,6 +17,11 @@ HANDED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
         (MINE_EN, "What is wrong", "my name is Ana"),
         ("Oslo",),
     ),
+    "a file's numbered lines, a shell's state and its prompt": (
+        ("I found it in Cork.\n12: # I live in Oslo\n13:\n(Current directory: /my/Oslo)\nOslo$",),
+        ("Cork",),
+        ("Oslo",),
+    ),
     "fence that nothing closes": (("¿Qué hace esto?\n```\n# vivo en Oslo",), ("¿Qué hace esto?",), ("Oslo",)),
     "fence alone": (("```\nI live in Oslo\n```",), (), ("Oslo",)),
     "tagged file": (
