@@ -70,7 +70,11 @@ def main() -> None:
     options = parser.parse_args()
     users = [f"user-{number}" for number in range(options.users)]
     with tempfile.TemporaryDirectory() as folder, run_demo() as demo:
-        settings = {"upstreams": [upstream("demo", demo, ["*"])], "embedding": {"enabled": False}}
+        settings = {
+            "upstreams": [upstream("demo", demo, ["*"])],
+            "embedding": {"enabled": False},
+            "server": {"drain": "5s"},  # the histories need not be learnt to their ends
+        }
         with run_proxy(settings, Path(folder)) as proxy:
             answers, seconds = asyncio.run(run(proxy.url, users, options.kilobytes))
             nuts, tea = left(proxy.storage)  # as it is when the last answer has come
