@@ -115,7 +115,7 @@ def serve(config: Config) -> int:
 
 
 def _hung_up() -> None:
-    """What SIGHUP does: nothing is read again while it serves, and its usual effect would be the end of it."""
+    """Logs that SIGHUP is ignored: nothing is read again while it serves, and by default it would end the process."""
     log.warning("SIGHUP is ignored: restart to read the configuration again")
 
 

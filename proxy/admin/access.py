@@ -184,7 +184,7 @@ def _bytes(token: SecretStr | None) -> bytes | None:
 
 
 def _bearer(headers: Headers) -> bytes:
-    """What an Authorization header gives as a token; empty if it gives none."""
+    """The bearer token of an Authorization header; empty if it has none."""
     scheme, _, given = (wire_headers.get(headers, "authorization") or "").partition(" ")
     return given.strip().encode() if scheme.lower() == "bearer" else b""
 

@@ -70,7 +70,7 @@ _SLOTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What the newest question is about."""
+    """The newest question, as facts are compared with it."""
 
     terms: frozenset[str]
     domain: str = ""  # of facts; "" if none is recognised
@@ -128,9 +128,10 @@ def relevance(fact: Fact, need: Need) -> float:
 
 @lru_cache(4_096)
 def kinds(value: str) -> Mapping[str, float]:
-    """Of which kinds a fact is that questions need, and how surely, 0 to 1 each."""
+    """The kinds of needs that a fact answers, each with how surely, 0 to 1."""
     said = gist(value)
     found: dict[str, float] = {}
+    # In one language: the words say what a fact is about, and by the fact's own language nothing more was found.
     for attribute, share in guess([value], 0, "en").abouts:
         for kind in _KINDS.get(attribute, (attribute,)):
             found[kind] = max(found.get(kind, 0.0), share)

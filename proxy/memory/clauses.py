@@ -143,7 +143,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[str], list[str], list[str]]:
-    """Of one clause of a message: its words, its letters, and what the tables say of it and of its neighbours."""
+    """The features of one clause of a message: words, letters, and what the tables say of it and its neighbours."""
     text = clauses[at]
     said = [token.text for token in tokens(text)]
     spoken = [word for word in said if word[0].isalnum() or word == "<n>"]
@@ -175,7 +175,7 @@ _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
 
 @lru_cache(256)
 def _told(text: str, language: Language) -> tuple[str, ...]:
-    """What the tables of signals say of a clause."""
+    """The names of the tables of signals that find something in a clause, as features."""
     signals, said = SIGNALS[language], plain(text)
     found = [f"g={name}" for name in _TABLES if getattr(signals, name).search(said)]
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]

@@ -39,8 +39,8 @@ _BEHIND = re.compile(
 
 
 def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
-    """What a user message, as it came in its request, orders to be forgotten; () if nothing. `Forgetting("")` is
-    everything. Takes a few milliseconds at most."""
+    """The orders to forget in a user message, as it came in its request. `Forgetting("")` is everything. Takes a few
+    milliseconds at most."""
     said = text(message)
     if len(said) > MOST_ADDED:
         return ()
@@ -55,7 +55,7 @@ def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
 
 
 def is_command(said: str) -> bool:
-    """Does `said`, the text of a user message, say what shall be forgotten? Then it must be forgotten itself."""
+    """Whether `said`, the text of a user message, orders to forget something: then it must be forgotten itself."""
     return bool(commands({"role": "user", "content": said}))
 
 

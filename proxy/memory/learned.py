@@ -77,7 +77,7 @@ def _models() -> Mapping[str, _Model]:
 
 
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
-    """Of one clause of a message, given its neighbours."""
+    """The models' guess about one clause of a message, given its neighbours."""
     models = _models()
     found = features(clauses, at, language)
     likely = _softmax(models["about"].scores(about_vector(found)))

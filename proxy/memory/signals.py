@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from proxy.memory import signals_en, signals_es
-from proxy.reuse.text import phrases, prefix_tree, words
+from proxy.reuse.text import phrases, prefix_tree
 from proxy.types.memory import Language
 
 _GOES_ON = "\n  "  # so begins a line that goes on with the entry of the line before
@@ -56,13 +56,9 @@ class Signals:
     asks: re.Pattern[str]
     casual: re.Pattern[str]
     family: re.Pattern[str]
-    work: re.Pattern[str]
-    personal: re.Pattern[str]
-    projects: re.Pattern[str]
     refers: re.Pattern[str]  # what begins so goes on from the sentence before
     states: re.Pattern[str]  # what a project's sentences say of it
     slots: tuple[Slot, ...]
-    no_fact_verbs: frozenset[str]
     leads: re.Pattern[str]  # of `folded` text
     tails: re.Pattern[str]  # of `folded` text
     forget: re.Pattern[str]  # of `folded` text
@@ -109,7 +105,7 @@ def _without_option(entry: str) -> list[str]:
 def _compiled(table: ModuleType) -> Signals:
     named = {field.name: field.name.upper() for field in fields(Signals)}
     patterns = {
-        name: _phrases(_listed(getattr(table, written), name), opening=name in _OPENING_TABLES)
+        name: _phrases(getattr(table, written), opening=name in _OPENING_TABLES)
         for name, written in named.items()
         if name not in _OTHERWISE
     }
@@ -118,7 +114,6 @@ def _compiled(table: ModuleType) -> Signals:
         **patterns,
         states=_phrases(table.IS),
         slots=tuple(Slot(key, domain, _phrases(written)) for key, domain, written in table.SLOTS),
-        no_fact_verbs=words(table.NO_FACT_VERBS),
         leads=re.compile(rf"\W*(?:(?:{one})(?:[,.:;!…]+\s*|\s+-\s+)|(?:{lasting})\s+)"),
         tails=re.compile(rf"(?:[\s,.;:!¿?]+{table.TAILS})?[\s,.;:!¿?…]*\Z"),
         forget=re.compile("|".join(f"(?:{line})" for line in table.FORGET.strip().replace(_GOES_ON, "").splitlines())),
@@ -127,14 +122,7 @@ def _compiled(table: ModuleType) -> Signals:
     )
 
 
-_WORD_LISTS = ("work", "personal", "projects")
-_OTHERWISE = frozenset(
-    {"states", "slots", "no_fact_verbs", "leads", "tails", "forget", "everything", "never_mind"},
-)
-
-
-def _listed(table: str, name: str) -> str:
-    return "\n".join(table.split()) if name in _WORD_LISTS else table
+_OTHERWISE = frozenset({"states", "slots", "leads", "tails", "forget", "everything", "never_mind"})
 
 
 def _joined(table: str) -> str:

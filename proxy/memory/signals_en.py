@@ -182,14 +182,6 @@ cool [.,] | made me laugh | (talk|see you|catch you) (soon|later|tomorrow)
 i'll (think|let you|try|check|draft|report) | what a [a-z]+ | news to me | before i go | going to (nap|go|sleep|sit)
 """
 
-NO_FACT_VERBS = """
-think guess wonder need want hope see get understand mean suppose believe feel know keep don't can't wouldn't couldn't
-didn't was had could would should might must may will did said told asked went came thought saw got heard read looked
-tried just really also still cannot can do am looking have've can't agree appreciate promise swear doubt bet notice
-noticed forgot miss dunno plan intend imagine assume wish remember recall laughed felt spent woke ate won't
-haven't hadn't shouldn't apologize figured seem look find
-"""
-
 FAMILY = """
 my (wife|husband|partner|spouse|fiance|fiancee|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|
   dad|brother|sister|parents|grandmother|grandfather|grandma|grandpa|baby|twins|stepson|stepdaughter|toddler|niece|
@@ -311,27 +303,6 @@ SLOTS = (
     ),
     ("language-", "personal", "i speak | my (native|first) language | i'm fluent in"),
 )
-
-WORK = """
-work job office company boss manager client clients team shift salary employer colleagues department meeting meetings
-invoice invoices contract contractor startup firm hospital school students classes teach promoted warehouse payroll
-employee freeze production monitoring services cto engineer branch library barbershop bakery business customers
-newspaper desk staff remotely career store shop clinic lab factory tickets expenses agency nurse freelance legal
-revenue vendor own
-"""
-PERSONAL = """
-live born grew wife husband partner son daughter kids children mother father mom dad brother sister dog cat pet
-allergic allergy years old family pregnant left-handed diabetic vegan vegetarian birthday surgery health apartment
-home moved house ear ears eyes speak married divorced twins sister's raised wheelchair glasses hearing hometown heart
-drugs wear
-"""
-PROJECTS = """
-project app application site website repo repository server database novel thesis book budget deadline launch event
-fair trip course exam marathon system api dashboard blog podcast garden wedding controller concert proposal report
-play film documentary draft manuscript chapter detective title release prototype game script campaign shed coop paper
-grant presentation newsletter album renovation reunion appointment locator town victim boat scene tables play
-conference visa
-"""
 
 IS = """
 is | are | has | have | runs | run | uses | use | costs | starts | ends | opens | closes | takes | needs | holds

@@ -215,14 +215,6 @@ te sigo
 
 # --- what it is about -----------------------------------------------------------------------------------------------
 
-# First-person verbs that begin a sentence and tell nothing lasting.
-NO_FACT_VERBS = """
-creo pienso necesito quiero entiendo veo sigo vuelvo espero supongo pruebo estoy como digo pero bueno listo perfecto
-claro solo todo esto eso algo mucho cuando quedo gracias luego primero segundo tercero ahora otro sueno busco cierto
-obvio mismo nuevo viejo largo corto intento agradezco siento lamento lo no yo puedo debo voy dejo pregunto llevo
-acuerdo desacuerdo barbaro hermoso lindo feo raro dudo deseo extrano imagino recuerdo rio repaso menos encuentro
-"""
-
 FAMILY = """
 mi (mujer|marido|esposa|esposo|pareja|novi[oa]|hij[oa]s?|nen[ea]s?|mama|papa|madre|padre|herman[oa]s?|abuel[oa]s?|
   niet[oa]s?|vieja|viejo|suegr[oa]s?|bebe)
@@ -340,27 +332,6 @@ SLOTS = (
     ),
     ("language-", "personal", "(hablo|hablamos) (?!(con|de|mas|por))[a-z]+"),
 )
-
-WORK = """
-trabajo laburo curro chamba oficina empresa jefe jefa cliente clientes sueldo equipo turno guardia hospital colegio
-escuela estudio local negocio tienda proveedor reunion contadora contador legajo matricula facturo facturamos factura
-produccion fabrica taller consultorio notaria facultad universidad clases alumnos empleado empleada empleados
-laburamos sucursal gerente cooperativa freelance monotributo horario oficio kiosco enfermeria facturo panaderia
-dietetica startup banco consultora camioneta reparto vendo atiendo despacho obra colegas academia oficial matricula
-contador dicto manejo administro abrimos
-"""
-PERSONAL = """
-vivo naci hijo hija hijos hijas mujer marido esposo esposa pareja novio novia mama papa madre padre hermano hermana
-perro perra gato gata alergico alergica anos casa familia embarazada zurdo diabetico celiaco vegano vegetariana
-vegetariano cumpleanos operaron rodilla salud corro mascota suegra suegros abuela abuelo piso barrio nacimos somos
-lentes anteojos medicacion oido pie
-"""
-PROJECTS = """
-proyecto app aplicacion sitio web repo repositorio servidor base novela tesis libro presupuesto entrega deadline plazo
-lanzamiento documental obra evento feria viaje curso examen maraton oposicion sistema api dashboard blog podcast
-huerta casamiento boda tp tablas rama estreno clave reservacion reserva prototipo guion disco muestra torneo campana
-objetivo carrera rodaje mudanza clinicas capitulo estrena examenes
-"""
 
 # What the sentences of a project say of it.
 IS = """
