@@ -15,11 +15,12 @@ Planning, in the order of its decisions:
 Facts, from a user message to a prompt:
 
     handed.py       the user's own words in it; shapes.py: what else it holds; handing.py: how that is said
-    clauses.py      its clauses and their features; learned.py: what was learnt from many
+    clauses.py      its clauses and their features; learned.py: what was learnt from many; spoken.py: its language
     reading.py      one clause: may it be kept
     extract.py      what a message states: clauses, one statement a fact; values.py: a statement's value and key
     subject.py      what a statement is about; subject_words.py: in which words
-    superseding.py  does a newer statement take an older one's place; likeness.py: which known fact still holds
+    ending.py       does a newer statement end an older one, as was learnt; superseding.py: by which words
+    likeness.py     which known fact still holds
     facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
     choosing.py     which of them go with a prompt
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words

@@ -22,7 +22,10 @@ LONGEST = 2_000  # characters of an own text that may be a command; what is long
 MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which are looked for only below that
 
 # A command has one of these words; whether it is one, its sentence says.
-_MAY_BE = re.compile(r"olv[ií]d|borr|elimin|forget|erase|delete|remove|remember|wipe|clear|drop", re.IGNORECASE)
+_MAY_BE = re.compile(
+    r"olv[ií]d|b[oó]rr|elim[ií]n|qu[ií]t|s[aá]ca|forget|erase|delete|remove|remember|wipe|clear|drop|take",
+    re.IGNORECASE,
+)
 _COURTESY = re.compile(
     r"(?:hi|hello|hey|hola|buenas|buen[oa]s? (?:d[ií]as?|tardes|noches)|good (?:morning|afternoon|evening)|please"
     r"|por favor|thanks?(?: you)?(?: very much)?|(?:muchas )?gracias|che|ok(?:ay)?|bueno|listo)"
@@ -35,6 +38,12 @@ _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]"
 _BEHIND = re.compile(
     r",?\s(?:por favor,? )?"
     r"(?:olvid[ae](?:te)?l[oa]s?|borral[oa]s?|(?:please )?forget (?:it|that|them)(?: please)?)[\s.!]*$"
+)
+
+# What says where from, or why: "… from your memory", "…, I don't want it stored".
+_BESIDES = re.compile(
+    r"\s(?:from|out of|de) (?:your |tu |la )?(?:memory|notes|memoria|what you (?:know|remember|have)\b.*)\W*$"
+    r"|[,.;:]\s(?:no quiero|no lo|ya no|porque|asi no|i don't|i do not|i'd rather|it's|because|thanks|gracias)\b.*$"
 )
 
 
@@ -108,7 +117,8 @@ def _in_language(sentence: str, signals: Signals) -> Forgetting | None:
         behind = _BEHIND.search(plainly)
         what = sentence[start : behind.start()].strip(" ,;:") if behind else ""
         return Forgetting(what) if _says_something(what) else None
-    end = tail(plainly, signals)
+    besides = _BESIDES.search(plainly, command.end())
+    end = tail(plainly[: besides.start()] if besides else plainly, signals)
     what = sentence[command.end() : max(end, command.end())].strip()
     wanted = fold(what)
     if signals.everything.fullmatch(wanted) or (not what and signals.everything.search(plainly, start)):

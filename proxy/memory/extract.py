@@ -14,12 +14,11 @@ from proxy.memory.handed import own_words
 from proxy.memory.learned import guess, split
 from proxy.memory.reading import Read, read
 from proxy.memory.signals import SIGNALS, Signals, folded
+from proxy.memory.spoken import spoken_in
 from proxy.memory.subject import gist
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, key, without_signal
-from proxy.reuse.language import language
 from proxy.reuse.text import plain
-from proxy.reuse.text import words as listed
 from proxy.reuse.words import fold
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
@@ -30,15 +29,6 @@ _VERY_LIKELY = 0.85  # and where it stands alone with a word or two, or beside s
 _GOES_ON = 0.1  # and what goes on from what is kept
 _TOLD = 0.2  # and what stands before "it"
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words of what may stand alone, and of what only announces
-# The commonest words of a language, which short messages have, too.
-_SPANISH = listed("""
-de la el los las un una lo al del que en con por para sin se no es me mi mis
-soy tengo vivo trabajo uso llamo prefiero todo nada siempre nunca cuando
-""")
-_ENGLISH = listed("""
-the a an of to in on at for with from and no it is are i i'm we my our me you
-live use call do please always never
-""")
 
 
 def extract(*parts: str) -> tuple[Statement, ...]:
@@ -50,15 +40,6 @@ def extract(*parts: str) -> tuple[Statement, ...]:
         for statement in _of_passage(passage, spoken_in(passage), hands_over=own.hands_over)
     ]
     return tuple(found[:STATEMENTS])
-
-
-def spoken_in(text: str) -> Language:
-    """The language of `text`; of what is too short or too mixed to be sure, that of more of the commonest words."""
-    if (spoken := language(text)) is not None:
-        return spoken
-    said = [word.lower() for word in WORD.findall(text)]
-    spanish, english = (sum(word in common for word in said) for common in (_SPANISH, _ENGLISH))
-    return "es" if spanish > english else "en"
 
 
 def _of_passage(passage: str, spoken: Language, *, hands_over: bool) -> list[Statement]:

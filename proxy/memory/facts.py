@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from proxy.memory.ending import ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import Gist, gist
-from proxy.memory.superseding import remainder, replaces, returns_from
+from proxy.memory.superseding import remainder, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
@@ -87,7 +88,9 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
         if details(statement.value) <= details(kept.value):
             return
     new = gist(statement.value)
-    old = [fact for fact in current if turn.link not in fact.links and replaces(new, gist(fact.value))]
+    before = [fact for fact in current if turn.link not in fact.links]
+    ended = ended_by(statement.value, [fact.value for fact in before])
+    old = [fact for fact, is_ended in zip(before, ended, strict=True) if is_ended]
     old += _in_between(facts.values(), new, turn, old)
     # What was said before and holds again is the same fact: its history goes on.
     back = max(same, key=lambda fact: fact.superseded_at, default=None)

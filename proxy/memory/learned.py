@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.memory.clauses import Clause, Token, boundaries, bucket, features, may_begin, must_begin, sentences, tokens
+from proxy.memory.spoken import spoken_in
 from proxy.types.memory import Language
 
 FILE = Path(__file__).with_name("learned.npz")
@@ -53,7 +54,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class Model:
     weights: npt.NDArray[np.int8]  # buckets, classes
     scale: npt.NDArray[np.float32]
     intercept: npt.NDArray[np.float32]
@@ -68,10 +69,10 @@ class _Model:
 
 
 @lru_cache(1)
-def _models() -> Mapping[str, _Model]:
+def _models() -> Mapping[str, Model]:
     with np.load(FILE) as arrays:
         return {
-            name: _Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
+            name: Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
             for name in ("fact", "about", "cut", "need", "kind")
         }
 
@@ -80,19 +81,29 @@ def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
     """The models' guess about one clause of a message, given its neighbours."""
     models = _models()
     found = features(clauses, at, language)
-    likely = _softmax(models["about"].scores(about_vector(found)))
+    likely = softmax(models["about"].scores(about_vector(found)))
     best = np.argsort(-likely)[:3]
     abouts = tuple((ATTRIBUTES[which], float(likely[which])) for which in best)
-    return Guess(_sigmoid(float(models["fact"].scores(fact_vector(found))[0])), abouts[0][0], abouts)
+    return Guess(sigmoid(float(models["fact"].scores(fact_vector(found))[0])), abouts[0][0], abouts)
+
+
+def abouts(text: str) -> npt.NDArray[np.float64]:
+    """What a statement is about: how much of each of ATTRIBUTES its clauses are, together 1."""
+    clauses, language = [clause.text for clause in split(text)] or [text], spoken_in(text)
+    found = [
+        softmax(_models()["about"].scores(about_vector(features(clauses, at, language)))) for at in range(len(clauses))
+    ]
+    shares: npt.NDArray[np.float64] = np.mean(found, axis=0, dtype=np.float64)
+    return shares
 
 
 def needs(question: str, language: Language) -> Needs:
     """What a good answer to `question` needs to know of whoever asks, though the question does not say it."""
     models = _models()
     vector = need_vector(features([question], 0, language))
-    likely = _softmax(models["kind"].scores(vector))
+    likely = softmax(models["kind"].scores(vector))
     kinds = {kind: float(share) for kind, share in zip(KINDS, likely, strict=True)}
-    return Needs(_sigmoid(float(models["need"].scores(vector)[0])), kinds)
+    return Needs(sigmoid(float(models["need"].scores(vector)[0])), kinds)
 
 
 def split(text: str) -> list[Clause]:
@@ -112,10 +123,10 @@ def split(text: str) -> list[Clause]:
     return found
 
 
-def _begins(model: _Model, said: Sequence[Token], at: int) -> bool:
+def _begins(model: Model, said: Sequence[Token], at: int) -> bool:
     if must_begin(said, at) or not may_begin(said, at):
         return must_begin(said, at)
-    return _sigmoid(float(model.scores(cut_vector(boundaries(said, at)))[0])) > _BEGINS
+    return sigmoid(float(model.scores(cut_vector(boundaries(said, at)))[0])) > _BEGINS
 
 
 def _is_question(sentence: str) -> bool:
@@ -123,11 +134,11 @@ def _is_question(sentence: str) -> bool:
     return said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
 
 
-def _sigmoid(score: float) -> float:
+def sigmoid(score: float) -> float:
     return 1 / (1 + math.exp(-score))
 
 
-def _softmax(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def softmax(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     powers = np.exp(scores - scores.max())
     likely: npt.NDArray[np.float32] = powers / powers.sum()
     return likely
@@ -135,24 +146,24 @@ def _softmax(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def need_vector(found: Features) -> dict[int, float]:
     words, letters, told = found
-    return _hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), NEED)
+    return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), NEED)
 
 
 def fact_vector(found: Features) -> dict[int, float]:
     words, letters, told = found
-    return _hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), FACT)
+    return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), FACT)
 
 
 def about_vector(found: Features) -> dict[int, float]:
     words, _, told = found
-    return _hashed(((words, 1.0), ([sign for sign in told if sign[0] == "g"], 1.0)), ABOUT)
+    return hashed(((words, 1.0), ([sign for sign in told if sign[0] == "g"], 1.0)), ABOUT)
 
 
 def cut_vector(found: Sequence[str]) -> dict[int, float]:
-    return _hashed(((found, 1.0),), CUT)
+    return hashed(((found, 1.0),), CUT)
 
 
-def _hashed(groups: Iterable[tuple[Sequence[str], float]], buckets: int) -> dict[int, float]:
+def hashed(groups: Iterable[tuple[Sequence[str], float]], buckets: int) -> dict[int, float]:
     """Every group of features weighs the same, however many it has."""
     vector: dict[int, float] = {}
     for group, weight in groups:

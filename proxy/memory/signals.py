@@ -116,13 +116,17 @@ def _compiled(table: ModuleType) -> Signals:
         slots=tuple(Slot(key, domain, _phrases(written)) for key, domain, written in table.SLOTS),
         leads=re.compile(rf"\W*(?:(?:{one})(?:[,.:;!…]+\s*|\s+-\s+)|(?:{lasting})\s+)"),
         tails=re.compile(rf"(?:[\s,.;:!¿?]+{table.TAILS})?[\s,.;:!¿?…]*\Z"),
-        forget=re.compile("|".join(f"(?:{line})" for line in table.FORGET.strip().replace(_GOES_ON, "").splitlines())),
+        forget=re.compile(rf"(?:{_joined(table.PLEASE)})*(?:{_alternatives(table.FORGET)})"),
         everything=re.compile("|".join(_entries(table.EVERYTHING))),
         never_mind=re.compile("|".join(_entries(table.NEVER_MIND))),
     )
 
 
 _OTHERWISE = frozenset({"states", "slots", "leads", "tails", "forget", "everything", "never_mind"})
+
+
+def _alternatives(table: str) -> str:
+    return "|".join(f"(?:{line})" for line in table.strip().replace(_GOES_ON, "").splitlines())
 
 
 def _joined(table: str) -> str:

@@ -317,15 +317,19 @@ it | it's | its | he | he's | she | she's | they | they're | that | that's | thi
 her | their | no | never | both | neither | those | these
 """
 
+# What may stand before a command.
+PLEASE = r"""
+(?:please,?|pls|plz|you can|you may|you should|you're to|you are to|could you|can you|just|on second thought,?|
+actually,?|ok(?:ay)?,?|also,?|fine,?)[ ]
+"""
 FORGET = r"""
-(?:(?:please,?|pls|plz|you can|you may|you should|you're to|you are to|could you|can you|just|on second thought,?
-  |actually,?) )*forget (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
+forget (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
   |anything about |what i (?:said|told you) (?:about )?|the fact that |all about )?
-(?:please,? )?(?:don't|do not|stop) remember(?:ing)? (?:that |about |anything about |the )?
-(?:please,? )?(?:delete|erase|remove|wipe|clear|drop) (?:everything |all |anything |what )(?:you (?:know|have
-  |remember|stored|saved) )?(?:about |on )?
-(?:please,? )?(?:delete|erase|wipe|clear|remove) (?:your|the|my|all) (?:memory|memories)(?: of| about)? ?
-(?:please,? )?(?:delete|erase|remove) (?=.* from (?:your )?memory)
+(?:don't|do not|stop) remember(?:ing)? (?:that |about |anything about |the )?
+(?:delete|erase|remove|wipe|clear|drop) (?:everything |all |anything |what )(?:(?:that )?you (?:know|have|remember
+  |stored|saved) |(?:that )?i(?:'ve| have)? (?:said|told you|mentioned|wrote|shared) )?(?:about |on )?
+(?:delete|erase|wipe|clear|remove) (?:your|the|my|all) (?:memory|memories)(?: of| about)? ?
+(?:delete|erase|remove|drop|take|wipe) (?=.* (?:from|out of) (?:your )?(?:memory|notes|what you (?:know|remember|have)))
 """
 EVERYTHING = """
 everything | everything about me | all about me | me | about me | all of it | everything you know | everything i said

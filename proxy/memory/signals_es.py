@@ -350,15 +350,19 @@ tambien | nos | no | asi que | solo | ambos
 
 # --- commands to forget ---------------------------------------------------------------------------------------------
 
-# As written, without accents: what follows is what shall be forgotten.
+# As written, without accents. What may stand before a command.
+PLEASE = r"""
+(?:por favor,?|porfa(?:vor)?,?|che,?|ah,?|mejor|podes|puedes|bueno,?|y|ya|oye,?|tambien|necesito que|quiero que)[ ]
+"""
+# What follows is what shall be forgotten.
 FORGET = r"""
-(?:por favor,? )?(?:olvida(?:te|lo|la)?|olvidese|olvide|olvidate) (?:ya )?(?:de |del |lo de |lo que )?(?:que |lo de[ ]
-  |lo que (?:te )?(?:dije|conte|sabes) (?:de|sobre) )?
-(?:por favor,? )?(?:borra(?:me)?|elimina|borrate|quita|saca) (?:todo )?(?:lo que (?:sabes|sepas|tenes|tienes|te dije
-  |recordas|recuerdas|guardaste) ?(?:guardado )?(?:de|sobre|acerca de)?|(?:de )?(?:tu|la) memoria|el dato de(?: que)?
-  |los datos de) ?
-(?:por favor,? )?no (?:recuerdes|guardes|te acuerdes|te acuerdes de) (?:mas )?(?:que |lo de )?
-(?:por favor,? )?(?:deja|dejate) de (?:recordar|acordarte de) (?:que )?
+(?:olvida(?:te|lo|la)?|olvidese|olvide|olvidate|olvidar|olvides|te olvides) (?:ya )?(?:de |del )?(?:que |lo de
+  |lo que (?:te )?(?:dije|conte|sabes|tenes|tienes) (?:de|sobre) |lo que )?
+(?:borr[ae](?:me|r|s)?|elimin[ae](?:me|r)?|borrate|quita(?:me|r)?|saca(?:me|r)?) (?:todo )?(?:lo (?:que (?:sabes|sepas
+  |tenes|tienes|te dije|dije|te conte|recordas|recuerdas|guardaste) ?(?:guardado )?)?(?:de|del|sobre|acerca de)
+  |(?:de )?(?:tu|la) memoria|el dato de(?: que)?|los datos de) ?
+no (?:recuerdes|guardes|te acuerdes|te acuerdes de) (?:mas )?(?:que |lo de )?
+(?:deja|dejate) de (?:recordar|acordarte de) (?:que )?
 """
 EVERYTHING = """
 todo | todo lo que sabes de mi | todo lo que sabes sobre mi | todo sobre mi | mi | todo lo que te dije | todo eso

@@ -22,7 +22,7 @@ _ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "mar
 
 def replaces(new: Gist, old: Gist) -> bool:
     """Does what `new` says take the place of what `old` says?"""
-    if not _same_holder(new, old) or (new.scope and old.scope and new.scope.isdisjoint(old.scope)):
+    if not same_holder(new, old) or (new.scope and old.scope and new.scope.isdisjoint(old.scope)):
         return False
     if new.words == old.words and new.ends == old.ends:
         return False
@@ -62,7 +62,7 @@ def _stands_alone(new: Gist, said: Gist) -> bool:
 
 def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
     """`new` says that it is again as `before` said: does that end what `between` said in the meantime?"""
-    if not new.returns or not between.changes or not _same_holder(new, between):
+    if not new.returns or not between.changes or not same_holder(new, between):
         return False
     if not new.words & before.words or new.words & between.values:
         return False
@@ -118,7 +118,7 @@ def _is_of_same_subject(new: Gist, old: Gist) -> bool:
     return not other_name or new.values - terms_of(new.names) == old.values - terms_of(old.names)
 
 
-def _same_holder(new: Gist, old: Gist) -> bool:
+def same_holder(new: Gist, old: Gist) -> bool:
     if new.holder and old.holder:
         named = new.who and old.who and new.holder <= tables.MANY
         return new.holder == old.holder and (not named or bool(new.who & old.who))

@@ -9,10 +9,10 @@ from proxy.memory.block import without_ours
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
 from proxy.memory.draft import FRAMING, Memory
-from proxy.memory.extract import spoken_in
 from proxy.memory.facts import Decay
 from proxy.memory.learned import needs
 from proxy.memory.progress import Case, Progress
+from proxy.memory.spoken import spoken_in
 from proxy.memory.terms import terms
 from proxy.memory.turns import archived, complete
 from proxy.storage.shelf import Shelf

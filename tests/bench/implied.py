@@ -22,8 +22,9 @@ from proxy.embed.local import LocalEngine
 from proxy.embed.source import BUILTIN
 from proxy.memory import choosing, facts
 from proxy.memory.domains import domain
-from proxy.memory.extract import extract, spoken_in
+from proxy.memory.extract import extract
 from proxy.memory.learned import needs
+from proxy.memory.spoken import spoken_in
 from proxy.memory.terms import terms
 from proxy.types import Vector
 from proxy.types.memory import Fact

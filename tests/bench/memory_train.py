@@ -23,8 +23,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from proxy.memory import clauses, learned
-from proxy.memory.extract import spoken_in
 from proxy.memory.learned import ATTRIBUTES, KINDS, Features
+from proxy.memory.spoken import spoken_in
 
 HERE = Path(__file__).parent
 CLAUSES, NEEDS = HERE / "clauses.jsonl", HERE / "needs.jsonl"
@@ -97,7 +97,12 @@ def questions(rows: Sequence[dict[str, Any]]) -> csr_matrix:
     return sparse(vectors, learned.NEED)
 
 
-def curve(name: str, found: Sequence[float] | Floats, wanted: Sequence[bool] | npt.NDArray[np.bool_]) -> None:
+def curve(
+    name: str,
+    found: Sequence[float] | Floats,
+    wanted: Sequence[bool] | npt.NDArray[np.bool_],
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> None:
     """Recall and precision at each threshold."""
     likely, right = np.array(found), np.array(wanted)
 
@@ -106,7 +111,7 @@ def curve(name: str, found: Sequence[float] | Floats, wanted: Sequence[bool] | n
         both = (right & above).sum()
         return f"{limit}: {both / right.sum():.3f} / {both / max(1, above.sum()):.3f}"
 
-    told = map(at, THRESHOLDS)
+    told = map(at, thresholds)
     print(f"{name:20} n {len(right):6} of them {right.sum():5}  recall / precision  {'   '.join(told)}")
 
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.choosing import Need, kinds, relevant, render, standing
-from proxy.memory.extract import extract, spoken_in
+from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.learned import needs
+from proxy.memory.spoken import spoken_in
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact
 

@@ -60,6 +60,28 @@ def test_one_that_stands_in_a_text_is_not(said: str) -> None:
     assert ALL not in commands(user(said))
 
 
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("You can delete what I said about my therapist.", "my therapist"),
+        ("remove my weight from what you remember", "my weight"),
+        ("Bórrame lo de Rodrigo por favor, no quiero que lo tengas guardado", "Rodrigo"),
+        ("Olvidate de cuánto gano, no quiero que lo guardes.", "cuánto gano"),
+        ("Por favor olvidá lo que te dije de mi sueldo", "mi sueldo"),
+        ("quiero que borres lo de la dieta", "la dieta"),
+    ],
+)
+def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
+    assert commands(user(said)) == (Forgetting(what),)
+
+
+@pytest.mark.parametrize(
+    "said", ["delete the last line of the file", "no te olvides de que soy celíaco", "quita la coma"]
+)
+def test_what_is_no_order_to_memory(said: str) -> None:
+    assert commands(user(said)) == ()
+
+
 def test_of_several_texts_none_is_the_whole_message() -> None:
     wipe = part("Forget everything.")
     assert commands({"role": "user", "content": [wipe]}) == (ALL,)

@@ -1,0 +1,228 @@
+"""Which older statements a newer one ends, as was learnt from people's changes of mind.
+
+"They've moved me up front, I'm the striker now" ends "I play in goal" without a word in common. Two models, both in
+`ending.npz`, made by `tests/bench/ending_train.py`: how likely a statement tells of a change at all (a logistic
+regression over its hashed words), and how likely it ends a given older one (boosted trees over what `superseding` and
+`learned` say of the two, and how much better it fits that one than all others). Nothing is random or downloaded.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from proxy.memory import learned
+from proxy.memory.clauses import tokens
+from proxy.memory.subject import SINGLE, gist
+from proxy.memory.superseding import replaces, same_holder
+from proxy.memory.terms import terms
+
+FILE = Path(__file__).with_name("ending.npz")
+CHANGE = 2**16  # buckets of hashed features
+# How likely a statement must end an older one to take its place, and if their words say so by themselves.
+ENDS, ENDS_BY_RULE = 0.65, 0.2
+COMPARED = 48  # older statements that are compared in full, the likest
+_GRAM = 4  # characters
+_NEVER_BEFORE = 0.0  # the likeness of the second best where there is none
+
+Floats = npt.NDArray[np.float64]
+
+
+def ended_by(new: str, older: Sequence[str]) -> tuple[bool, ...]:
+    """Of each older statement of a user, whether it holds no longer after `new`."""
+    if not older:
+        return ()
+    places = _likest(new, older)
+    likely = _trees().scores(pairs(new, [older[at] for at in places], change(new)))
+    by_rule = [replaces(gist(new), gist(older[at])) for at in places]
+    ended = likely > np.where(by_rule, _logit(ENDS_BY_RULE), _logit(ENDS))
+    found = dict(zip(places, ended.tolist(), strict=True))
+    return tuple(found.get(at, False) for at in range(len(older)))
+
+
+def change(text: str) -> float:
+    """How likely `text` tells that something is otherwise than before, 0 to 1."""
+    return learned.sigmoid(float(_change().scores(change_vector(text))[0]))
+
+
+def change_vector(text: str) -> dict[int, float]:
+    said = [token.text for token in tokens(text)]
+    words = [f"w={word}" for word in said]
+    words += [f"b={one} {two}" for one, two in pairwise(["^", *said, "$"])]
+    words += [f"t={one} {two} {three}" for one, two, three in zip(said, said[1:], said[2:], strict=False)]
+    plainly = f" {' '.join(said)} "
+    letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
+    about = gist(text)
+    signs = {"changes": about.changes, "ends": about.ends, "replacing": about.replacing, "returns": about.returns}
+    told = [name for name, holds in {**signs, "orders": about.orders}.items() if holds]
+    return learned.hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), CHANGE)
+
+
+# --- two statements --------------------------------------------------------------------------------------------------
+
+
+def pairs(new: str, older: Sequence[str], changes: float) -> Floats:
+    """What is known of `new` and each of `older`, a row each. `changes`: how likely `new` tells of a change."""
+    return np.array([_pair(new, other, changes) + _fits_best(new, older, at) for at, other in enumerate(older)])
+
+
+def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
+    new, old = gist(new_text), gist(old_text)
+    shared, frame_new, frame_old = new.frame & old.frame, len(new.frame), len(old.frame)
+    kinds, slots = new.kinds & old.kinds, new.slots & old.slots
+    both = _terms(new_text) & _terms(old_text)
+    about_new, about_old = abouts(new_text), abouts(old_text)
+    return [
+        changes,
+        replaces(new, old),
+        # words
+        len(shared),
+        frame_new - len(shared),
+        frame_old - len(shared),
+        len(new.words & old.words),
+        len(both),
+        len(shared) / max(1, min(frame_new, frame_old)),
+        len(both) / max(1, len(_terms(old_text))),
+        _likeness(new_text, old_text),
+        len(new_text.split()),
+        len(old_text.split()),
+        # holders and names
+        same_holder(new, old),
+        bool(new.holder & old.holder),
+        *(bool(said.holder) for said in (new, old)),
+        *(said.is_of_another for said in (new, old)),
+        *(said.is_own for said in (new, old)),
+        bool(new.who & old.who),
+        len(new.names & old.names),
+        bool(new.names - old.names and old.names - new.names),
+        bool(old.names & new.words or new.names & old.words),
+        # values and slots
+        len(new.values & old.values),
+        bool(new.values and old.values and new.values.isdisjoint(old.values)),
+        len(kinds),
+        *(kind in kinds for kind in ("number", "date", "money", "name", "time")),
+        len(slots),
+        len(slots & SINGLE),
+        len(new.aspects & old.aspects),
+        bool(new.scope & old.scope),
+        # what they say of themselves
+        new.replacing,
+        new.returns,
+        *(getattr(said, name) for name in ("changes", "ends", "orders") for said in (new, old)),
+        # what they are about
+        float(about_new @ about_old),
+        float(about_new.max()),
+        float(about_old.max()),
+        *(float(about_new[at]) for at in _TOLD_OF),
+        *(float(about_old[at]) for at in _TOLD_OF),
+    ]
+
+
+def _fits_best(new: str, older: Sequence[str], at: int) -> list[float]:
+    """By how much `new` is liker to one than to any other."""
+
+    def lead(like: Sequence[float]) -> float:
+        return like[at] - max((other for place, other in enumerate(like) if place != at), default=_NEVER_BEFORE)
+
+    return [
+        lead([float(abouts(new) @ abouts(old)) for old in older]),
+        lead([len(_terms(new) & _terms(old)) for old in older]),
+        lead([_likeness(new, old) for old in older]),
+    ]
+
+
+_NAMES = "work family health residence money date project pet instruction device hobby diet"
+_TOLD_OF = [learned.ATTRIBUTES.index(name) for name in _NAMES.split()]
+
+
+@lru_cache(4_096)
+def abouts(text: str) -> Floats:
+    """What a statement is about: of each of `learned.ATTRIBUTES`, as a vector of length 1."""
+    found = learned.abouts(text)
+    length: Floats = found / np.linalg.norm(found)
+    return length
+
+
+@lru_cache(4_096)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+@lru_cache(4_096)
+def _grams(text: str) -> frozenset[str]:
+    said = text.lower()
+    return frozenset(said[at : at + _GRAM] for at in range(len(said) - _GRAM + 1))
+
+
+def _likeness(one: str, other: str) -> float:
+    """The share of the shorter one's letters that both have."""
+    ones, others = _grams(one), _grams(other)
+    return len(ones & others) / max(1, min(len(ones), len(others)))
+
+
+def _likest(new: str, older: Sequence[str]) -> list[int]:
+    """Where the likest of many stand."""
+    if len(older) <= COMPARED:
+        return list(range(len(older)))
+    like = [float(abouts(new) @ abouts(old)) + len(_terms(new) & _terms(old)) for old in older]
+    return sorted(sorted(range(len(older)), key=lambda at: -like[at])[:COMPARED])
+
+
+# --- the models ------------------------------------------------------------------------------------------------------
+
+
+class Trees:
+    """Boosted binary trees: from each inner node to the left where a feature is at most its threshold. Arrays of trees
+    by nodes; a leaf leads to itself."""
+
+    def __init__(
+        self,
+        feature: npt.NDArray[np.int16],
+        threshold: Floats,
+        left: npt.NDArray[np.int16],
+        right: npt.NDArray[np.int16],
+        value: Floats,
+        base: float,
+        depth: int,
+    ) -> None:
+        self._feature, self._threshold, self._value = feature, threshold, value
+        self._left, self._right = left, right
+        self._base, self._depth = base, depth
+
+    def scores(self, rows: Floats) -> Floats:
+        """Log odds, one a row."""
+        tree = np.arange(len(self._feature))
+        node = np.zeros((len(rows), len(tree)), np.int16)
+        row = np.arange(len(rows))[:, None]
+        for _ in range(self._depth):
+            goes_left = rows[row, self._feature[tree, node]] <= self._threshold[tree, node]
+            node = np.where(goes_left, self._left[tree, node], self._right[tree, node])
+        found: Floats = self._base + self._value[tree, node].sum(axis=1)
+        return found
+
+
+@lru_cache(1)
+def _trees() -> Trees:
+    with np.load(FILE) as arrays:
+        return Trees(
+            feature=arrays["feature"],
+            threshold=arrays["threshold"],
+            left=arrays["left"],
+            right=arrays["right"],
+            value=arrays["value"],
+            base=float(arrays["base"]),
+            depth=int(arrays["depth"]),
+        )
+
+
+@lru_cache(1)
+def _change() -> learned.Model:
+    with np.load(FILE) as arrays:
+        return learned.Model(arrays["change_weights"], arrays["change_scale"], arrays["change_intercept"])
+
+
+def _logit(likely: float) -> float:
+    return float(np.log(likely / (1 - likely)))

@@ -1,0 +1,70 @@
+"""Which older statements a newer one ends, without words of change in common too."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.ending import COMPARED, Trees, change, ended_by
+
+STATEMENTS = [
+    "I live in Cork",
+    "my son Teo is 6",
+    "the budget for the trip is 3k",
+    "always answer in Spanish",
+    "soy alérgica a la penicilina",
+    "trabajo en un banco",
+    "el presupuesto de la obra es de 900 euros",
+    "my dog is called Petrel",
+]
+
+
+@pytest.mark.parametrize(
+    ("new", "older", "ended"),
+    [
+        ("I've moved to Sligo, I live there now", ["I live in Cork", "my sister lives in Turin"], (True, False)),
+        ("we sold the van last week", ["we have an old van", "I ride a bike to work"], (True, False)),
+        ("ya no soy vegetariana", ["soy vegetariana", "mi hijo es vegetariano"], (True, False)),
+        ("ahora trabajo en una imprenta", ["trabajo en un banco", "mi hermana trabaja en un hospital"], (True, False)),
+        ("the launch slipped to 15 April", ["the launch is on 1 March", "the backend is written in Go"], (True, False)),
+        ("we adopted a cat as well", ["we have a dog called Rex"], (False,)),
+        ("mi hijo es alérgico al huevo", ["soy alérgica a la penicilina"], (False,)),
+        ("the budget of the kitchen is 9k", ["the budget of the trip is 3k"], (False,)),
+    ],
+)
+def test_what_holds_no_longer(new: str, older: list[str], ended: tuple[bool, ...]) -> None:
+    assert ended_by(new, older) == ended
+
+
+def test_a_change_is_likelier_in_what_tells_one() -> None:
+    assert change("I don't work there anymore, I switched to the night shift") > 0.7
+    assert change("my brother is called Anselm") < 0.3
+
+
+@given(st.sampled_from(STATEMENTS), st.lists(st.sampled_from(STATEMENTS), max_size=6))
+def test_one_answer_each_and_always_the_same(new: str, older: list[str]) -> None:
+    found = ended_by(new, older)
+    assert len(found) == len(older)
+    assert found == ended_by(new, older)
+
+
+def test_of_very_many_the_likest_are_compared() -> None:
+    many = [f"the {word} of shelf {number} is oak" for number in range(COMPARED) for word in ("door", "frame")]
+    ended = ended_by("I've moved to Sligo, I live there now", [*many, "I live in Cork"])
+    assert ended[-1]
+    assert not any(ended[:-1])
+
+
+def test_trees_are_walked_to_their_leaves() -> None:
+    # Two trees: a single leaf, and one that asks for feature 1 first, then, on its right, for feature 0.
+    trees = Trees(
+        feature=np.array([[0, 0, 0, 0, 0], [1, 0, 0, 0, 0]], np.int16),
+        threshold=np.array([[0.0] * 5, [0.5, 0.0, 2.0, 0.0, 0.0]]),
+        left=np.array([[0] * 5, [1, 1, 3, 3, 4]], np.int16),
+        right=np.array([[0] * 5, [2, 1, 4, 3, 4]], np.int16),
+        value=np.array([[0.1, 0, 0, 0, 0], [0, -1.0, 0, 2.0, 3.0]]),
+        base=-0.5,
+        depth=2,
+    )
+    rows = np.array([[9.0, 0.5], [2.0, 0.6], [2.1, 0.6]])
+    assert trees.scores(rows) == pytest.approx([-1.4, 1.6, 2.6])
