@@ -23,7 +23,7 @@ from proxy.memory.terms import terms
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features
 # How likely a statement must end an older one to take its place, and if their words say so by themselves.
-ENDS, ENDS_BY_RULE = 0.65, 0.2
+ENDS, ENDS_BY_RULE = 0.6, 0.05
 COMPARED = 48  # older statements that are compared in full, the likest
 _GRAM = 4  # characters
 _NEVER_BEFORE = 0.0  # the likeness of the second best where there is none

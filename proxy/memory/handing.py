@@ -30,10 +30,6 @@ class Handing:
     context_label: re.Pattern[str]  # before what a program's prompt gives as context
     question_label: re.Pattern[str]  # before the user's question, in a prompt made by a program
 
-    def speaks(self, plainly: str) -> bool:
-        """Does it ask the assistant for something?"""
-        return any(each.search(plainly) for each in (self.asks, self.works, self.makes))
-
 
 def _joined(**written: str) -> dict[str, str]:
     """Each table on one line."""

@@ -160,7 +160,8 @@ def test_a_reminder_on_its_own_makes_the_sentence_before_it_sure() -> None:
 
 def test_of_a_pasted_wall_of_text_only_the_first_line_is_read() -> None:
     pasted = "x y z. " * 20_000
-    assert [each.value for each in extract(f"Recordá que vivo en Tandil.\n{pasted}")] == ["vivo en Tandil"]
+    found = extract(f"Soy enfermera en Tandil y necesito que me resumas lo que mandó mi prima.\n{pasted}")
+    assert [each.value for each in found] == ["Soy enfermera en Tandil"]
     assert extract(f"{pasted}\nVivo en Tandil.\n{pasted}") == ()
 
 
@@ -228,8 +229,8 @@ def test_what_is_handed_over_states_nothing(message: str) -> None:
         ("I live in Cork. Translate this: I live in Oslo.", ["I live in Cork"]),
         ("Vivo en Tandil. Resumí esto: vivo en Oslo.", ["Vivo en Tandil"]),
         (
-            "I live in Cork. What is wrong here?\n```\nI live in Oslo\n```\nAnd my name is Ana.",
-            ["I live in Cork", "my name is Ana"],
+            "I'm a nurse in Cork. What is wrong here?\n```\nI live in Oslo\n```\nMy laptop is a ThinkPad, by the way.",
+            ["I'm a nurse in Cork", "My laptop is a ThinkPad"],
         ),
     ],
 )

@@ -11,10 +11,10 @@ MINE_EN, MINE_ES = "I live in Cork.", "Vivo en Tandil."
 # name: the text parts, what of them is the user's own, what is not
 HANDED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "plain en": (("I live in Cork. My dog is called Petrel.",), ("I live in Cork.", "Petrel"), ()),
-    "plain es": (("Vivo en Tandil.\n\nTengo una perra, Lola.",), (MINE_ES, "Lola"), ()),
+    "plain es": (("Vivo en Tandil con mi familia. Tengo una perra, Lola.",), ("Vivo en Tandil", "Lola"), ()),
     "fence, own before and behind": (
-        ("I live in Cork. What is wrong here?\n```\nI live in Oslo\n```\nAnd my name is Ana.",),
-        (MINE_EN, "What is wrong", "my name is Ana"),
+        ("I'm a nurse and new to Python. What is wrong here?\n```\nI live in Oslo\n```\nI use version 3.11 on a Mac.",),
+        ("I'm a nurse", "What is wrong", "3.11"),
         ("Oslo",),
     ),
     "a file's numbered lines, a shell's state and its prompt": (
@@ -121,7 +121,7 @@ HANDED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     ),
     "retrieval, passages": (
         ("Use the passages to answer.\n\nPassage 1: I live in Oslo.\nPassage 2: I am 41.\n\nQuestion: Who is Ana?",),
-        ("Who is Ana?",),
+        ("Use the passages to answer",),
         ("Oslo", "41"),
     ),
     "retrieval without a question": (("Context:\nI live in Oslo.\nI have 3 cats.",), (), ("Oslo", "cats")),
@@ -162,9 +162,9 @@ HANDED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
         ("Oslo", "cats"),
     ),
     "poem": (
-        ("What is it about?\n\nI live in Oslo now\nand nobody knows\nwhat I have lost\nunder the snow",),
-        ("What is it about?",),
-        ("Oslo", "snow"),
+        ("What is this poem about?\n\nI live in Oslo now\nand nobody knows,\nI lost my ring here\nunder the snow.",),
+        ("What is this poem about?",),
+        ("Oslo", "lost my ring"),
     ),
     "role play": (("You are a pirate and I am your mate Tom. I live on a ship.",), (), ("Tom", "ship")),
     "role play es": (("Sos un pirata y yo soy tu grumete Tom. Vivo en un barco.",), (), ("Tom", "barco")),
@@ -207,7 +207,7 @@ def test_the_users_own_words_are_told_from_what_is_handed_over(
         ("Vivo en Tandil. ¿Llueve mucho?", False),
         ("Translate: I live in Cork.", True),
         ("> I live in Cork.", True),
-        ("Me llegó esto:\n\nVivo en Tandil.", True),
+        ("¿Qué le contesto?\n\nHola, soy Ana, la vecina. Vivo en el segundo.\nSaludos", True),
     ],
 )
 def test_it_is_told_whether_there_is_somebody_elses_text(message: str, hands_over: bool) -> None:
@@ -265,7 +265,9 @@ def test_what_refers_back_to_a_text_is_the_users_again() -> None:
 
 def test_of_what_was_not_typed_by_hand_no_more_than_the_first_line_is_the_users() -> None:
     pasted = "I live in Oslo. " * EDGE
-    assert own_words(f"I live in Cork.\n{pasted}").passages == ("I live in Cork.",)
+    own = own_words(f"I'm a nurse in Cork, please summarise what my cousin wrote.\n{pasted}")
+    assert own.hands_over
+    assert "Oslo" not in "".join(own.passages)
 
 
 def test_what_hands_nothing_over_is_the_users_as_it_stands() -> None:

@@ -76,11 +76,3 @@ def test_each_table_finds_what_it_is_for_in_both_languages(table: str, said: str
 
 def test_every_table_is_tried() -> None:
     assert set(SAID) == {field.name for field in fields(HANDING)}
-
-
-@pytest.mark.parametrize(
-    ("said", "speaks"),
-    [("Why does it rain?", True), ("Resumí el texto", True), ("Write me a poem", True), ("I live in Cork.", False)],
-)
-def test_who_asks_for_something_speaks_to_the_assistant(said: str, speaks: bool) -> None:
-    assert HANDING.speaks(folded(said)) is speaks

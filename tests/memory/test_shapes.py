@@ -1,138 +1,81 @@
-"""What a message looks like: its enclosures, and the blocks that its lines make."""
+"""What a message looks like: its enclosures, and its lines that are no sentences."""
+
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.shapes import HOLE, blocks, question, without_enclosed
+from proxy.memory.shapes import enclosed, is_foreign, is_spoken
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "closed"),
     [
-        ("Why? ```x = 1``` Thanks", f"Why?  {HOLE}  Thanks"),
-        ("Why?\n```py\nx = 1\n```\nThanks", f"Why?\n\n{HOLE}\n\nThanks"),
-        ("Why?\n~~~\nx = 1\n~~~", f"Why?\n\n{HOLE}\n"),
-        ("See <doc>a mail</doc> please", f"See  {HOLE}  please"),
-        ("See <!-- hidden --> please", f"See  {HOLE}  please"),
-        ("Is «estoy muy bien acá» right?", f"Is  {HOLE}  right?"),
-        ("Is \u201cI am living here\u201d right?", f"Is  {HOLE}  right?"),
-        ("Is 'I am living here' right?", f"Is  {HOLE}  right?"),
-        ("What is `git push -f origin main`?", f"What is  {HOLE} ?"),
-        ('My boat is "Red Kite".', 'My boat is "Red Kite".'),
-        ("My sister's flat isn't mine, it's Ana's.", "My sister's flat isn't mine, it's Ana's."),
-        ("2 < 3 and 4 > 1", "2 < 3 and 4 > 1"),
+        ("Why? ```x = 1``` Thanks", ["```x = 1```"]),
+        ("Why?\n```py\nx = 1\n```\nThanks", ["```py\nx = 1\n```"]),
+        ("Why?\n~~~\nx = 1", ["~~~\nx = 1"]),
+        ("See <doc>a mail</doc> please", ["<doc>a mail</doc>"]),
+        ("See <!-- hidden --> please", ["<!-- hidden -->"]),
+        ("Is «estoy muy bien acá» right?", ["«estoy muy bien acá»"]),
+        ("Is \u201cI am living here\u201d right?", ["\u201cI am living here\u201d"]),
+        ("Is 'I am living here' right?", ["'I am living here'"]),
+        ("What is `git push -f origin main`?", ["`git push -f origin main`"]),
+        ("My reply?\n> I live here\n> now\nThanks", ["> I live here\n> now\n"]),
+        ("Who?\n[10:01] Ana: hi\nWell?", ["[10:01] Ana: hi\n"]),
+        ("Why?\n2024-05-01 10:00 started", ["2024-05-01 10:00 started"]),
+        ("Who?\n| a | b |", ["| a | b |"]),
+        ("Context: I live in Oslo.\nQuestion: who?", ["Context: I live in Oslo"]),
+        ("Contexto:\nVivo en Oslo.", ["Contexto:\nVivo en Oslo."]),
+        ('My boat is "Red Kite".', []),
+        ("My sister's flat isn't mine, it's Ana's.", []),
+        ("2 < 3 and 4 > 1", []),
+        ("In this context, I live in Cork.", []),
     ],
 )
-def test_what_is_enclosed_leaves_a_hole_and_a_name_stays(text: str, left: str) -> None:
-    assert without_enclosed(text) == left
+def test_what_is_enclosed(text: str, closed: list[str]) -> None:
+    assert [text[start:end].rstrip("\n") for start, end in enclosed(text)] == [each.rstrip("\n") for each in closed]
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("line", "foreign"),
     [
-        ("Question: why?", " why?"),
-        ("Pregunta: ¿por qué?", " ¿por qué?"),
-        ("User question: why?", " why?"),
-        ("My question is why", ""),
-        ("Why?", ""),
-    ],
-)
-def test_a_question_stands_behind_its_label(text: str, asked: str) -> None:
-    assert question(text) == asked
-
-
-def foreign(text: str) -> list[tuple[str, bool]]:
-    return [(block.text, block.foreign) for block in blocks(text)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "> said before",
-        "| a | b |",
-        "- one of many",
-        "2. one of many",
-        "# Heading",
-        "// a comment",
-        "$ ls",
-        "2024-05-01 10:00 started",
-        "<ana> hello",
-        "INFO: started",
-        "Traceback (most recent call last):",
-        "Subject: hello",
-        "name = 'Ana'",
-        "a,b,c",
-        "    indented",
-        "return x;",
-        "IT IS OVER NOW",
-        "Ana: hello",
-        "[10:01] Beto: hola",
-        HOLE,
-    ],
-)
-def test_lines_that_no_sentence_is_written_in_are_a_block_of_their_own(line: str) -> None:
-    assert foreign(f"I live in Cork.\n{line}\n\nIt rains.") == [
+        ("> said before", True),
+        ("- one of many", True),
+        ("2. one of many", True),
+        ("# Heading", True),
+        ("// a comment", True),
+        ("$ ls", True),
+        ("<ana> hello", True),
+        ("INFO: started", True),
+        ("Subject: hello", True),
+        ("name = 'Ana'", True),
+        ("    indented", True),
+        ("return x;", True),
+        ("IT IS OVER NOW", True),
         ("I live in Cork.", False),
-        (line, True),
-        ("It rains.", False),
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I live in Cork.\nIt rains.",
-        "Vivo en Tandil.\nLlueve mucho.",
-        "Thesis: why it rains\nIt is due in May.",
+        ("¿Llueve mucho en Tandil?", False),
     ],
 )
-def test_lines_of_sentences_are_one_block_of_the_authors(text: str) -> None:
-    assert foreign(text) == [(text, False)]
+def test_lines_that_are_no_sentences(line: str, foreign: bool) -> None:
+    assert is_foreign(line, alone=False) is foreign
 
 
-def test_an_empty_line_and_a_line_that_leads_over_end_a_block() -> None:
-    assert foreign("One.\n\nTwo.\nPlease read all of these many lines:\nThree.") == [
-        ("One.", False),
-        ("Two.\nPlease read all of these many lines:", False),
-        ("Three.", False),
-    ]
+def test_a_line_alone_is_a_message_unless_it_is_quoted() -> None:
+    assert not is_foreign("- one of many", alone=True)
+    assert is_foreign("> said before", alone=True)
 
 
 @pytest.mark.parametrize(
-    "letter",
-    [
-        "Dear Ana,\nI live in Oslo.\n\nIt rains.\n\nKind regards,\nTom",
-        "Estimada Ana:\nVivo en Oslo.\n\nLlueve.\n\nSaludos,\nTom",
-        "Hi Ana,\nI live in Oslo.\nCheers",
-        "Hola Ana,\nVivo en Oslo.\nUn abrazo\nTom",
-    ],
+    ("line", "spoken"),
+    [("Ana: hello", True), ("[10:01] Beto: hola", True), ("Ana María (jefa): no", True), ("I live in Cork.", False)],
 )
-def test_a_letter_is_one_text_from_its_salutation_to_its_end(letter: str) -> None:
-    found = foreign(f"Read this.\n\n{letter}\n\nWhat now?")
-    assert [text for text, is_foreign in found if not is_foreign] == ["Read this.", "What now?"]
-
-
-def test_a_poem_behind_something_else_is_no_paragraph_of_the_authors() -> None:
-    verses = "I live in the north\nwhere nobody goes\nand nothing is worth\nas much as the snows"
-    assert foreign(f"Read.\n\n{verses}") == [("Read.", False), (verses, True)]
-
-
-@pytest.mark.parametrize(
-    ("text", "marked"), [("> a\n> b", True), (HOLE, True), ("- a\n- b", True), ("- a\nmore", False)]
-)
-def test_a_block_shows_its_end_by_its_lines_or_by_an_empty_one(text: str, marked: bool) -> None:
-    (block, *_) = blocks(text)
-    assert (block.foreign, block.marked) == (True, marked and not text.startswith("-"))
+def test_somebody_may_be_named_in_front(line: str, spoken: bool) -> None:
+    assert is_spoken(line) is spoken
 
 
 @given(st.text(max_size=200))
-def test_blocks_are_the_lines_of_the_text_in_their_order(text: str) -> None:
-    said = [line for line in text.split("\n") if line.strip()]
-    assert [line for block in blocks(text) for line in block.text.split("\n") if line.strip()] == said
-
-
-@given(st.text(max_size=200))
-def test_outside_of_enclosures_nothing_is_changed(text: str) -> None:
-    left = without_enclosed(text)
-    assert all(piece.strip("\n ") in text for piece in left.split(HOLE))
+def test_enclosures_stand_in_order_and_none_in_another(text: str) -> None:
+    spans = enclosed(text)
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
