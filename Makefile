@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
@@ -14,21 +15,21 @@ run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 demo: $(READY)           ## see it work without a key, then leave it running
 	$(BIN)/olvido demo
 
-test: $(READY) $(NODE_READY)
+test: $(DEV_READY) $(NODE_READY)
 	$(BIN)/pytest -n 2 --dist worksteal
 
-check: $(READY)
+check: $(DEV_READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.mirror
 
-format: $(READY)
+format: $(DEV_READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)          ## CPU, latency and memory of the proxy, side by side with the alternatives
+bench: $(DEV_READY)          ## CPU, latency and memory of the proxy, side by side with the alternatives
 	$(BIN)/python -m tests.bench.proxy
 
 bench-reuse: $(BENCH_READY)  ## wrong and right reuse by intent, of every kind (needs the evaluation data)
@@ -39,24 +40,28 @@ bench-context: $(BENCH_READY)  ## evidence in the prompt and cost against pass-t
 	mkdir -p build
 	$(BIN)/python -m tests.bench.context --json build/context.json --plot build/context.svg
 
-screenshots: $(READY)    ## a picture of every view of the page, in build/ (needs a chromium)
+screenshots: $(DEV_READY)    ## a picture of every view of the page, in build/ (needs a chromium)
 	$(BIN)/python -m tests.page.screenshots
 
-bypass: $(READY)         ## how well what must not be reused is recognised (needs the evaluation data)
+bypass: $(DEV_READY)         ## how well what must not be reused is recognised (needs the evaluation data)
 	$(BIN)/python -m tests.bench.bypass
 
 metrics-docs: $(READY)   ## what /metrics tells, as a table
 	$(BIN)/python -m proxy.observe.table > grafana/METRICS.md
 
-dashboards: $(READY)     ## the Grafana dashboards, from grafana/source
+dashboards: $(DEV_READY)     ## the Grafana dashboards, from grafana/source
 	$(BIN)/python -m grafana.source
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $(READY)
 
-$(BENCH_READY): $(READY)
+$(DEV_READY): $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(DEV_READY)
+
+$(BENCH_READY): $(DEV_READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	touch $(BENCH_READY)
 

@@ -24,7 +24,7 @@ from proxy.config.model import Server, Storage
 from proxy.embed.base import EmbeddingError
 from proxy.embed.exported import read
 from proxy.embed.opening import export_folders
-from proxy.embed.source import BUILTIN, checked_copy, local_path, packaged_folder, source_of
+from proxy.embed.source import BUILTIN, WEIGHTS_SHA256, checked, local_path, packaged_model, source_of
 from proxy.observe.logs import redact
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
@@ -116,9 +116,8 @@ def check_embedding(config: Config, packaged: Path | None = None, exports: Seque
         where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
         return Row("embedding", "ok", f"{config.embedding.model}, {where}")
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            checked_copy(packaged or packaged_folder(), Path(folder))
-    except (EmbeddingError, OSError) as error:
+        checked(packaged or packaged_model(), WEIGHTS_SHA256)
+    except EmbeddingError as error:
         return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
     return Row("embedding", "ok", "all-MiniLM-L6-v2 at hand, no download needed; exported at the first start")
 

@@ -114,14 +114,14 @@ def test_what_finds_questions_in_other_words_is_looked_at(sections: dict[str, An
 
 
 def test_a_packaged_model_that_was_altered_fails(tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    row = check_embedding(config(), tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"other weights")
+    row = check_embedding(config(), tmp_path / "model.onnx")
     assert (row.name, row.status) == ("embedding", "fail")
     assert "sha256" in row.text
 
 
 def test_an_exported_model_needs_no_package(tmp_path: Path, embedding_folder: Path) -> None:
-    row = check_embedding(config(), packaged=tmp_path, exports=(tmp_path / "none", embedding_folder))
+    row = check_embedding(config(), packaged=tmp_path / "model.onnx", exports=(tmp_path / "none", embedding_folder))
     assert row.status == "ok"
     assert f"exported in {embedding_folder}" in row.text
 

@@ -1,4 +1,5 @@
-"""`python -m proxy.embed.export MODEL FOLDER`: makes a sentence-transformers model's export, unless it is there.
+"""`python -m proxy.embed.export MODEL FOLDER`: makes the export of the packaged model, or of one of
+sentence-transformers, unless it is there.
 
 A process of its own: torch takes seconds to load and a gigabyte of memory, and serving needs neither. All modules of
 the model (pooling, normalisation, projections) become one ONNX graph from token ids to vector; its weights become int8
@@ -16,46 +17,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from proxy.embed import packaged
 from proxy.embed.base import EmbeddingError, EmbeddingRefused
 from proxy.embed.checks import PROBES, checked, checked_probes
 from proxy.embed.exported import Made, described, locked, read, write
 from proxy.embed.session import INPUT, OUTPUT, Session
-from proxy.embed.source import BUILTIN, Source, checked_copy, local_path, packaged_folder, slug, source_of
+from proxy.embed.smoothing import SAMPLES, smoothing
+from proxy.embed.source import BUILTIN, Source, local_path, slug, source_of
 
 NICENESS = 10  # requests come first
 _OPSET = 17
 _MAX_TOKENS = 512  # of a model that names no limit
 _MIN_AGREEMENT = 0.98  # mean cosine of the probes with the original's; all-MiniLM-L6-v2 in int8 has 0.998
 _LONG = " ".join(("the quick brown fox", "el veloz murciélago hindú") * 400)  # is cut where the original is cut
-
-_MIGRATION = 0.7  # of the difficulty, from activations to weights; SmoothQuant's alpha. Measured .5 to .9: .7 is best
-# What people ask and say, for the range that each activation has.
-_CALIBRATION = (
-    "How do I change the password of my company account?",
-    "¿Cómo hago para cambiar la contraseña de mi cuenta?",
-    "The river bank was flooded after three days of rain.",
-    "El perro de al lado ladra toda la noche y no puedo dormir.",
-    "What is 2 + 2? Explain it step by step.",
-    "¿Cuánto es el 15 % de 2.350 dólares?",
-    "Write an email to John Smith about the discount until 3 May 2024.",
-    "Escribí un correo para María Pérez sobre la reunión del martes.",
-    "def total(rows): return sum(row['price'] * row['count'] for row in rows)",
-    "¿Quién descubrió América y en qué año?",
-    "Who was the first president of the United States?",
-    "Is it safe to take ibuprofen with coffee?",
-    "¿Qué diferencia hay entre un virus y una bacteria?",
-    "Translate this paragraph into German, and keep the formatting.",
-    "Resumime este artículo en tres líneas, por favor.",
-    "why",
-    "¿Y el segundo?",
-    "I've decided to use PostgreSQL instead of MySQL for the billing service.",
-    "Soy alérgico a los maníes; tenelo en cuenta en las recetas.",
-    "Turn off dark mode in the settings menu of the app",
-    "¿Cómo desactivo las notificaciones del teléfono?",
-    "Which is cheaper, the train from Madrid to Barcelona or the plane?",
-    "La inflación bajó en marzo, según el informe que publicó ayer el banco central.",
-    "Plan a seven-day trip to Japan for two adults and a child, with a budget of $4,000, and list the hotels.",
-)
 
 
 def main(arguments: list[str]) -> int:
@@ -94,8 +68,9 @@ def _scratch(folder: Path) -> Iterator[Path]:
 
 def made_of(source: Source, scratch: Path) -> Made:
     """Raises EmbeddingRefused if the model is absent, altered, or can't be exported."""
-    packaged = source.model == BUILTIN
-    local = checked_copy(packaged_folder(), scratch / "model") if packaged else local_path(source.model)
+    if source.model == BUILTIN:
+        return packaged.made(source, scratch)
+    local = local_path(source.model)
     warnings.simplefilter("ignore")  # the libraries' own, of no use to whoever reads our log
     try:
         original = _loaded(source.model if local is None else str(local), offline=local is not None)
@@ -123,10 +98,6 @@ def _loaded(model: str, *, offline: bool) -> Any:
 
 
 def _smooth(original: Any) -> None:
-    """Divide every linear layer's input by a factor per channel, and multiply its weights by the same. The product
-    stays, and no few channels with large values leave the others only a handful of int8's steps (Xiao et al.,
-    SmoothQuant, 2023). all-MiniLM-L6-v2 has a mean cosine with the original of 0.998 instead of 0.994, in no more time.
-    """
     import torch  # noqa: PLC0415 (seconds to load; a finished export needs none of it)
 
     largest: dict[Any, Any] = {}
@@ -137,12 +108,11 @@ def _smooth(original: Any) -> None:
 
     linear = [layer for layer in original.modules() if isinstance(layer, torch.nn.Linear)]
     watches = [layer.register_forward_pre_hook(watch) for layer in linear]
-    original.encode(list(_CALIBRATION), batch_size=1, show_progress_bar=False)
+    original.encode(list(SAMPLES), batch_size=1, show_progress_bar=False)
     for handle in watches:
         handle.remove()
     for layer, activations in largest.items():
-        weights = layer.weight.detach().abs().amax(0)
-        factors = activations.clamp(min=1e-5) ** _MIGRATION / weights.clamp(min=1e-5) ** (1 - _MIGRATION)
+        factors = torch.from_numpy(smoothing(activations.numpy(), layer.weight.detach().abs().amax(0).numpy()))
         layer.weight.data.mul_(factors)
         layer.register_forward_pre_hook(lambda _, inputs, inverse=1 / factors: (inputs[0] * inverse,))
 

