@@ -22,6 +22,7 @@ _OURS = ("none", "same-origin")  # of Sec-Fetch-Site: typed by the user; our own
 _PORTS = {"http": 80, "https": 443}
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _TOKENS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,2000}")  # of a list of header names
+_HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::\d{0,5})?")  # nothing in front of it, and no path
 _PREFLIGHT_SECONDS = 600
 EXPOSED = (
     *(
@@ -108,6 +109,8 @@ class Sites:
 def authority(scheme: str, host: str) -> tuple[str, str, int | None]:
     """Scheme, name and port of what a Host header names; None for a port that is no number."""
     try:
+        if not _HOST.fullmatch(host):
+            return scheme, "", None
         url = urlsplit(f"//{host}")
         return scheme, (url.hostname or ""), url.port or _PORTS.get(scheme)
     except ValueError:

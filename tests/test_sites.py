@@ -55,7 +55,9 @@ def outcome(asked: Sites, kind: Kind, *headers: tuple[str, str], port: int | Non
         ("", "foreign_host"),
         ("[::1", "foreign_host"),
         ("localhost:99999", "foreign_host"),
-        ("user@localhost:8484", "passes"),  # no browser sends that
+        ("user@localhost:8484", "foreign_host"),
+        ("evil.example:8484@localhost:8484", "foreign_host"),
+        ("localhost:8484/evil.example", "foreign_host"),  # no browser sends that
     ],
 )
 @pytest.mark.parametrize("kind", ["api", "numbers", "other"])

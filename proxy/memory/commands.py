@@ -40,6 +40,14 @@ _BEHIND = re.compile(
     r"(?:olvid[ae](?:te)?l[oa]s?|borral[oa]s?|(?:please )?forget (?:it|that|them)(?: please)?)[\s.!]*$"
 )
 
+# An order in the form of a question.
+_BIDS = re.compile(
+    r"\W*(?:please |por favor,? )?(?:can|could|would|will) you\b|\W*(?:por favor,? )?(?:podes|podrias|puedes)\b"
+)
+# The whole message: "Delete my phone number."
+_MINE = re.compile(
+    r"\W*(?:please,? |por favor,? )?(?:delete|erase|remove|borra|elimina|quita)\s(?=(?:my|mi|mis|nuestr[oa]s?|our)\s)"
+)
 # What says where from, or why: "… from your memory", "…, I don't want it stored".
 _BESIDES = re.compile(
     r"\s(?:from|out of|de) (?:your |tu |la )?(?:memory|notes|memoria|what you (?:know|remember|have)\b.*)\W*$"
@@ -59,6 +67,8 @@ def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
     parts = [without_ours(part) for part in texts(message)]
     if _has_one_text(parts) and _is_whole(own):
         return tuple(_orders(own))
+    if _has_one_text(parts) and len(list(sentences(own))) == 1 and (mine := _MINE.match(folded(own))) is not None:
+        return (Forgetting(own[mine.end() :].strip(" .!")),)
     found = (order for passage in own_words(*parts).passages for order in _orders(passage))
     return tuple(order for order in found if order.what != "")
 
@@ -104,8 +114,10 @@ def _orders(passage: str) -> Iterator[Forgetting]:
 
 def _order(sentence: str) -> Forgetting | None:
     said = sentence.strip()
-    if said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?"):
+    asks = said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
+    if asks and _BIDS.match(folded(said)) is None:
         return None
+    said = said.strip("¿? ") if asks else said
     return next(filter(None, (_in_language(said, signals) for signals in SIGNALS.values())), None)
 
 

@@ -22,8 +22,9 @@ from proxy.memory.terms import terms
 
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features
-# How likely a statement must end an older one to take its place, and if their words say so by themselves.
-ENDS, ENDS_BY_RULE = 0.6, 0.05
+# How likely a statement must end an older one to take its place; where it denies something that they share; and where
+# their words say so by themselves.
+ENDS, ENDS_BY_DENIAL, ENDS_BY_RULE = 0.6, 0.35, 0.05
 COMPARED = 48  # older statements that are compared in full, the likest
 _GRAM = 4  # characters
 _NEVER_BEFORE = 0.0  # the likeness of the second best where there is none
@@ -37,10 +38,17 @@ def ended_by(new: str, older: Sequence[str]) -> tuple[bool, ...]:
         return ()
     places = _likest(new, older)
     likely = _trees().scores(pairs(new, [older[at] for at in places], change(new)))
-    by_rule = [replaces(gist(new), gist(older[at])) for at in places]
-    ended = likely > np.where(by_rule, _logit(ENDS_BY_RULE), _logit(ENDS))
+    ended = likely > np.array([_logit(_needed(new, older[at])) for at in places])
     found = dict(zip(places, ended.tolist(), strict=True))
     return tuple(found.get(at, False) for at in range(len(older)))
+
+
+def _needed(new_text: str, old_text: str) -> float:
+    new, old = gist(new_text), gist(old_text)
+    if replaces(new, old):
+        return ENDS_BY_RULE
+    denies = new.ends and not old.ends and same_holder(new, old) and bool(_terms(new_text) & _terms(old_text))
+    return ENDS_BY_DENIAL if denies else ENDS
 
 
 def change(text: str) -> float:

@@ -91,7 +91,8 @@ def _without_vague(found: Sequence[Read]) -> list[Read]:
 
 
 def _is_vague(each: Read) -> bool:
-    return not (each.said.values or each.said.names or each.said.holder or each.explicit or each.standing)
+    said = each.said
+    return not (said.values or said.names or said.holder or said.ends or each.explicit or each.standing)
 
 
 def _content(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from proxy.memory.ending import ended_by
+from proxy.memory.ending import abouts, ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import Gist, gist
 from proxy.memory.superseding import remainder, returns_from
@@ -220,13 +220,23 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
     if len(agree) == 1 and len(wanted) <= _FEW_WORDS:
         return tuple(agree)
     alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
-    return tuple(alike) if len(alike) == 1 else ()
+    if len(alike) == 1 or best:
+        return tuple(alike) if len(alike) == 1 else ()
+    return tuple(_of_what(what, [fact for fact in theirs if fact.superseded_by is None]))
 
 
 def _is_alike(about: Gist, said: Gist) -> bool:
     return bool(about.slots & said.slots or (about.aspects & said.aspects and said.orders))
 
 
+def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
+    """The one fact about what the order names, where no word agrees: "my address", "where I live"."""
+    like = {fact.id: float(abouts(what) @ abouts(fact.value)) for fact in facts}
+    near = [fact for fact in facts if like[fact.id] >= _ABOUT_THE_SAME]
+    return near if len(near) == 1 else []
+
+
+_ABOUT_THE_SAME = 0.8  # cosine of what an order and a fact are about
 _FEW_WORDS = 4  # of an order: one that agrees, and in one fact alone, will do
 _REASON = re.compile(r"[,.;:]\s|\s(?:because|since|cos|porque|ya que|i don't|que no)\b", re.IGNORECASE)
 _OF_ORDERS = frozenset(terms("rule thing part regla cosa parte dato fact name nombre anymore"))

@@ -73,29 +73,64 @@ _UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
 _SHOUTED = re.compile(rf"[ \t]*[^a-z\n]*[{_UPPER}][^a-z\n]{{6,}}$")
 
 
+# What a tool sets in front of a text, up to the end of the message; a question alone behind it is the user's again.
+_TOOLED = re.compile(
+    r"^[ \t]*(?:\[[\w-]*[a-z][\w-]*(?:\s[^\]\n]{1,200})?\]\s*(?:result|output|resultado|salida|contents?|contenido)\b"
+    r"|(?:(?:tool|function|command|shell|file|search)\s+)?(?:result|results|output|resultados?|salida)"
+    r"(?:\s+(?:of|from|for|de|del)\s[^:\n]{1,80})?:(?=\s))",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ASKED = re.compile(r"\n[ \t]*\n[ \t]*[^\n.!?]{1,200}\?\s*\Z")
+# A file's name or a mail's head, up to a last paragraph that asks for something.
+_HEADED = re.compile(
+    r"^[ \t]*(?:(?:#{1,3}[ \t]*)?[\w./-]{1,80}"
+    r"\.(?:md|txt|py|js|ts|json|ya?ml|toml|csv|log|html|ini|cfg|conf|sh|sql|java|go|rs)\b:?[ \t]*$"
+    r"|[^.!?\n]{0,40}\s[\w/-]{1,60}\.(?:md|txt|csv|log|json|ya?ml|docx?|pdf):[ \t]*$"
+    r"|(?:from|to|subject|de|para|asunto):[ \t][^\n]*\n"
+    r"(?:from|to|cc|date|sent|subject|de|para|fecha|asunto|enviado):[ \t])",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LAST_PARAGRAPH = re.compile(r"\n[ \t]*\n(?:(?!\n[ \t]*\n).)+\Z", re.DOTALL)
+
+
 def enclosed(text: str) -> list[tuple[int, int]]:
     """Where something enclosed stands, in order, none in another: a fence, a tag, a quotation of more than a name's
-    length, recorded lines, the context that a program's prompt gives."""
+    length, recorded lines, what a tool or a file's name heads, the context that a program's prompt gives."""
     found: list[tuple[int, int]] = []
-    left = text
+    left, given = text, None
     for table in (_FENCE, _TAG, _RECORDED, _QUOTED):
+        if table is _RECORDED:
+            given = _headed(left) or _context(left)
         spans = [each.span() for each in table.finditer(left) if table is not _QUOTED or not _is_name(each.group())]
         for start, end in spans:
             left = f"{left[:start]}{_TAKEN * (end - start)}{left[end:]}"
         found += spans
-    given = _context(left)
-    return sorted([*(span for span in found if span[1] <= given[0] or given[1] <= span[0]), *[given] * any(given)])
+    if given is None:
+        return sorted(found)
+    return sorted([*(span for span in found if span[1] <= given[0] or given[1] <= span[0]), given])
 
 
-def _context(text: str) -> tuple[int, int]:
+def _headed(text: str) -> tuple[int, int] | None:
+    if (tool := _TOOLED.search(text)) is not None:
+        asked = _ASKED.search(text, tool.end())
+        return tool.start(), asked.start() if asked else len(text)
+    if (heading := _HEADED.search(text)) is None:
+        return None
+    last = _LAST_PARAGRAPH.search(text, heading.end())
+    plainly = folded(last.group()) if last else ""
+    asks = "?" in plainly or HANDING.works.search(plainly) is not None
+    return heading.start(), last.start() if last and asks else len(text)
+
+
+def _context(text: str) -> tuple[int, int] | None:
     """From the label of what a program's prompt gives as context up to the question that it puts."""
     plainly = folded(text)
     label = HANDING.context_label.search(plainly)
     if label is None:
-        return 0, 0
+        return None
     asked = list(HANDING.question_label.finditer(plainly, label.end()))
     if not asked and "\n" not in text[label.start() :].strip():
-        return 0, 0
+        return None
     return label.start(), asked[-1].start() if asked else len(text)
 
 

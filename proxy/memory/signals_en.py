@@ -328,10 +328,11 @@ forget (?:that |about |everything about |everything (?:you know |i (?:said|told 
 (?:don't|do not|stop) remember(?:ing)? (?:that |about |anything about |the )?
 (?:delete|erase|remove|wipe|clear|drop) (?:everything |all |anything |what )(?:(?:that )?you (?:know|have|remember
   |stored|saved) |(?:that )?i(?:'ve| have)? (?:said|told you|mentioned|wrote|shared) )?(?:about |on )?
-(?:delete|erase|wipe|clear|remove) (?:your|the|my|all) (?:memory|memories)(?: of| about)? ?
+(?:delete|erase|wipe|clear|remove) (?:all )?(?:your|the|my|all|of your) (?:memory|memories)(?: of| about)? ?
 (?:delete|erase|remove|drop|take|wipe) (?=.* (?:from|out of) (?:your )?(?:memory|notes|what you (?:know|remember|have)))
 """
 EVERYTHING = """
+memory | all memory | all memories | all your memory
 everything | everything about me | all about me | me | about me | all of it | everything you know | everything i said
 all | everything i told you | it all | you know about me | everything you know about me
 """

@@ -26,6 +26,7 @@ def part(said: str) -> dict[str, Any]:
         "Hi! Please forget everything you know about me. Thank you very much.",
         "Hello there,\nforget everything.\nThanks!",
         "Forget it all",
+        "Erase all memory.",
         "Olvidá todo",
         "Olvidate de todo, por favor.",
         "Hola. Borrá todo lo que sabés de mí. Muchas gracias",
@@ -69,6 +70,10 @@ def test_one_that_stands_in_a_text_is_not(said: str) -> None:
         ("Olvidate de cuánto gano, no quiero que lo guardes.", "cuánto gano"),
         ("Por favor olvidá lo que te dije de mi sueldo", "mi sueldo"),
         ("quiero que borres lo de la dieta", "la dieta"),
+        ("Could you please forget where I live?", "where I live"),
+        ("¿Podés olvidar dónde vivo?", "dónde vivo"),
+        ("Delete my phone number.", "my phone number"),
+        ("Borrá mi número de teléfono.", "mi número de teléfono"),
     ],
 )
 def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
@@ -76,7 +81,13 @@ def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["delete the last line of the file", "no te olvides de que soy celíaco", "quita la coma"]
+    "said",
+    [
+        "delete the last line of the file",
+        "Delete my last paragraph. Then go on.",
+        "no te olvides de que soy celíaco",
+        "quita la coma",
+    ],
 )
 def test_what_is_no_order_to_memory(said: str) -> None:
     assert commands(user(said)) == ()

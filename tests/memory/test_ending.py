@@ -27,6 +27,8 @@ STATEMENTS = [
         ("ya no soy vegetariana", ["soy vegetariana", "mi hijo es vegetariano"], (True, False)),
         ("ahora trabajo en una imprenta", ["trabajo en un banco", "mi hermana trabaja en un hospital"], (True, False)),
         ("the launch slipped to 15 April", ["the launch is on 1 March", "the backend is written in Go"], (True, False)),
+        ("I no longer have a dog", ["I have a dog called Rex", "my son has a dog"], (True, False)),
+        ("Ya no tengo perro", ["Tengo un perro llamado Rex"], (True,)),
         ("we adopted a cat as well", ["we have a dog called Rex"], (False,)),
         ("mi hijo es alérgico al huevo", ["soy alérgica a la penicilina"], (False,)),
         ("the budget of the kitchen is 9k", ["the budget of the trip is 3k"], (False,)),
