@@ -6,6 +6,7 @@
     rules.py    rules between settings
     explain.py  errors in the file's own words
     profiles.py the numbers of context management, as a table
+    prices.py   what models cost, where the file is silent
 
 Secrets come from the environment alone, and no error, log or repr shows one.
 """
@@ -14,13 +15,13 @@ import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
 from proxy.config.explain import explained, is_secret, schema_at
 from proxy.config.model import Config, PriceSetting, Upstream
+from proxy.config.prices import KIMI_PRICES, UNPRICED
 from proxy.config.rules import broken, is_loopback, shows_content
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.values import key_hash
@@ -40,17 +41,6 @@ __all__ = [
 ]
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
-
-# US dollars per million tokens, Moonshot's list prices. Used for the dialect `kimi` unless the file names a price.
-KIMI_PRICES: Mapping[str, Price] = MappingProxyType(
-    {
-        "kimi-k3.1-pro": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
-        "kimi-k3": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
-        "kimi-k2.7-code": Price(input=0.95, cached=0.19, write=0.95, output=4.00),
-        "kimi-k2.7-code-highspeed": Price(input=1.90, cached=0.38, write=1.90, output=8.00),
-        "kimi-k2.6": Price(input=0.95, cached=0.16, write=0.95, output=4.00),
-    }
-)
 
 
 def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = None, port: int | None = None) -> Config:
@@ -105,7 +95,7 @@ def price_for(upstream: Upstream, model: str) -> Price:
 
 
 def _price(setting: PriceSetting) -> Price:
-    cached = setting.input if setting.cached is None else setting.cached
+    cached = UNPRICED * setting.input if setting.cached is None else setting.cached
     write = setting.input if setting.write is None else setting.write
     return Price(input=setting.input, cached=cached, write=write, output=setting.output)
 

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from proxy.config.prices import UNPRICED
 from proxy.types import BreakEven, Price
 from proxy.wire.dialects import PrefixCache
 
@@ -38,8 +39,6 @@ RESERVE = 0.05
 # Where the prefix cache is cheaper than that, a prompt that is far from its limit is left alone: what a fold would save
 # does not pay for recalling what it left out, once that is asked for.
 DEAR = 0.4
-# Where no price is configured: cached tokens cost .1 to .5 of the input price, by provider and model.
-UNPRICED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
     was seen to hold (`cached_tokens` of the usage); None: not seen yet."""
     write = max(price.write, price.input) / price.input if price.input else 1.0
     if cache.ttl <= 0:
-        return Rates(write, write)
+        return Rates(1.0, 1.0)  # nothing is written either
     if cache.ttl <= idle:
         return Rates(write, write, cache.block, cache.minimum)
     cached = min(price.cached / price.input, write) if price.input else UNPRICED

@@ -34,7 +34,8 @@ class Managed:
     original: int
     sent: int
     mechanisms: Mechanisms
-    repeated: int
+    repeated: int  # tokens that a prefix cache would have held of the original prompt
+    expected: int  # of the sent one, whatever it takes to be cached
     busted: int
     state: PathState
     trail: Trail
@@ -183,6 +184,7 @@ class _Planner:
             sent=sent,
             mechanisms=mechanisms if is_changed else Mechanisms(),
             repeated=self.around.rates.held(self.figures.original, self.figures.passed_before()),
+            expected=repeated if is_changed else min(repeated, self.figures.passed_before()),
             busted=self.figures.repeated() - repeated,
             state=state,
             trail=self._trail(draft),

@@ -40,7 +40,7 @@ Reasoning = Literal["optional", "with_calls", "with_call_turns"]
 
 @dataclass(frozen=True, slots=True)
 class PrefixCache:
-    """How the upstream remembers the beginning of a prompt. The defaults describe an upstream that does not."""
+    """How the upstream remembers the beginning of a prompt. The defaults describe one that is known not to."""
 
     ttl: float = 0.0  # seconds of idleness that it survives for sure; 0: there is no cache, inf: until evicted
     block: int = 1  # tokens: a prefix is found in multiples of this
@@ -190,7 +190,9 @@ GENERIC = Dialect(
     refuses=MappingProxyType(
         {rule: text for rule, text in _OPENAI.items() if rule not in ("too_many_tools", "repeated_result")}
     ),
-    cache=PrefixCache(),
+    # Not known, so assumed to hold all for as long as any provider documents (OpenAI's extended retention, 24 hours):
+    # a cache that is there and was not reckoned with makes every fold a loss.
+    cache=PrefixCache(ttl=86_400.0),
     include_usage=False,
 )
 

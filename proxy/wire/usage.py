@@ -27,14 +27,21 @@ def parse_usage(usage: Json) -> Usage | None:
     completion = _count(usage.get("completion_tokens"))
     if prompt is None and completion is None:
         return None
-    cached = max(
-        _count(_detail(usage, "prompt_tokens_details", "cached_tokens")) or 0,
-        _count(usage.get("cached_tokens")) or 0,
-        _count(usage.get("prompt_cache_hit_tokens")) or 0,
+    told = (
+        _count(_detail(usage, "prompt_tokens_details", "cached_tokens")),
+        _count(usage.get("cached_tokens")),
+        _count(usage.get("prompt_cache_hit_tokens")),
     )
+    cached = max(count or 0 for count in told)
     reasoning = _count(_detail(usage, "completion_tokens_details", "reasoning_tokens")) or 0
     prompt, completion = prompt or 0, completion or 0
-    return Usage(prompt, completion, min(cached, prompt), min(reasoning, completion))
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_tokens=min(cached, prompt),
+        reasoning_tokens=min(reasoning, completion),
+        reports_none_cached=cached == 0 and any(count is not None for count in told),
+    )
 
 
 def find_usage(body: Json) -> Usage | None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.config.prices import UNPRICED
 from proxy.memory.economics import (
     FORCED,
     REGRET,
     RESERVE,
-    UNPRICED,
     Books,
     Folding,
     Rates,

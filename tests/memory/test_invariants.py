@@ -156,6 +156,7 @@ def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
         shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
         least = each.around.rates.cost(each.managed.sent, min(shared + SLACK, each.managed.sent))
         assert spent >= least - SLACK * each.around.rates.write
+        assert 0 <= each.managed.expected <= min(shared + SLACK, each.managed.sent)
 
 
 def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Told]) -> None:

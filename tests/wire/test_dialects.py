@@ -63,7 +63,7 @@ def test_a_rule_that_needs_a_parameter_has_it(dialect: Dialect) -> None:
         ("deepseek", True, False, "with_call_turns", PrefixCache(ttl=7200, block=64)),
         ("mistral", False, True, "optional", PrefixCache(ttl=300, block=64)),
         ("vllm", True, False, "optional", PrefixCache(ttl=math.inf, block=16)),
-        ("generic", False, False, "optional", PrefixCache(ttl=0)),
+        ("generic", False, False, "optional", PrefixCache(ttl=86_400)),
     ],
 )
 def test_what_each_upstream_knows(

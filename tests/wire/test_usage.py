@@ -50,6 +50,12 @@ _detail_keys = ["prompt_tokens_details", "completion_tokens_details"]
             Usage(9, 5, 0, 5),
         ),
         ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": None}, Usage(9, 5)),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 0}},
+            Usage(9, 5, reports_none_cached=True),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": 0}, Usage(9, 5, reports_none_cached=True)),
+        ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": None}}, Usage(9, 5)),
         ({"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": -1}, Usage(9, 5)),
         ({"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": True}, Usage(9, 5)),
         ({"prompt_tokens": 9}, Usage(9, 0)),
