@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.bench.context_data import Conversation
-from tests.bench.context_replay import Bench, Received, bench, original, repeated
+from tests.bench.context_replay import Bench, Provider, Received, bench, original, repeated
 
 SLIDING_TURNS = 6
 COLD = 1.0
@@ -69,9 +69,9 @@ class Course:
         return above / sum((at - middle) ** 2 for at in range(len(late)))
 
 
-def courses(conversations: Iterable[Conversation], ratio: float, **sections: Any) -> list[Course]:
-    with bench(cached_price=ratio, **sections) as running:
-        return [course(running, conversation, ratio) for conversation in conversations]
+def courses(conversations: Iterable[Conversation], of: Provider, **sections: Any) -> list[Course]:
+    with bench(of, **sections) as running:
+        return [course(running, conversation, of.ratio) for conversation in conversations]
 
 
 def course(running: Bench, conversation: Conversation, ratio: float) -> Course:
