@@ -6,13 +6,13 @@
     rules.py    rules between settings
     explain.py  errors in the file's own words
     profiles.py the numbers of context management, as a table
-    prices.py   what models cost, where the file is silent
+    prices.py   what models cost and how they are cached, where the file is silent: models.yaml
 
 Secrets come from the environment alone, and no error, log or repr shows one.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from proxy.config.explain import explained, is_secret, schema_at
 from proxy.config.model import Config, PriceSetting, Upstream
-from proxy.config.prices import KIMI_PRICES, UNPRICED
+from proxy.config.prices import UNPRICED, listed, write_factor
 from proxy.config.rules import broken, is_loopback, shows_content
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.values import key_hash
@@ -80,23 +80,19 @@ def json_schema() -> dict[str, Any]:
 
 def price_for(upstream: Upstream, model: str) -> Price:
     """What `upstream` charges for `model`, named as asked for or as sent: its exact name in `prices`, then the first
-    pattern, then `price`, then the list price of a Kimi model. Unknown: zero."""
+    pattern, then `price`, then its provider's list price (models.yaml). Unknown: zero."""
     names = (model, upstream.aliases.get(model, model))
-    for name in names:
-        if name in upstream.prices:
-            return _price(upstream.prices[name])
-    for pattern, setting in upstream.prices.items():
-        if any(fnmatchcase(name, pattern) for name in names):
-            return _price(setting)
-    if upstream.price:
-        return _price(upstream.price)
-    listed = KIMI_PRICES if upstream.dialect == "kimi" else {}
-    return next((listed[name] for name in names if name in listed), Price())
+    setting = next((upstream.prices[name] for name in names if name in upstream.prices), None)
+    if setting is None:
+        matching = (each for each in upstream.prices if any(fnmatchcase(name, each) for name in names))
+        pattern = next(matching, None)
+        setting = upstream.price if pattern is None else upstream.prices[pattern]
+    return (listed(upstream.dialect, names) or Price()) if setting is None else _price(setting, names)
 
 
-def _price(setting: PriceSetting) -> Price:
+def _price(setting: PriceSetting, names: Iterable[str]) -> Price:
     cached = UNPRICED * setting.input if setting.cached is None else setting.cached
-    write = setting.input if setting.write is None else setting.write
+    write = write_factor(names) * setting.input if setting.write is None else setting.write
     return Price(input=setting.input, cached=cached, write=write, output=setting.output)
 
 

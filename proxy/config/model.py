@@ -89,7 +89,9 @@ class PriceSetting(Section):
         "quarter of input. As input: there is no such cache.",
     )
     write: Dollars | None = Field(
-        default=None, description="US dollars per million prompt tokens written to that cache. Absent: as input."
+        default=None,
+        description="US dollars per million prompt tokens written to that cache. Absent: as input, or above it "
+        "as the model's own provider takes it.",
     )
     output: Dollars = Field(description="US dollars per million completion tokens.")
 

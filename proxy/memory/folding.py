@@ -155,7 +155,10 @@ class Folder:
         return replace(fold, capped=tuple(self.figures.capped))
 
     def fold_results(self, draft: Draft) -> None:
-        """Old results are left out before any turn is, where a limit demands it or it pays."""
+        """Old results are left out before any turn is, where a limit demands it or it pays: it does not where what was
+        thought after them is lost with them."""
+        if self.around.rates.rethinking and not self.figures.is_too_large(draft):
+            return
         prompt = tools.Prompt(
             start=draft.fold.start if draft.fold else self.progress.preamble,
             before=self.figures.prefix(draft) + draft.head,

@@ -150,7 +150,7 @@ class _Planner:
             facts=stated + draft.facts,
             recall=draft.volatile_tokens - draft.facts,
         )
-        spent = self.around.rates.cost(sent, repeated)
+        spent = self.around.rates.cost(sent, repeated) + self.around.rates.rethinking * self._lost(draft)
         state = PathState(
             turns=progress.turns,
             at=self.around.now,
@@ -189,6 +189,13 @@ class _Planner:
             state=state,
             trail=self._trail(draft),
         )
+
+    def _lost(self, draft: Draft) -> int:
+        """Tokens of thinking that is lost, since what stands before it is another fold."""
+        before = self.state.fold if self.state else None
+        if not self.around.rates.rethinking or draft.fold == before:
+            return 0
+        return sum(self.figures.standing(draft).thought)
 
     def _trail(self, draft: Draft) -> Trail:
         fold, start, topic = draft.sent_fold, self.figures.start(draft), self.progress.topic

@@ -3,15 +3,15 @@ usage has shown it: where there is a cache that was not reckoned with, each fold
 while not to fold where there is none merely saves less."""
 
 from proxy.config import Upstream
-from proxy.types import Price
-from proxy.wire.dialects import DIALECTS, PrefixCache
+from proxy.config.prices import prefix_cache
+from proxy.types import PrefixCache, Price
 
 NONE = PrefixCache()
 
 
-def assumed(upstream: Upstream, price: Price, *, shown_none: bool = False) -> PrefixCache:
+def assumed(upstream: Upstream, model: str, price: Price, *, shown_none: bool = False) -> PrefixCache:
     """The cache to reckon with. `shown_none`: by `CacheEvidence`."""
     costs_the_same = 0 < price.input <= price.cached
     if upstream.cache == "none" or costs_the_same or shown_none:
         return NONE
-    return DIALECTS[upstream.dialect].cache
+    return prefix_cache(upstream.dialect, upstream.aliases.get(model, model))

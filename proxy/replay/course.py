@@ -176,7 +176,7 @@ class Course:
         self, way: Way, request: ChatRequest, sent: ChatRequest, plan: Plan, conversation: str, *, details: bool
     ) -> Replayed:
         price = price_for(way.upstream.config, request.model)
-        cache = prefix_cache.assumed(way.upstream.config, price)
+        cache = prefix_cache.assumed(way.upstream.config, request.model, price)
         rates = economics.rates(price, cache, idle=0.0)
         prompts = {
             "full": self._prompt(request, request.messages),

@@ -197,7 +197,8 @@ class Planner:
         dialect = DIALECTS[upstream.config.dialect]
         price = price_for(upstream.config, request.model)
         shown_none = self._calibrations.caches.shows_none(upstream.name, request.model)
-        cache = prefix_cache.assumed(upstream.config, price, shown_none=shown_none)
+        known = prefix_cache.assumed(upstream.config, request.model, price)
+        cache = prefix_cache.assumed(upstream.config, request.model, price, shown_none=shown_none)
         idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
         around = Circumstances(
             now=now,
@@ -215,7 +216,7 @@ class Planner:
             case, elision = elision_of(request, case, around.rates, self._counted)
             managed = planning.make(case, shortened(so_far, elision), memory, around)
         managed = told(managed, case, elision)
-        if idle > MOST_IDLE:
+        if idle > MOST_IDLE or managed.sent < known.minimum:
             managed = replace(managed, expected=0)
         if cache == prefix_cache.NONE:
             managed = replace(managed, repeated=0, busted=0)

@@ -31,13 +31,13 @@ class CacheEvidence:
     def shows_none(self, upstream: str, model: str) -> bool:
         return self._misses.get((upstream, model), 0) >= MISSES
 
-    def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int, minimum: int = 0) -> None:
-        """`repeated`: tokens of the prompt's beginning that the upstream had seen within `MOST_IDLE`. `minimum`: of a
-        prompt that it caches."""
+    def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
+        """`repeated`: tokens of the prompt's beginning that the upstream had seen within `MOST_IDLE`; 0 if the prompt
+        is shorter than what it caches."""
         key = (upstream, model)
         if usage.cached_tokens:
             self._misses.pop(key, None)
-        elif usage.reports_none_cached and repeated >= max(minimum, LEAST_REPEATED):
+        elif usage.reports_none_cached and repeated >= LEAST_REPEATED:
             self._misses[key] = min(MISSES, self._misses.pop(key, 0) + 1)
             while len(self._misses) > self._most:
                 self._misses.popitem(last=False)

@@ -201,7 +201,7 @@ FLAT = {"input": 1, "output": 2}
         (KIMI, "kimi-k2.6", Price(0.95, 0.16, 0.95, 4.0)),
         (KIMI, "kimi-k2.7-code", Price(0.95, 0.19, 0.95, 4.0)),
         (KIMI, "kimi-k3", Price(3.0, 0.3, 3.0, 15.0)),
-        (KIMI, "kimi-k3.1-pro", Price(3.0, 0.3, 3.0, 15.0)),
+        (KIMI, "kimi-k3.1-pro", Price(2.0, 0.2, 2.0, 10.0)),
         (KIMI, "unheard-of", Price()),
         ({**KIMI, "dialect": "vllm"}, "kimi-k2.6", Price()),
         ({**KIMI, "price": FLAT}, "kimi-k2.6", Price(1, 0.25, 1, 2)),

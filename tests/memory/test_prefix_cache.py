@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config import Upstream, price_for
-from proxy.config.prices import UNPRICED
+from proxy.config.prices import UNPRICED, prefix_cache
 from proxy.memory.economics import rates
 from proxy.memory.prefix_cache import NONE, assumed
 from proxy.wire.dialects import DIALECTS
@@ -41,8 +41,8 @@ def test_every_upstream_has_one_unless_it_is_known_not_to(
 ) -> None:
     entry = upstream(dialect=dialect, **settings)
     price = price_for(entry, "m")
-    cache = assumed(entry, price, shown_none=shown_none)
-    assert cache == (NONE if cached == 1.0 else DIALECTS[dialect].cache)
+    cache = assumed(entry, "m", price, shown_none=shown_none)
+    assert cache == (NONE if cached == 1.0 else prefix_cache(dialect, "m"))
     assert rates(price, cache, idle=0.0).cached == pytest.approx(cached)
 
 
@@ -59,6 +59,6 @@ def test_a_cached_token_never_costs_more_than_one_that_is_not(
     priced = {"input": 1, "output": 4} | ({} if cached is None else {"cached": cached})
     entry = upstream(dialect=dialect, cache=cache, price=priced)
     price = price_for(entry, "m")
-    found = rates(price, assumed(entry, price, shown_none=shown_none), idle=idle)
+    found = rates(price, assumed(entry, "m", price, shown_none=shown_none), idle=idle)
     assert 0 <= found.cached <= found.write
     assert found.write == 1.0

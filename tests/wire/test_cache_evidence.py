@@ -37,13 +37,6 @@ def test_several_reports_of_nothing_where_much_was_repeated(told: Sequence[tuple
     assert not evidence.shows_none("other", "m")
 
 
-def test_below_the_minimum_of_a_model_nothing_is_shown() -> None:
-    evidence = CacheEvidence()
-    for _ in range(MISSES):
-        evidence.observe("up", "m", NONE, repeated=4_000, minimum=4_096)
-    assert not evidence.shows_none("up", "m")
-
-
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from([NONE, SOME, SILENT]), st.sampled_from([LONG, SHORT]))))
 def test_it_is_bounded_and_what_leaves_is_assumed_again(told: Sequence[tuple[int, Usage, int]]) -> None:
     evidence = CacheEvidence(most=4)
