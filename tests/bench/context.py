@@ -32,6 +32,19 @@ UPSTREAMS = (
     Provider("generic, a cached price and no report", "generic", USUAL, "nothing", USUAL),
     Provider("generic, a cached price and reports of none", "generic", USUAL, "misses", 1.0),
     Provider("generic, no price and no report", "generic", None, "nothing", UNPRICED),
+    # With the profile of its example: at its prices no hard budget of 4,000 tokens pays.
+    Provider(
+        "OpenAI since GPT-5.6 (dearer writes, breakpoints), balanced",
+        "openai",
+        0.1,
+        "nothing",
+        0.1,
+        write=1.25,
+        minimum=1_024,
+        breakpoints=True,
+        model="gpt-6-sol",
+        profile="balanced",
+    ),
 )
 BUDGETS = (1_000, 2_000, 4_000)
 QUICK = 3  # one conversation in so many, of those that are many

@@ -123,6 +123,7 @@ class Bench:
     upstream: Upstream
     client: httpx.Client
     services: Services  # of the proxy, which runs in a thread of this process: only to read
+    model: str = MODEL
     requests: dict[str, str] = field(default_factory=dict)  # id of the last one, by key
 
     def ask(
@@ -138,7 +139,7 @@ class Bench:
         """The prompt that the upstream got for these messages."""
         if reply is not None:
             self.upstream.replies[key] = reply
-        body = {"model": MODEL, "messages": messages, **({"tools": tools} if tools else {}), **fields}
+        body = {"model": self.model, "messages": messages, **({"tools": tools} if tools else {}), **fields}
         given = {"authorization": f"Bearer {key}", **(headers or {})}
         answered = self.client.post("/v1/chat/completions", json=body, headers=given).raise_for_status()
         self.requests[key] = answered.headers["x-olvido-request"]
@@ -173,6 +174,11 @@ class Provider:
     cached_price: float | None  # as configured, the input price being 1; None: no price is
     tells: Tells
     ratio: float  # what a cached token really costs; 1: there is no cache
+    write: float = 1.0  # what one costs that is written to it
+    minimum: int = 0  # tokens: shorter prompts are not cached
+    breakpoints: bool = False  # a prompt is found only where an earlier one ended
+    model: str = MODEL
+    profile: str = "lean"  # of plain chats
 
 
 def provider(ratio: float) -> Provider:
@@ -199,6 +205,7 @@ def bench(of: Provider | None = None, **sections: Any) -> Iterator[Bench]:
         settings = config(
             **{
                 "upstreams": [entry],
+                "context": {"profile": of.profile},
                 "storage": {"kind": "memory"},
                 "server": {"port": 0, "drain": 5},
                 "reuse": {"exact": {"enabled": False}, "intent": {"enabled": False}},
@@ -211,7 +218,7 @@ def bench(of: Provider | None = None, **sections: Any) -> Iterator[Bench]:
             httpx.Client(base_url=address, trust_env=False, timeout=60) as client,
         ):
             eventually(lambda: b'"embedding":"ready"' in client.get("/readyz").content, READY_SECONDS)
-            yield Bench(upstream, client, proxy.state.services)
+            yield Bench(upstream, client, proxy.state.services, of.model)
 
 
 def original(conversation: Conversation, messages: Sequence[Said]) -> Received:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from proxy.memory.draft import FRAMING
+from proxy.memory.draft import FRAMING, thinking
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.types import Fold, Message
 from proxy.wire.content import text
@@ -155,7 +155,7 @@ def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[
         if before is None or (limit is not None and each.managed.original + each.managed.mechanisms.added > limit):
             continue
         assert _start(each) == _start(before)
-        if each.around.rates.rethinking:
+        if each.around.rates.rethinking and any(map(thinking, each.case.messages)):
             assert each.managed.state.folded_results == before.managed.state.folded_results
 
 
