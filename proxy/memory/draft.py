@@ -263,13 +263,13 @@ class Figures:
     def books(self) -> Books:
         rates, state = self.around.rates, self.state
         if state is not None:
-            baseline = state.baseline + rates.cost(self.original, state.original)
+            baseline = state.baseline + rates.least(self.original, state.original)
             return Books(baseline, state.spent)
         if not self.case.was_seen:
             return Books(rates.cost(self.original, 0), 0.0)
         # Short so far, and so sent as it was: as many requests as there are turns, growing evenly.
         past = self.progress.before * rates.write + rates.cached * self.progress.before * (self.progress.turns - 1) / 2
-        return Books(past + rates.cost(self.original, self.progress.before), past)
+        return Books(past + rates.least(self.original, self.progress.before), past)
 
     def start(self, draft: Draft) -> int:
         """Index of the first message that is sent after the preamble."""

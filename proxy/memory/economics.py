@@ -22,7 +22,7 @@ A cold cache, or none, makes the advance negative: then every fold pays at once.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from proxy.config.prices import UNPRICED
@@ -59,6 +59,11 @@ class Rates:
             return float(tokens)
         found = self.held(tokens, repeated)
         return self.cached * found + self.write * (tokens - found)
+
+    def least(self, tokens: int, repeated: int) -> float:
+        """What it costs at least: where blocks begin is the upstream's affair. So is pass-through reckoned with, lest a
+        fold be paid with what was not spent."""
+        return replace(self, block=1).cost(tokens, repeated)
 
     def held(self, tokens: int, repeated: int) -> int:
         """How many of these the prefix cache finds while it is warm."""

@@ -104,7 +104,7 @@ class Volatile:
     def _saving(self, draft: Draft) -> float:
         """What this request costs less than by pass-through, in prompt tokens."""
         rates = self.around.rates
-        full = rates.cost(self.figures.original, self.figures.passed_before())
+        full = rates.least(self.figures.original, self.figures.passed_before())
         ours = rates.cost(self.figures.tokens(draft), self.figures.repeated_by(draft))
         return (full - ours) / rates.write
 

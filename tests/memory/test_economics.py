@@ -80,6 +80,13 @@ def test_only_whole_blocks_of_prompts_that_are_long_enough_are_found_in_the_cach
     assert Rates(0.1, 1.0, block=128, minimum=1_024).cost(tokens, repeated) == pytest.approx(expected)
 
 
+def test_pass_through_is_reckoned_with_as_if_every_token_stood_in_a_whole_block() -> None:
+    blocks = Rates(0.1, 1.0, block=256, minimum=1_024)
+    assert blocks.cost(2_000, 1_279) == pytest.approx(102.4 + 976)
+    assert blocks.least(2_000, 1_279) == pytest.approx(127.9 + 721)
+    assert blocks.least(1_000, 900) == 1_000
+
+
 def test_what_is_too_short_for_the_cache_is_not_written_to_it_either() -> None:
     assert Rates(0.1, 1.25, minimum=1_024).cost(1_000, 900) == 1_000
     assert Rates(0.1, 1.25, minimum=1_024).cost(2_000, 1_000) == pytest.approx(100 + 1_250)
