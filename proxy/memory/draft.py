@@ -218,6 +218,12 @@ class Figures:
             same = min(same, self._in_front_of(draft, self.progress.newest))
         return round(min(self.repeated(), same))
 
+    def ended(self, draft: Draft) -> int:
+        """Where, at most, the last request ended that a request after this turn begins with, block and all: at what
+        breakpoints find then. This one ends behind a block that will not be there."""
+        before = self.repeated_by(draft)
+        return min(before, self.state.stable) if self.state is not None and self.goes_on else before
+
     def stable_without(self, draft: Draft) -> int:
         """Tokens that the next request repeats of what went before this one, whose draft has lent turns."""
         if self.state is None:

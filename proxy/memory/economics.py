@@ -66,8 +66,10 @@ class Rates:
         return replace(self, block=1).cost(tokens, repeated)
 
     def held(self, tokens: int, repeated: int) -> int:
-        """How many of these the prefix cache finds while it is warm."""
-        return repeated - repeated % self.block if tokens >= self.minimum else 0
+        """How many of these the prefix cache finds while it is warm. A breakpoint at which the prompt was too short is
+        not kept."""
+        shortest = repeated if self.breakpoints else tokens
+        return repeated - repeated % self.block if shortest >= self.minimum else 0
 
 
 def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | None = None) -> Rates:

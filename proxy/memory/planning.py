@@ -224,9 +224,13 @@ class _Planner:
 
     def _stable(self, draft: Draft, sent: int) -> int:
         """Tokens that the next request repeats, unless the turn goes on."""
+        if not draft.lent and not draft.volatile:
+            return sent
         if draft.lent:
-            return self.figures.stable_without(draft)
-        return sent - self.figures.newest() - draft.volatile_tokens if draft.volatile else sent
+            stable = self.figures.stable_without(draft)
+        else:
+            stable = sent - self.figures.newest() - draft.volatile_tokens
+        return min(stable, self.figures.ended(draft)) if self.around.rates.breakpoints else stable
 
     def _messages(self, draft: Draft) -> tuple[Message, ...]:
         fold = draft.sent_fold or Fold(self.progress.preamble)

@@ -87,6 +87,12 @@ def test_pass_through_is_reckoned_with_as_if_every_token_stood_in_a_whole_block(
     assert blocks.least(1_000, 900) == 1_000
 
 
+def test_a_breakpoint_at_which_the_prompt_was_too_short_is_not_found() -> None:
+    at_ends = Rates(0.1, 1.25, minimum=1_024, breakpoints=True)
+    assert at_ends.cost(1_500, 1_023) == pytest.approx(1_875)
+    assert at_ends.cost(1_500, 1_024) == pytest.approx(102.4 + 595)
+
+
 def test_what_is_too_short_for_the_cache_is_not_written_to_it_either() -> None:
     assert Rates(0.1, 1.25, minimum=1_024).cost(1_000, 900) == 1_000
     assert Rates(0.1, 1.25, minimum=1_024).cost(2_000, 1_000) == pytest.approx(100 + 1_250)
@@ -325,8 +331,10 @@ def test_under_a_limit_prompts_stay_within_it_and_costs_within_the_regret(
 ) -> None:
     baselines, costs, sizes = bills(said, at, LEAN)
     assert max(sizes) <= 4_000
+    # What a limit folds to less than the cache takes is billed in full until it has grown again.
+    too_short = at.minimum * (1 - at.cached)
     assert all(
-        spent <= (1 + FORCED) * plain + 1e-6
+        spent <= (1 + FORCED) * plain + too_short + 1e-6
         for spent, plain in zip(accumulate(costs), accumulate(baselines), strict=True)
     )
 
