@@ -25,6 +25,7 @@ import msgspec
 import tiktoken
 
 from proxy.types import ChatRequest, Message
+from proxy.wire.cache_evidence import CacheEvidence
 
 ENCODING = "o200k_base"
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"  # tiktoken's cache key, no more
@@ -252,7 +253,8 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """Of both counts."""
+    """What usage has taught of each upstream and model."""
 
     rough: Calibration = field(default_factory=Calibration)
     exact: Calibration = field(default_factory=Calibration)  # by the ranks
+    caches: CacheEvidence = field(default_factory=CacheEvidence)  # whether it has a prefix cache

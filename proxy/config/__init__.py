@@ -6,21 +6,22 @@
     rules.py    rules between settings
     explain.py  errors in the file's own words
     profiles.py the numbers of context management, as a table
+    prices.py   what models cost and how they are cached, where the file is silent: models.yaml
 
 Secrets come from the environment alone, and no error, log or repr shows one.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
 from proxy.config.explain import explained, is_secret, schema_at
 from proxy.config.model import Config, PriceSetting, Upstream
+from proxy.config.prices import UNPRICED, listed, write_factor
 from proxy.config.rules import broken, is_loopback, shows_content
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.values import key_hash
@@ -40,17 +41,6 @@ __all__ = [
 ]
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
-
-# US dollars per million tokens, Moonshot's list prices. Used for the dialect `kimi` unless the file names a price.
-KIMI_PRICES: Mapping[str, Price] = MappingProxyType(
-    {
-        "kimi-k3.1-pro": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
-        "kimi-k3": Price(input=3.00, cached=0.30, write=3.00, output=15.00),
-        "kimi-k2.7-code": Price(input=0.95, cached=0.19, write=0.95, output=4.00),
-        "kimi-k2.7-code-highspeed": Price(input=1.90, cached=0.38, write=1.90, output=8.00),
-        "kimi-k2.6": Price(input=0.95, cached=0.16, write=0.95, output=4.00),
-    }
-)
 
 
 def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = None, port: int | None = None) -> Config:
@@ -90,23 +80,19 @@ def json_schema() -> dict[str, Any]:
 
 def price_for(upstream: Upstream, model: str) -> Price:
     """What `upstream` charges for `model`, named as asked for or as sent: its exact name in `prices`, then the first
-    pattern, then `price`, then the list price of a Kimi model. Unknown: zero."""
+    pattern, then `price`, then its provider's list price (models.yaml). Unknown: zero."""
     names = (model, upstream.aliases.get(model, model))
-    for name in names:
-        if name in upstream.prices:
-            return _price(upstream.prices[name])
-    for pattern, setting in upstream.prices.items():
-        if any(fnmatchcase(name, pattern) for name in names):
-            return _price(setting)
-    if upstream.price:
-        return _price(upstream.price)
-    listed = KIMI_PRICES if upstream.dialect == "kimi" else {}
-    return next((listed[name] for name in names if name in listed), Price())
+    setting = next((upstream.prices[name] for name in names if name in upstream.prices), None)
+    if setting is None:
+        matching = (each for each in upstream.prices if any(fnmatchcase(name, each) for name in names))
+        pattern = next(matching, None)
+        setting = upstream.price if pattern is None else upstream.prices[pattern]
+    return (listed(upstream.dialect, names) or Price()) if setting is None else _price(setting, names)
 
 
-def _price(setting: PriceSetting) -> Price:
-    cached = setting.input if setting.cached is None else setting.cached
-    write = setting.input if setting.write is None else setting.write
+def _price(setting: PriceSetting, names: Iterable[str]) -> Price:
+    cached = UNPRICED * setting.input if setting.cached is None else setting.cached
+    write = write_factor(names) * setting.input if setting.write is None else setting.write
     return Price(input=setting.input, cached=cached, write=write, output=setting.output)
 
 

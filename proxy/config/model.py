@@ -85,10 +85,13 @@ class PriceSetting(Section):
     input: Dollars = Field(description="US dollars per million prompt tokens.")
     cached: Dollars | None = Field(
         default=None,
-        description="US dollars per million prompt tokens read from the provider's prefix cache. Absent: as input.",
+        description="US dollars per million prompt tokens read from the provider's prefix cache. Absent: taken to be a "
+        "quarter of input. As input: there is no such cache.",
     )
     write: Dollars | None = Field(
-        default=None, description="US dollars per million prompt tokens written to that cache. Absent: as input."
+        default=None,
+        description="US dollars per million prompt tokens written to that cache. Absent: as input, or above it "
+        "as the model's own provider takes it.",
     )
     output: Dollars = Field(description="US dollars per million completion tokens.")
 
@@ -127,6 +130,10 @@ class Upstream(Section):
     price: PriceSetting | None = Field(default=None, description="Price of every model that `prices` does not name.")
     prices: Mapping[Glob, PriceSetting] = Field(
         default={}, description="Price per model pattern; an exact name first, then in order."
+    )
+    cache: Literal["assumed", "none"] = Field(
+        default="assumed",
+        description="Its prefix cache. `assumed`: there is one until its usage shows that there is none. `none`: none.",
     )
     stream_usage: Literal["as-is", "ask"] = Field(
         default="as-is",

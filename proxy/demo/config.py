@@ -5,12 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from proxy.wire.dialects import DIALECTS, Dialect, PrefixCache
+from proxy.config.prices import prefix_cache
+from proxy.types import PrefixCache
+from proxy.wire.dialects import DIALECTS, Dialect
 
 Encode: TypeAlias = Callable[[str], Sequence[int]]  # text to token ids
 
 CHAT_MODELS = ("demo-chat", "demo-reasoner", "gpt-4o-mini", "kimi-k2.6", "deepseek-v4-flash", "mistral-small-latest")
 EMBEDDING_MODELS = ("text-embedding-3-small",)
+CACHE = prefix_cache("kimi", "")
 
 
 def four_bytes_a_token(text: str) -> Sequence[int]:
@@ -33,5 +36,5 @@ class DemoConfig:
     record: bool = False
     encode: Encode = four_bytes_a_token
     clock: Callable[[], float] = time.monotonic
-    cache: PrefixCache = DIALECTS["kimi"].cache  # whatever the dialect: OpenAI's minimum hides what a short demo shows
+    cache: PrefixCache = CACHE  # whatever the dialect: OpenAI's minimum hides what a short demo shows
     cache_blocks: int = 100_000  # the least recently used leave

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from proxy.demo.config import Encode
-from proxy.wire.dialects import PrefixCache
+from proxy.types import PrefixCache
 
 
 def render(message: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ Planning, in the order of its decisions:
     planning.py     the order itself (start reading here); draft.py: a prompt in the making, and what its parts cost
     counted.py      tokens of what is counted again and again
     progress.py     what is new since the state that the last request left; state.py: that state as bytes
-    economics.py    when to fold and how far, from prices: never pay more
+    economics.py    when to fold and how far, from prices: never pay more; prefix_cache.py: the cache to reckon with
     folding.py      what leaves becomes summaries in a new head; window.py: how much stays, and how
     tools.py        old tool results become a line
     elide.py        instructions that need not be repeated

@@ -177,7 +177,23 @@ class Figures:
             open=tuple(map(self.size, draft.kept)),
             newest=self.newest(),
             repeated=self.repeated(),
+            thought=self.thoughts(draft) if self.around.rates.rethinking else (),
+            in_loop=self.in_loop,
         )
+
+    @property
+    def in_loop(self) -> bool:
+        """Tools have been called, and what they returned is what this request tells."""
+        return self.case.messages[-1].role in ("tool", "function")
+
+    def thought(self, start: int, stop: int) -> int:
+        """Tokens of thinking in the messages there."""
+        return sum(self.around.count(thinking(self.case.messages[index])) for index in range(start, stop))
+
+    def thoughts(self, draft: Draft) -> tuple[int, ...]:
+        """The same of every turn that is kept, and of the newest."""
+        newest = self.thought(self.progress.newest, len(self.case.messages))
+        return (*(self.thought(turn.start, self.stop(turn)) for turn in draft.kept), newest)
 
     def repeated(self) -> int:
         """Tokens that the prompt of the request before began with, and this one does if nothing is folded."""
@@ -201,6 +217,12 @@ class Figures:
         if draft.volatile != volatile:
             same = min(same, self._in_front_of(draft, self.progress.newest))
         return round(min(self.repeated(), same))
+
+    def ended(self, draft: Draft) -> int:
+        """Where, at most, the last request ended that a request after this turn begins with, block and all: at what
+        breakpoints find then. This one ends behind a block that will not be there."""
+        before = self.repeated_by(draft)
+        return min(before, self.state.stable) if self.state is not None and self.goes_on else before
 
     def stable_without(self, draft: Draft) -> int:
         """Tokens that the next request repeats of what went before this one, whose draft has lent turns."""
@@ -229,7 +251,9 @@ class Figures:
         return self.prefix(draft) + draft.head + own + volatile
 
     def unmoved(self, fold: Fold | None) -> int:
-        """Tokens at the beginning that no later fold changes, nor what stands in its head."""
+        """Tokens at the beginning that are found again whatever later folds change, and what stands in their heads."""
+        if self.around.rates.breakpoints:
+            return 0
         messages = self.case.messages
         if self.around.role == "system":
             return self.case.overhead + (self.case.tokens(0) if messages[0].role in INSTRUCTIONS else 0)
@@ -245,13 +269,13 @@ class Figures:
     def books(self) -> Books:
         rates, state = self.around.rates, self.state
         if state is not None:
-            baseline = state.baseline + rates.cost(self.original, state.original)
+            baseline = state.baseline + rates.least(self.original, state.original)
             return Books(baseline, state.spent)
         if not self.case.was_seen:
             return Books(rates.cost(self.original, 0), 0.0)
         # Short so far, and so sent as it was: as many requests as there are turns, growing evenly.
         past = self.progress.before * rates.write + rates.cached * self.progress.before * (self.progress.turns - 1) / 2
-        return Books(past + rates.cost(self.original, self.progress.before), past)
+        return Books(past + rates.least(self.original, self.progress.before), past)
 
     def start(self, draft: Draft) -> int:
         """Index of the first message that is sent after the preamble."""
@@ -259,6 +283,16 @@ class Figures:
         if draft.lent:
             return sent[0].start if sent else self.progress.newest
         return draft.fold.start if draft.fold else self.progress.preamble
+
+
+def thinking(said: Message) -> str:
+    """What an assistant's message says that it thought, in each provider's own places."""
+    plain = [value for name in ("reasoning_content", "reasoning") if isinstance(value := said.data.get(name), str)]
+    lists = [said.data.get(name) for name in ("reasoning_details", "thinking_blocks")]
+    parts = [part for each in lists if isinstance(each, list) for part in each if isinstance(part, dict)]
+    names = ("text", "thinking", "summary")
+    blocks = [value for part in parts for name in names if isinstance(value := part.get(name), str)]
+    return max(*plain, "\n".join(blocks), "", key=len)  # some say it twice
 
 
 def _has_text(part: Any) -> bool:

@@ -14,17 +14,19 @@ and every request to come saves the cached price of what left. Three rules decid
 2. Never pay more: without need, no fold brings what was spent above what pass-through would have cost by now. What
    earlier folds saved pays for later ones.
 3. A limit is a limit: what it forces is done, but of the window it keeps only what is affordable (`REGRET`, `FORCED`).
+4. While tools are called and answered nothing is folded that a limit does not force: the next call hangs on what was
+   thought before it, which some providers keep only behind an unchanged prefix (`Rates.rethinking`).
 
 A cold cache, or none, makes the advance negative: then every fold pays at once.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from proxy.types import BreakEven, Price
-from proxy.wire.dialects import PrefixCache
+from proxy.config.prices import UNPRICED
+from proxy.types import BreakEven, PrefixCache, Price
 
 Reason = Literal["strict", "limit", "flush", "pressure", "economic"]
 
@@ -38,8 +40,6 @@ RESERVE = 0.05
 # Where the prefix cache is cheaper than that, a prompt that is far from its limit is left alone: what a fold would save
 # does not pay for recalling what it left out, once that is asked for.
 DEAR = 0.4
-# Where no price is configured: cached tokens cost .1 to .5 of the input price, by provider and model.
-UNPRICED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,27 @@ class Rates:
     cached: float  # found in the prefix cache; as `write` while the cache is cold
     write: float  # not found
     block: int = 1  # tokens: a prefix is found in multiples of this
-    minimum: int = 0  # tokens: shorter prompts are not cached
+    minimum: int = 0  # tokens: shorter prompts are neither cached nor written
+    breakpoints: bool = False  # nothing is found once the turns behind the instructions have changed
+    rethinking: float = 0.0  # a token of thinking that is lost because something before it has changed
 
     def cost(self, tokens: int, repeated: int) -> float:
         """Of a prompt whose first `repeated` tokens stood at the beginning of the request before it, too."""
+        if tokens < self.minimum:
+            return float(tokens)
         found = self.held(tokens, repeated)
         return self.cached * found + self.write * (tokens - found)
 
+    def least(self, tokens: int, repeated: int) -> float:
+        """What it costs at least: where blocks begin is the upstream's affair. So is pass-through reckoned with, lest a
+        fold be paid with what was not spent."""
+        return replace(self, block=1).cost(tokens, repeated)
+
     def held(self, tokens: int, repeated: int) -> int:
-        """How many of these the prefix cache finds while it is warm."""
-        return repeated - repeated % self.block if tokens >= self.minimum else 0
+        """How many of these the prefix cache finds while it is warm. A breakpoint at which the prompt was too short is
+        not kept."""
+        shortest = repeated if self.breakpoints else tokens
+        return repeated - repeated % self.block if shortest >= self.minimum else 0
 
 
 def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | None = None) -> Rates:
@@ -66,12 +77,15 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
     was seen to hold (`cached_tokens` of the usage); None: not seen yet."""
     write = max(price.write, price.input) / price.input if price.input else 1.0
     if cache.ttl <= 0:
-        return Rates(write, write)
+        return Rates(1.0, 1.0)  # nothing is written either
+    # What is lost is thought again, at most, and costs what it did.
+    rethinking = price.output / price.input if cache.reasoning and price.input else 0.0
     if cache.ttl <= idle:
-        return Rates(write, write, cache.block, cache.minimum)
+        return Rates(write, write, cache.block, cache.minimum, cache.breakpoints, rethinking)
     cached = min(price.cached / price.input, write) if price.input else UNPRICED
     share = 1.0 if hit_share is None else min(max(hit_share, 0.0), 1.0)
-    return Rates(share * cached + (1 - share) * write, write, cache.block, cache.minimum)
+    warm = share * cached + (1 - share) * write
+    return Rates(warm, write, cache.block, cache.minimum, cache.breakpoints, rethinking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,8 @@ class Standing:
     open: Sequence[int]  # complete turns, oldest first
     newest: int  # the newest user message and all after it
     repeated: int  # how much of its beginning stood at the beginning of the request before it
+    thought: Sequence[int] = ()  # of thinking in the open turns, and in the newest
+    in_loop: bool = False  # the newest turn is a tool loop that goes on
 
     @property
     def tokens(self) -> int:
@@ -128,10 +144,13 @@ def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Fold
     fold = _Fold(rates, standing, books, terms.head)
     limit = math.inf if terms.limit is None else terms.limit
     wanted = _window(standing, terms, 0 if terms.strict else rates.minimum)
+    is_forced = standing.tokens > limit and fold.size(0) <= limit
 
+    if standing.in_loop and not is_forced:
+        return None
     if terms.strict:
         return Folding(turns - wanted, "strict") if wanted < turns else None
-    if standing.tokens > limit and fold.size(0) <= limit:
+    if is_forced:
         least = 1 if fold.size(1) <= limit and fold.regret(1) <= FORCED else 0
         kept = (keep for keep in range(wanted, least, -1) if fold.size(keep) <= limit and fold.regret(keep) <= REGRET)
         return Folding(turns - next(kept, least), "limit")
@@ -188,7 +207,10 @@ class _Fold:
         return self.standing.folded(keep, self.head)
 
     def cost(self, keep: int) -> float:
-        return self.rates.cost(self.size(keep), min(self.standing.prefix, self.standing.repeated))
+        """What is thought in the turns that stay is lost."""
+        found = 0 if self.rates.breakpoints else min(self.standing.prefix, self.standing.repeated)
+        lost = sum(self.standing.thought[len(self.standing.open) - keep :]) if self.standing.thought else 0
+        return self.rates.cost(self.size(keep), found) + self.rates.rethinking * lost
 
     def advance(self, keep: int) -> float:
         return self.cost(keep) - self.rates.cost(self.standing.tokens, self.standing.repeated)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from proxy.memory import block, choosing, economics, summaries, tools, window
 from proxy.memory.commands import is_command
-from proxy.memory.draft import FRAMING, Draft, Figures, Memory
+from proxy.memory.draft import FRAMING, Draft, Figures, Memory, thinking
 from proxy.memory.economics import Terms
 from proxy.types import Fact, Fold, Summary, TurnDigest
 from proxy.wire.content import text
@@ -155,7 +155,10 @@ class Folder:
         return replace(fold, capped=tuple(self.figures.capped))
 
     def fold_results(self, draft: Draft) -> None:
-        """Old results are left out before any turn is, where a limit demands it or it pays."""
+        """Old results are left out before any turn is, where a limit demands it or it pays: it does not where what was
+        thought after them is lost with them."""
+        if self._has_thoughts_to_lose() and not self.figures.is_too_large(draft):
+            return
         prompt = tools.Prompt(
             start=draft.fold.start if draft.fold else self.progress.preamble,
             before=self.figures.prefix(draft) + draft.head,
@@ -169,6 +172,9 @@ class Folder:
         )
         if left:
             self.figures.mark((*self.figures.markers, *left))
+
+    def _has_thoughts_to_lose(self) -> bool:
+        return self.around.rates.rethinking > 0 and any(map(thinking, self.case.messages))
 
     def _expected_head(self, draft: Draft) -> int:
         slots = self.case.profile.summaries

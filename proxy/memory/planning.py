@@ -34,7 +34,8 @@ class Managed:
     original: int
     sent: int
     mechanisms: Mechanisms
-    repeated: int
+    repeated: int  # tokens that a prefix cache would have held of the original prompt
+    expected: int  # of the sent one, whatever it takes to be cached
     busted: int
     state: PathState
     trail: Trail
@@ -149,7 +150,7 @@ class _Planner:
             facts=stated + draft.facts,
             recall=draft.volatile_tokens - draft.facts,
         )
-        spent = self.around.rates.cost(sent, repeated)
+        spent = self.around.rates.cost(sent, repeated) + self.around.rates.rethinking * self._lost(draft)
         state = PathState(
             turns=progress.turns,
             at=self.around.now,
@@ -183,10 +184,18 @@ class _Planner:
             sent=sent,
             mechanisms=mechanisms if is_changed else Mechanisms(),
             repeated=self.around.rates.held(self.figures.original, self.figures.passed_before()),
+            expected=repeated if is_changed else min(repeated, self.figures.passed_before()),
             busted=self.figures.repeated() - repeated,
             state=state,
             trail=self._trail(draft),
         )
+
+    def _lost(self, draft: Draft) -> int:
+        """Tokens of thinking that is lost, since what stands before it is another fold."""
+        before = self.state.fold if self.state else None
+        if not self.around.rates.rethinking or draft.fold == before:
+            return 0
+        return sum(self.figures.standing(draft).thought)
 
     def _trail(self, draft: Draft) -> Trail:
         fold, start, topic = draft.sent_fold, self.figures.start(draft), self.progress.topic
@@ -215,9 +224,13 @@ class _Planner:
 
     def _stable(self, draft: Draft, sent: int) -> int:
         """Tokens that the next request repeats, unless the turn goes on."""
+        if not draft.lent and not draft.volatile:
+            return sent
         if draft.lent:
-            return self.figures.stable_without(draft)
-        return sent - self.figures.newest() - draft.volatile_tokens if draft.volatile else sent
+            stable = self.figures.stable_without(draft)
+        else:
+            stable = sent - self.figures.newest() - draft.volatile_tokens
+        return min(stable, self.figures.ended(draft)) if self.around.rates.breakpoints else stable
 
     def _messages(self, draft: Draft) -> tuple[Message, ...]:
         fold = draft.sent_fold or Fold(self.progress.preamble)

@@ -104,7 +104,7 @@ class Volatile:
     def _saving(self, draft: Draft) -> float:
         """What this request costs less than by pass-through, in prompt tokens."""
         rates = self.around.rates
-        full = rates.cost(self.figures.original, self.figures.passed_before())
+        full = rates.least(self.figures.original, self.figures.passed_before())
         ours = rates.cost(self.figures.tokens(draft), self.figures.repeated_by(draft))
         return (full - ours) / rates.write
 
@@ -128,9 +128,11 @@ class Volatile:
 
     def _allowance(self, draft: Draft, *, regret: float = economics.REGRET) -> int:
         """Tokens of memory that what was saved so far can pay. The next request sends the newest turn without them, so
-        it is not found in the prefix cache then."""
+        it is not found in the prefix cache then, nor, where only breakpoints are, what stands between it and the last
+        one."""
         rates = self.around.rates
-        again = round(self.figures.newest() * (1 - rates.cached / rates.write))
         repeated = self.figures.repeated_by(draft)
+        lost = self.figures.tokens(draft) - repeated if rates.breakpoints else self.figures.newest()
+        again = round(lost * (1 - rates.cached / rates.write))
         allowed = economics.allowance(rates, self.figures.tokens(draft), repeated, self.figures.books(), regret=regret)
         return max(0, allowed - again)

@@ -14,7 +14,7 @@ from proxy.attempt import Attempts
 from proxy.config import Config, price_for
 from proxy.embed.base import EmbeddingUnavailable
 from proxy.errors import BadRequest
-from proxy.memory import economics
+from proxy.memory import economics, prefix_cache
 from proxy.memory.block import without_ours
 from proxy.offload import Offload
 from proxy.replay.fates import inside
@@ -34,7 +34,6 @@ from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.content import text
-from proxy.wire.dialects import DIALECTS
 from proxy.wire.request import message, parse
 
 DEADLINE = 60.0  # seconds for each stage: nobody waits for an answer
@@ -177,7 +176,7 @@ class Course:
         self, way: Way, request: ChatRequest, sent: ChatRequest, plan: Plan, conversation: str, *, details: bool
     ) -> Replayed:
         price = price_for(way.upstream.config, request.model)
-        cache = DIALECTS[way.upstream.config.dialect].cache
+        cache = prefix_cache.assumed(way.upstream.config, request.model, price)
         rates = economics.rates(price, cache, idle=0.0)
         prompts = {
             "full": self._prompt(request, request.messages),

@@ -19,7 +19,6 @@ from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed, Report, total
 from proxy.storage.opening import open_storage
 from proxy.tasks import Tasks
-from proxy.wire.dialects import DIALECTS
 
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)  # of a cached token's price to an uncached one's: what providers charge
 
@@ -73,15 +72,13 @@ def aside(config: Config) -> Config:
 
 
 def at_ratio(config: Config, ratio: float) -> Config:
-    """All upstreams charge `ratio` for a token that their prefix cache holds. One whose dialect has no such cache is
-    taken to have OpenAI's."""
+    """All upstreams charge `ratio` for a token that their prefix cache holds."""
     upstreams = []
     for upstream in config.upstreams:
-        has_cache = DIALECTS[upstream.dialect].cache.ttl > 0
         changes: dict[str, Any] = {
             "price": PriceSetting(input=1, cached=ratio, output=1),
             "prices": {},
-            "dialect": upstream.dialect if has_cache else "openai",
+            "cache": "assumed",
         }
         upstreams.append(upstream.model_copy(update=changes))
     return config.model_copy(update={"upstreams": tuple(upstreams)})

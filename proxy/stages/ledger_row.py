@@ -60,7 +60,7 @@ def reused(passage: Passage, hit: ReuseHit, price: Price, attempts: Attempts, to
         measured=usage is not None,
         cost=0.0,
         # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
-        cost_saved=_cost(replace(usage, cached_tokens=usage.prompt_tokens), price) if usage else 0.0,
+        cost_saved=_cost(replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0), price) if usage else 0.0,
         upstream_seconds=0.0,
     )
 
@@ -82,14 +82,21 @@ def _common(passage: Passage, attempts: Attempts, total: float) -> dict[str, Any
 
 
 def _cost(usage: Usage, price: Price) -> float:
-    """US dollars. Tokens that the prefix cache held are billed at its price; what is new is written to it."""
+    """US dollars. Tokens that the prefix cache held are billed at its price; what is new is written to it, but for what
+    the upstream says that it did not write."""
     new = usage.prompt_tokens - usage.cached_tokens
-    prompt = usage.cached_tokens * price.cached + new * max(price.input, price.write)
+    written = new if usage.written_tokens is None else usage.written_tokens
+    dearer = max(price.input, price.write) - price.input
+    prompt = usage.cached_tokens * price.cached + new * price.input + written * dearer
     return (prompt + usage.completion_tokens * price.output) / 1_000_000
 
 
 def _passed_through(plan: Plan, counted: Usage, price: Price) -> float:
     """What the request would have cost as the client sent it. That the provider's cache had held all that was sent
-    before is taken for granted: what it saves is not our doing."""
+    before is taken for granted: what it saves is not our doing. Of what is new as much would have been written to it as
+    was of ours."""
     cached = min(plan.repeated, plan.tokens_original)
-    return _cost(Usage(plan.tokens_original, counted.completion_tokens, cached), price)
+    new, ours = plan.tokens_original - cached, counted.prompt_tokens - counted.cached_tokens
+    written = None if counted.written_tokens is None else round(new * counted.written_tokens / ours) if ours else 0
+    whole = Usage(plan.tokens_original, counted.completion_tokens, cached, written_tokens=written)
+    return _cost(whole, price)

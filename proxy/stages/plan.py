@@ -14,7 +14,7 @@ from functools import partial
 from proxy.config import Config, price_for
 from proxy.config.profiles import Profile
 from proxy.embed.base import Embedder, EmbeddingUnavailable
-from proxy.memory import economics, facts, planning, window
+from proxy.memory import economics, facts, planning, prefix_cache, window
 from proxy.memory.block import without_ours
 from proxy.memory.counted import Counted
 from proxy.memory.draft import Circumstances
@@ -29,6 +29,7 @@ from proxy.storage.shelf import Shelf
 from proxy.tokens import Calibrations, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream
+from proxy.wire.cache_evidence import MOST_IDLE
 from proxy.wire.content import text
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
@@ -194,11 +195,15 @@ class Planner:
         if so_far is None:
             return None
         dialect = DIALECTS[upstream.config.dialect]
+        price = price_for(upstream.config, request.model)
+        shown_none = self._calibrations.caches.shows_none(upstream.name, request.model)
+        known = prefix_cache.assumed(upstream.config, request.model, price)
+        cache = prefix_cache.assumed(upstream.config, request.model, price, shown_none=shown_none)
         idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
         around = Circumstances(
             now=now,
             session=identity.session,
-            rates=economics.rates(price_for(upstream.config, request.model), dialect.cache, idle=idle),
+            rates=economics.rates(price, cache, idle=idle),
             limit=limit,
             role=self._config.memory.role,
             count=self._counted,
@@ -211,6 +216,10 @@ class Planner:
             case, elision = elision_of(request, case, around.rates, self._counted)
             managed = planning.make(case, shortened(so_far, elision), memory, around)
         managed = told(managed, case, elision)
+        if idle > MOST_IDLE or managed.sent < known.minimum:
+            managed = replace(managed, expected=0)
+        if cache == prefix_cache.NONE:
+            managed = replace(managed, repeated=0, busted=0)
         tools = request.fields.get("tools")
         offered = len(tools) if isinstance(tools, list) else 0
         if managed.messages is not None and (found := violations(managed.messages, dialect, offered)):
@@ -252,7 +261,7 @@ def _judged(as_it_came: Plan, tokens: float, limit: int | None) -> Plan:
 def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: float, *, metered: bool) -> Plan:
     """In tokens of the upstream, as far as it has told them."""
     original, sent = round(managed.original * factor), round(managed.sent * factor)
-    repeated = round(managed.repeated * factor)
+    repeated, expected = round(managed.repeated * factor), round(managed.expected * factor)
     if managed.messages is None or metered:
         return replace(
             counted,
@@ -264,6 +273,7 @@ def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: floa
             state=managed.state,
             trail=managed.trail,
             repeated=repeated,
+            expected=0 if metered else expected,
         )
     return Plan(
         kind=managed.kind,
@@ -276,6 +286,7 @@ def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: floa
         tools=managed.tools,
         mechanisms=managed.mechanisms,
         repeated=repeated,
+        expected=expected,
         busted=round(managed.busted * factor),
         state=managed.state,
         trail=managed.trail,

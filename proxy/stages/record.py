@@ -201,6 +201,9 @@ class Recorder:
             whose, measured = (delivery.upstream, passage.request.model), usage.prompt_tokens
             self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
             self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
+            # A fallback has not seen what the prompt begins with.
+            seen = plan.expected if delivery.upstream == passage.upstream else 0
+            self._calibrations.caches.observe(*whose, usage, repeated=seen)
         price = self._price(delivery.upstream, passage.request.model)
         row = ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
         return row if _is_known(passage, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)

@@ -37,7 +37,7 @@ from proxy.types.base import (
     Source,
     Vector,
 )
-from proxy.types.ledger import LedgerRow, Price
+from proxy.types.ledger import LedgerRow, PrefixCache, Price
 from proxy.types.memory import (
     DOMAINS,
     ArchivedTurn,
@@ -95,6 +95,7 @@ __all__ = [
     "PathState",
     "Plan",
     "PlanKind",
+    "PrefixCache",
     "Price",
     "Prompt",
     "RecalledLine",

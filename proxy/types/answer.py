@@ -15,6 +15,8 @@ class Usage:
     completion_tokens: int
     cached_tokens: int = 0  # the part of prompt_tokens that its prefix cache held
     reasoning_tokens: int = 0  # the part of completion_tokens that was thinking
+    written_tokens: int | None = None  # the part of prompt_tokens that was written to it; None: not told
+    reports_none_cached: bool = False  # it said that its prefix cache held nothing: not the same as saying nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,18 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class PrefixCache:
+    """How an upstream remembers the beginning of a prompt. The defaults describe one that is known not to."""
+
+    ttl: float = 0.0  # seconds of idleness that it survives for sure; 0: there is no cache, inf: until evicted
+    block: int = 1  # tokens: a prefix is found in multiples of this
+    minimum: int = 0  # tokens: shorter prompts are not cached
+    # A prefix is found only where an earlier request ended, at its newest message or its answer.
+    breakpoints: bool = False
+    reasoning: bool = False  # what was thought is kept only while nothing before it has changed
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerRow:
     """One row a request. No contents, no keys."""
 

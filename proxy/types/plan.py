@@ -48,6 +48,9 @@ class Plan:
     tools: Sequence[Json] | None = None  # in place of the client's, which need not be described again
     mechanisms: Mechanisms = Mechanisms()
     repeated: int = 0  # tokens that a prefix cache would have held of the original prompt
+    expected: int = (
+        0  # tokens that a prefix cache should hold of the sent prompt; 0 also where it may have let go of them
+    )
     busted: int = 0  # tokens that it held of ours, and that are billed anew since we changed what is before them
     state: PathState | None = None  # of the conversation, once this has been sent
     trail: Trail | None = None  # how it came to be; None: it was not looked into

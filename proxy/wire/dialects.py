@@ -5,16 +5,17 @@ source has it (looked up November 2026). Two texts were found nowhere and say th
 `too_many_tools` and `prefill_followed` (both rules are from its API reference). Sources:
 
     kimi      platform.kimi.ai/docs/api/chat, /models-overview, /partial; MoonshotAI/kimi-cli #1977;
-              anomalyco/opencode #10996; cache measured in Leechael/pi-provider-kimi-code docs/caching.md
-    openai    developers.openai.com/api/docs/guides/prompt-caching; agno-agi/agno #5116, openai/openai-go #43
-    deepseek  api-docs.deepseek.com/guides/thinking_mode, /kv_cache; FoundationAgents/OpenManus #23
-    mistral   mistral_common/protocol/instruct/validator.py; docs.mistral.ai prompt-caching; symfony/ai #2343
+              anomalyco/opencode #10996
+    openai    agno-agi/agno #5116, openai/openai-go #43
+    deepseek  api-docs.deepseek.com/guides/thinking_mode; FoundationAgents/OpenManus #23
+    mistral   mistral_common/protocol/instruct/validator.py; symfony/ai #2343
     vllm      the chat templates of Qwen 3.5, Mistral and gpt-oss; vllm-project/vllm #6862, #41114
     generic   whatever speaks the protocol, Gemini's compatible endpoint included: nothing is added to a request, and
               since kept messages are the client's bytes, `extra_content` with its thought signatures stays where it was
+
+How each one caches prompts is in proxy/config/models.yaml.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -39,21 +40,11 @@ Reasoning = Literal["optional", "with_calls", "with_call_turns"]
 
 
 @dataclass(frozen=True, slots=True)
-class PrefixCache:
-    """How the upstream remembers the beginning of a prompt. The defaults describe an upstream that does not."""
-
-    ttl: float = 0.0  # seconds of idleness that it survives for sure; 0: there is no cache, inf: until evicted
-    block: int = 1  # tokens: a prefix is found in multiples of this
-    minimum: int = 0  # tokens: shorter prompts are not cached
-
-
-@dataclass(frozen=True, slots=True)
 class Dialect:
     """One upstream's row. What is not mentioned follows OpenAI."""
 
     name: str
     refuses: Mapping[Rule, str]
-    cache: PrefixCache
     include_usage: bool = True  # knows `stream_options.include_usage`; else the field must not be added
     usage_unasked: bool = False  # its streams tell the usage whether or not it was asked for
     memory_role: Literal["user", "system"] = "user"  # where the memory head goes when the configuration is silent
@@ -101,8 +92,6 @@ KIMI = Dialect(
             "but it is set at position {position}",
         }
     ),
-    # Hits at 300 s, misses at 1,800 s.
-    cache=PrefixCache(ttl=300.0, block=256),
     usage_unasked=True,
     reasoning="with_calls",
     max_tools=128,
@@ -116,8 +105,6 @@ KIMI = Dialect(
 OPENAI = Dialect(
     name="openai",
     refuses=_OPENAI,
-    # "5 to 10 minutes of inactivity"; from 1,024 tokens, in steps of 128.
-    cache=PrefixCache(ttl=300.0, block=128, minimum=1024),
     max_tools=128,
 )
 
@@ -133,8 +120,6 @@ DEEPSEEK = Dialect(
             "missing_reasoning": "The `reasoning_content` in the thinking mode must be passed back to the API.",
         }
     ),
-    # On disk for "a few hours to a few days"; units of 64 tokens until 2025, since then unnamed "fixed intervals".
-    cache=PrefixCache(ttl=7200.0, block=64),
     # In a turn with a tool call every assistant message must return it; in any other it is ignored.
     reasoning="with_call_turns",
     max_tools=128,
@@ -154,8 +139,6 @@ MISTRAL = Dialect(
             "call_id": "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
         }
     ),
-    # Blocks of 64 tokens and a `prompt_cache_key` that the client sends; its lifetime is not documented.
-    cache=PrefixCache(ttl=300.0, block=64),
     include_usage=False,  # 422 extra_forbidden
     usage_unasked=True,
     nonempty=frozenset({"assistant"}),
@@ -182,7 +165,6 @@ VLLM = Dialect(
             "roles except for tool calls and results.",
         }
     ),
-    cache=PrefixCache(ttl=math.inf, block=16),
 )
 
 GENERIC = Dialect(
@@ -190,7 +172,6 @@ GENERIC = Dialect(
     refuses=MappingProxyType(
         {rule: text for rule, text in _OPENAI.items() if rule not in ("too_many_tools", "repeated_result")}
     ),
-    cache=PrefixCache(),
     include_usage=False,
 )
 

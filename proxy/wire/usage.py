@@ -5,11 +5,13 @@
 | cached tokens, OpenAI | `prompt_tokens_details.cached_tokens` |
 | cached tokens, Kimi | `cached_tokens` |
 | cached tokens, DeepSeek | `prompt_cache_hit_tokens` |
+| tokens written to that cache, OpenAI, OpenRouter | `prompt_tokens_details.cache_write_tokens` |
+| tokens written to that cache, LiteLLM | `cache_creation_input_tokens` |
 | reasoning tokens | `completion_tokens_details.reasoning_tokens` |
 | the usage itself | the body's `usage`; streamed by Kimi: `choices[0].usage` as well |
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from proxy.types import Json, Usage
 
@@ -27,14 +29,26 @@ def parse_usage(usage: Json) -> Usage | None:
     completion = _count(usage.get("completion_tokens"))
     if prompt is None and completion is None:
         return None
-    cached = max(
-        _count(_detail(usage, "prompt_tokens_details", "cached_tokens")) or 0,
-        _count(usage.get("cached_tokens")) or 0,
-        _count(usage.get("prompt_cache_hit_tokens")) or 0,
+    told = (
+        _count(_detail(usage, "prompt_tokens_details", "cached_tokens")),
+        _count(usage.get("cached_tokens")),
+        _count(usage.get("prompt_cache_hit_tokens")),
+    )
+    cached = max(count or 0 for count in told)
+    written = (
+        _count(_detail(usage, "prompt_tokens_details", "cache_write_tokens")),
+        _count(usage.get("cache_creation_input_tokens")),
     )
     reasoning = _count(_detail(usage, "completion_tokens_details", "reasoning_tokens")) or 0
     prompt, completion = prompt or 0, completion or 0
-    return Usage(prompt, completion, min(cached, prompt), min(reasoning, completion))
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_tokens=min(cached, prompt),
+        reasoning_tokens=min(reasoning, completion),
+        written_tokens=_most(written, prompt - min(cached, prompt)),
+        reports_none_cached=cached == 0 and any(count is not None for count in told),
+    )
 
 
 def find_usage(body: Json) -> Usage | None:
@@ -48,6 +62,12 @@ def find_usage(body: Json) -> Usage | None:
         if isinstance(choice, Mapping) and (usage := parse_usage(choice.get("usage"))):
             return usage
     return None
+
+
+def _most(counts: Iterable[int | None], whole: int) -> int | None:
+    """Several spellings of one number, a part of `whole`; None if there is none."""
+    told = [count for count in counts if count is not None]
+    return min(max(told), whole) if told else None
 
 
 def _count(value: Json) -> int | None:

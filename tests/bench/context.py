@@ -1,6 +1,6 @@
 """Does the prompt hold what the question needs, and what does it cost? The whole proxy, over HTTP.
 
-    python -m tests.bench.context [--quick] [--json FILE] [--plot FILE.svg]
+    python -m tests.bench.context [--quick] [--only PART] [--json FILE] [--plot FILE.svg]
 
 Evidence and answers are looked for in the prompt that the upstream receives; the same prompt is priced. Ends with 1 if
 a row misses what it must reach.
@@ -15,18 +15,41 @@ from pathlib import Path
 
 import msgspec
 
+from proxy.config.prices import UNPRICED
 from tests.bench import context_cost, context_data, context_recall, context_speed, context_validity
 from tests.bench.bypass import wilson
 from tests.bench.context_cost import Course
 from tests.bench.context_data import Conversation
 from tests.bench.context_recall import ADVERSARIAL, Answer
+from tests.bench.context_replay import Provider, provider
 from tests.bench.reuse_data import FOLDER
 
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)
 USUAL = 0.17
+SOURCES = ("locomo", "beam", "authored", "agents", "tau", "swe")
+UPSTREAMS = (
+    Provider("kimi", "kimi", USUAL, "hits", USUAL),
+    Provider("generic, a cached price and no report", "generic", USUAL, "nothing", USUAL),
+    Provider("generic, a cached price and reports of none", "generic", USUAL, "misses", 1.0),
+    Provider("generic, no price and no report", "generic", None, "nothing", UNPRICED),
+    # With the profile of its example: at its prices no hard budget of 4,000 tokens pays.
+    Provider(
+        "OpenAI since GPT-5.6 (dearer writes, breakpoints), balanced",
+        "openai",
+        0.1,
+        "nothing",
+        0.1,
+        write=1.25,
+        minimum=1_024,
+        breakpoints=True,
+        model="gpt-6-sol",
+        profile="balanced",
+    ),
+)
 BUDGETS = (1_000, 2_000, 4_000)
 QUICK = 3  # one conversation in so many, of those that are many
 PLOTTED = "100K/5"
+PARTS = ("speed", "recall", "cost", "upstreams", "validity")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -96,11 +119,11 @@ def cost_rows(*, quick: bool) -> tuple[list[Section], list[Course]]:
     sections, plotted = [], []
     for ratio in RATIOS:
         _tell(f"{len(conversations)} conversations at r = {ratio:g}")
-        courses = context_cost.courses(conversations, ratio)
+        courses = context_cost.courses(conversations, provider(ratio))
         plotted += [course for course in courses if course.conversation == PLOTTED and ratio == USUAL]
         rows = [
             row
-            for source in ("locomo", "beam", "authored", "agents", "tau", "swe")
+            for source in SOURCES
             if (of := [course for course in courses if course.source == source])
             for row in _costs(source, of, ratio)
         ]
@@ -110,22 +133,43 @@ def cost_rows(*, quick: bool) -> tuple[list[Section], list[Course]]:
     return sections, plotted
 
 
+def upstream_rows(*, quick: bool) -> list[Section]:
+    """Whatever the upstream is, and whatever is known of it."""
+    conversations = _some(context_data.everything(), quick=quick)
+    sections = []
+    for each in UPSTREAMS:
+        _tell(f"{len(conversations)} conversations, {each.name}")
+        courses = context_cost.courses(conversations, each)
+        rows = [
+            row
+            for source in SOURCES
+            if (of := [course for course in courses if course.source == source])
+            for row in _bounded(source, of)
+        ]
+        sections.append(Section(f"Cost against pass-through, {each.name}", rows))
+    return sections
+
+
 def _costs(source: str, courses: Sequence[Course], ratio: float) -> list[Row]:
-    whole, worst = max(courses, key=lambda c: c.whole), max(courses, key=lambda c: c.worst)
-    mean = sum(course.whole for course in courses) / len(courses)
-    slid = sum(course.sliding for course in courses) / len(courses)
-    n = len(courses)
-    rows = [
-        Row(f"{source}: whole, dearest conversation", whole.whole, n, 1.02, 1.0, note=whole.conversation),
-        Row(f"{source}: whole, mean", mean, n, note=f"sliding window {slid:.2f}"),
-        Row(f"{source}: worst point on the way", worst.worst, n, 1.10, 1.05, note=worst.conversation),
-    ]
+    rows = _bounded(source, courses)
     for tokens, must, aim in ((15_000, 0.5, 0.35), (50_000, 0.25, 0.12)):
         beyond = [share for course in courses if (share := course.beyond(tokens)) is not None]
         if beyond:
             limits = (must, aim) if ratio == USUAL else (None, None)
             rows.append(Row(f"{source}: history beyond {tokens:,}", max(beyond), len(beyond), *limits))
     return rows
+
+
+def _bounded(source: str, courses: Sequence[Course]) -> list[Row]:
+    whole, worst = max(courses, key=lambda c: c.whole), max(courses, key=lambda c: c.worst)
+    mean = sum(course.whole for course in courses) / len(courses)
+    slid = sum(course.sliding for course in courses) / len(courses)
+    n = len(courses)
+    return [
+        Row(f"{source}: whole, dearest conversation", whole.whole, n, 1.02, 1.0, note=whole.conversation),
+        Row(f"{source}: whole, mean", mean, n, note=f"sliding window {slid:.2f}"),
+        Row(f"{source}: worst point on the way", worst.worst, n, 1.10, 1.05, note=worst.conversation),
+    ]
 
 
 def _sizes(courses: Sequence[Course]) -> list[Row]:
@@ -171,6 +215,32 @@ def speed_rows(*, quick: bool) -> Section:
     )
 
 
+def _measured(only: str | None, *, quick: bool) -> tuple[list[Section], list[Course]]:
+    sections: list[Section] = []
+    plotted: list[Course] = []
+    if only in (None, "speed"):
+        sections.append(speed_rows(quick=quick))
+    if only in (None, "recall"):
+        sections += recall_rows(quick=quick)
+    if only in (None, "cost"):
+        costs, plotted = cost_rows(quick=quick)
+        sections += costs
+    if only in (None, "upstreams"):
+        sections += upstream_rows(quick=quick)
+    if only in (None, "validity"):
+        sections.append(validity_rows())
+    return sections, plotted
+
+
+def validity_rows() -> Section:
+    _tell("validity")
+    rows = [
+        Row(name, violations, n, None if name == context_validity.UNCHANGED else 0)
+        for name, n, violations in context_validity.rows()
+    ]
+    return Section("Requests that an upstream would refuse, and words of other scopes", rows)
+
+
 def _some(conversations: Iterable[Conversation], *, quick: bool) -> list[Conversation]:
     found = list(conversations)
     return found[::QUICK] if quick else found
@@ -213,6 +283,7 @@ def _limit(row: Row, limit: float | None) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a part of the conversations")
+    parser.add_argument("--only", choices=PARTS, help="one part of it")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
@@ -220,15 +291,7 @@ def main() -> int:
         print("no evaluation data: set OLVIDO_EVAL_DATA", file=sys.stderr)
         return 0
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sections = [speed_rows(quick=options.quick), *recall_rows(quick=options.quick)]
-    costs, plotted = cost_rows(quick=options.quick)
-    sections += costs
-    _tell("validity")
-    validity = [
-        Row(name, violations, n, None if name == context_validity.UNCHANGED else 0)
-        for name, n, violations in context_validity.rows()
-    ]
-    sections.append(Section("Requests that an upstream would refuse, and words of other scopes", validity))
+    sections, plotted = _measured(options.only, quick=options.quick)
     print(table(sections))
     if options.json:
         options.json.write_bytes(msgspec.json.encode(sections))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.bench.context_data import Conversation
-from tests.bench.context_replay import Bench, Received, bench, original, repeated
+from tests.bench.context_replay import Bench, Provider, Received, bench, original, repeated
 
 SLIDING_TURNS = 6
 COLD = 1.0
@@ -69,20 +69,47 @@ class Course:
         return above / sum((at - middle) ** 2 for at in range(len(late)))
 
 
-def courses(conversations: Iterable[Conversation], ratio: float, **sections: Any) -> list[Course]:
-    with bench(cached_price=ratio, **sections) as running:
-        return [course(running, conversation, ratio) for conversation in conversations]
+class Till:
+    """What prompts cost that are sent one after another, with a prefix cache of this provider that forgets nothing."""
+
+    def __init__(self, of: Provider) -> None:
+        self._of = of
+        self._before: Received | None = None
+        self._ends: set[tuple[bytes, ...]] = set()
+
+    def priced(self, prompt: Received) -> tuple[int, float]:
+        """Tokens, and their price in uncached ones."""
+        tokens, held = prompt.tokens, self._held(prompt)
+        self._before = prompt
+        if tokens < self._of.minimum:
+            return tokens, float(tokens)
+        self._ends.add(tuple(said.raw for said in prompt.messages))
+        return tokens, self._of.write * (tokens - held) + self._of.ratio * held
+
+    def _held(self, prompt: Received) -> int:
+        if self._of.ratio == COLD:
+            return 0
+        if not self._of.breakpoints:
+            return repeated(self._before, prompt)
+        raw = tuple(said.raw for said in prompt.messages)
+        end = next((end for end in range(len(raw), 0, -1) if raw[:end] in self._ends), 0)
+        return Received(prompt.messages[:end], prompt.tools).tokens if end else 0
 
 
-def course(running: Bench, conversation: Conversation, ratio: float) -> Course:
+def courses(conversations: Iterable[Conversation], of: Provider, **sections: Any) -> list[Course]:
+    with bench(of, **sections) as running:
+        return [course(running, conversation, of) for conversation in conversations]
+
+
+def course(running: Bench, conversation: Conversation, of: Provider) -> Course:
     """The conversation, told turn by turn by a client that sends its whole history every time."""
     steps = []
-    before: tuple[Received | None, Received | None, Received | None] = (None, None, None)
+    whole, window, mine = Till(of), Till(of), Till(of)
     for messages, reply in conversation.requests():
         got = running.ask(conversation.name, messages, reply=reply, tools=conversation.tools)
-        now = (original(conversation, messages), original(conversation, sliding(messages)), got)
-        priced = [_priced(earlier, prompt, ratio) for earlier, prompt in zip(before, now, strict=True)]
-        (full, full_cost), (slid, slid_cost), (ours, ours_cost) = priced
+        full, full_cost = whole.priced(original(conversation, messages))
+        slid, slid_cost = window.priced(original(conversation, sliding(messages)))
+        ours, ours_cost = mine.priced(got)
         steps.append(
             Step(
                 full,
@@ -96,8 +123,7 @@ def course(running: Bench, conversation: Conversation, ratio: float) -> Course:
                 "<recalled>" in got.text,
             )
         )
-        before = now
-    return Course(conversation.name, conversation.source, ratio, tuple(steps))
+    return Course(conversation.name, conversation.source, of.ratio, tuple(steps))
 
 
 def sliding(messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
@@ -105,9 +131,3 @@ def sliding(messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     starts = [index for index, said in enumerate(messages) if said["role"] == "user"]
     start = starts[-SLIDING_TURNS] if len(starts) >= SLIDING_TURNS else 0
     return [said for index, said in enumerate(messages) if index >= start or said["role"] == "system"]
-
-
-def _priced(before: Received | None, prompt: Received, ratio: float) -> tuple[int, float]:
-    tokens = prompt.tokens
-    held = 0 if ratio == COLD else repeated(before, prompt)
-    return tokens, tokens - held + ratio * held

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import msgspec
@@ -23,6 +23,8 @@ from proxy.wire.request import parse
 from tests.bench.context_data import Conversation, Said
 from tests.builders import completion, config, counter
 from tests.servers import eventually, run_app, run_proxy
+
+Tells = Literal["hits", "misses", "nothing"]  # of its prefix cache: what it held, that it held nothing
 
 READY_SECONDS = 120.0
 MODEL = "m"
@@ -94,7 +96,7 @@ class Upstream:
     arrived: dict[str, list[bytes]] = field(default_factory=dict)
     cached: dict[str, int] = field(default_factory=dict)  # what it says that its prefix cache held
     last: dict[str, Received] = field(default_factory=dict)
-    tell_cached: bool = False
+    tells: Tells = "nothing"
 
     async def answer(self, request: Request) -> Response:
         body = await request.body()
@@ -108,8 +110,10 @@ class Upstream:
             "prompt_tokens": got.tokens,
             "completion_tokens": 10,
             "total_tokens": got.tokens + 10,
-            "prompt_tokens_details": {"cached_tokens": repeated(self.last.get(key), got) if self.tell_cached else 0},
         }
+        if self.tells != "nothing":
+            found = repeated(self.last.get(key), got) if self.tells == "hits" else 0
+            answer["usage"]["prompt_tokens_details"] = {"cached_tokens": found}
         self.last[key] = got
         return Response(msgspec.json.encode(answer), media_type="application/json")
 
@@ -119,6 +123,7 @@ class Bench:
     upstream: Upstream
     client: httpx.Client
     services: Services  # of the proxy, which runs in a thread of this process: only to read
+    model: str = MODEL
     requests: dict[str, str] = field(default_factory=dict)  # id of the last one, by key
 
     def ask(
@@ -134,7 +139,7 @@ class Bench:
         """The prompt that the upstream got for these messages."""
         if reply is not None:
             self.upstream.replies[key] = reply
-        body = {"model": MODEL, "messages": messages, **({"tools": tools} if tools else {}), **fields}
+        body = {"model": self.model, "messages": messages, **({"tools": tools} if tools else {}), **fields}
         given = {"authorization": f"Bearer {key}", **(headers or {})}
         answered = self.client.post("/v1/chat/completions", json=body, headers=given).raise_for_status()
         self.requests[key] = answered.headers["x-olvido-request"]
@@ -160,22 +165,47 @@ class Bench:
         return next(float(line.split()[-1]) for line in lines if line.startswith("olvido_memory_pending "))
 
 
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """The upstream as the configuration has it, and as it is."""
+
+    name: str
+    dialect: str
+    cached_price: float | None  # as configured, the input price being 1; None: no price is
+    tells: Tells
+    ratio: float  # what a cached token really costs; 1: there is no cache
+    write: float = 1.0  # what one costs that is written to it
+    minimum: int = 0  # tokens: shorter prompts are not cached
+    breakpoints: bool = False  # a prompt is found only where an earlier one ended
+    model: str = MODEL
+    profile: str = "lean"  # of plain chats
+
+
+def provider(ratio: float) -> Provider:
+    """One that is all that its configuration says."""
+    if ratio < 1:
+        return Provider(f"r = {ratio:g}", "kimi", ratio, "hits", ratio)
+    return Provider("no cache", "generic", ratio, "misses", ratio)
+
+
 @contextmanager
-def bench(cached_price: float = 0.17, **sections: Any) -> Iterator[Bench]:
+def bench(of: Provider | None = None, **sections: Any) -> Iterator[Bench]:
     """The proxy with its default configuration, but for reuse, which would answer for the upstream, and `sections`."""
-    upstream = Upstream(tell_cached=cached_price < 1)
+    of = of or provider(0.17)
+    upstream = Upstream(tells=of.tells)
     app = Starlette(routes=[Route("/v1/chat/completions", upstream.answer, methods=["POST"])])
     with run_app(app) as url:
         entry = {
             "name": "up",
             "base_url": f"{url}/v1",
-            "dialect": "kimi" if cached_price < 1 else "generic",
+            "dialect": of.dialect,
             "retries": 0,
-            "price": {"input": 1, "cached": cached_price, "output": 4},
+            **({} if of.cached_price is None else {"price": {"input": 1, "cached": of.cached_price, "output": 4}}),
         }
         settings = config(
             **{
                 "upstreams": [entry],
+                "context": {"profile": of.profile},
                 "storage": {"kind": "memory"},
                 "server": {"port": 0, "drain": 5},
                 "reuse": {"exact": {"enabled": False}, "intent": {"enabled": False}},
@@ -188,7 +218,7 @@ def bench(cached_price: float = 0.17, **sections: Any) -> Iterator[Bench]:
             httpx.Client(base_url=address, trust_env=False, timeout=60) as client,
         ):
             eventually(lambda: b'"embedding":"ready"' in client.get("/readyz").content, READY_SECONDS)
-            yield Bench(upstream, client, proxy.state.services)
+            yield Bench(upstream, client, proxy.state.services, of.model)
 
 
 def original(conversation: Conversation, messages: Sequence[Said]) -> Received:

@@ -5,7 +5,7 @@ import pytest
 
 from proxy.demo.config import four_bytes_a_token
 from proxy.demo.prefix_cache import PromptCache, prompt_tokens
-from proxy.wire.dialects import PrefixCache
+from proxy.types import PrefixCache
 
 
 class Clock:

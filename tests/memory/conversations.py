@@ -137,7 +137,15 @@ def _step(draw: st.DrawFn, said: tuple[Said, ...]) -> Step:
 SETTINGS = st.builds(
     Setting,
     rates=st.sampled_from(
-        (Rates(0.1, 1.0), Rates(0.25, 1.0, 128, 1024), Rates(0.17, 1.0, 256), Rates(0.1, 1.25), Rates(1.0, 1.0))
+        (
+            Rates(0.1, 1.0),
+            Rates(0.25, 1.0, 128, 1024),
+            Rates(0.17, 1.0, 256),
+            Rates(0.1, 1.25),
+            Rates(0.05, 1.25, 1, 1024, breakpoints=True),
+            Rates(0.05, 1.25, 1, 512, rethinking=5.0),
+            Rates(1.0, 1.0),
+        )
     ),
     limit=st.sampled_from((None, 60, 300, 800, 1_500, 4_000, 20_000)),
     role=st.sampled_from(("user", "user", "system")),

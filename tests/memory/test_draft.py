@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.memory.block import head
-from proxy.memory.draft import FRAMING, Draft, Figures
+from proxy.memory.draft import FRAMING, Draft, Figures, thinking
 from proxy.memory.layout import Layout, lay_out
 from proxy.memory.progress import progress
 from proxy.types import Fold
@@ -124,3 +124,30 @@ def test_a_block_costs_no_more_than_its_text_and_its_framing_whatever_stands_bes
         for where in (layout, replace(layout, role="system")):
             before, after = (sum(map(real().message, each)) for each in (given, lay_out(given, where)))
             assert after <= before + count(memory) + count(recalled) + 2 * FRAMING
+
+
+@pytest.mark.parametrize(
+    ("fields", "thought"),
+    [
+        ({}, ""),
+        ({"reasoning_content": "first this"}, "first this"),
+        ({"reasoning": "first this"}, "first this"),
+        ({"reasoning": "this", "reasoning_details": [{"type": "reasoning.text", "text": "this"}]}, "this"),
+        ({"reasoning_details": [{"text": "first"}, {"type": "reasoning.encrypted", "data": "c2VjcmV0"}]}, "first"),
+        ({"thinking_blocks": [{"thinking": "first"}, {"thinking": "then"}]}, "first\nthen"),
+        ({"reasoning_content": None, "reasoning_details": "x", "thinking_blocks": [3, {"thinking": 3}]}, ""),
+    ],
+)
+def test_thinking_is_read_where_each_provider_puts_it(fields: dict[str, object], thought: str) -> None:
+    (said,) = messages(assistant("So.", **fields))
+    assert thinking(said) == thought
+
+
+def test_what_is_thought_is_counted_turn_by_turn_where_it_can_be_lost() -> None:
+    said = (S, user("1?"), assistant("1", reasoning_content=words(30)), user("2?"), assistant("2"), user("3?"))
+    of = case(messages(*said))
+    so_far = progress(of)
+    assert so_far is not None
+    for rethinking, thought in ((0.0, ()), (5.0, (30, 0, 0))):
+        known = Figures(of, so_far, replace(around(of), rates=replace(WARM, rethinking=rethinking)))
+        assert known.standing(Draft(None, so_far.open)).thought == thought

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.config.prices import UNPRICED, prefix_cache
 from proxy.memory.economics import (
     FORCED,
     REGRET,
     RESERVE,
-    UNPRICED,
     Books,
     Folding,
     Rates,
@@ -22,9 +22,10 @@ from proxy.memory.economics import (
     decide,
     rates,
 )
-from proxy.types import Price
-from proxy.wire.dialects import DIALECTS, KIMI, PrefixCache
+from proxy.types import PrefixCache, Price
+from proxy.wire.dialects import DIALECTS
 
+KIMI = prefix_cache("kimi", "kimi-k2.6")
 KIMI_PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)
 CHEAP = Rates(0.1, 1.0)
 COLD = Rates(1.0, 1.0)
@@ -41,19 +42,19 @@ def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> S
 @pytest.mark.parametrize(
     ("price", "cache", "idle", "hit_share", "expected"),
     [
-        (KIMI_PRICE, KIMI.cache, 10, None, (0.16 / 0.95, 1.0)),
-        (KIMI_PRICE, KIMI.cache, 300, None, (1.0, 1.0)),  # its cache lives for 300 s
+        (KIMI_PRICE, KIMI, 10, None, (0.16 / 0.95, 1.0)),
+        (KIMI_PRICE, KIMI, 300, None, (1.0, 1.0)),  # its cache lives for 300 s
         (KIMI_PRICE, PrefixCache(), 0, None, (1.0, 1.0)),
         (KIMI_PRICE, PrefixCache(ttl=math.inf), 1e9, None, (0.16 / 0.95, 1.0)),
-        (KIMI_PRICE, KIMI.cache, 10, 0.0, (1.0, 1.0)),  # it never hits
-        (KIMI_PRICE, KIMI.cache, 10, 0.5, ((0.16 / 0.95 + 1) / 2, 1.0)),
-        (KIMI_PRICE, KIMI.cache, 10, 7.0, (0.16 / 0.95, 1.0)),
-        (Price(), KIMI.cache, 10, None, (UNPRICED, 1.0)),
+        (KIMI_PRICE, KIMI, 10, 0.0, (1.0, 1.0)),  # it never hits
+        (KIMI_PRICE, KIMI, 10, 0.5, ((0.16 / 0.95 + 1) / 2, 1.0)),
+        (KIMI_PRICE, KIMI, 10, 7.0, (0.16 / 0.95, 1.0)),
+        (Price(), KIMI, 10, None, (UNPRICED, 1.0)),
         (Price(), PrefixCache(), 10, None, (1.0, 1.0)),
-        (Price(input=3, cached=0.3, write=3.75), KIMI.cache, 10, None, (0.1, 1.25)),
-        (Price(input=3, cached=0.3, write=3.75), KIMI.cache, 900, None, (1.25, 1.25)),  # what is cold is written again
-        (Price(input=3), KIMI.cache, 10, None, (0.0, 1.0)),
-        (Price(input=2, cached=9, write=2), KIMI.cache, 10, None, (1.0, 1.0)),
+        (Price(input=3, cached=0.3, write=3.75), KIMI, 10, None, (0.1, 1.25)),
+        (Price(input=3, cached=0.3, write=3.75), KIMI, 900, None, (1.25, 1.25)),  # what is cold is written again
+        (Price(input=3), KIMI, 10, None, (0.0, 1.0)),
+        (Price(input=2, cached=9, write=2), KIMI, 10, None, (1.0, 1.0)),
     ],
 )
 def test_the_rates_follow_price_cache_idle_time_and_what_was_seen_of_the_cache(
@@ -77,6 +78,34 @@ def test_only_whole_blocks_of_prompts_that_are_long_enough_are_found_in_the_cach
     tokens: int, repeated: int, expected: float
 ) -> None:
     assert Rates(0.1, 1.0, block=128, minimum=1_024).cost(tokens, repeated) == pytest.approx(expected)
+
+
+def test_pass_through_is_reckoned_with_as_if_every_token_stood_in_a_whole_block() -> None:
+    blocks = Rates(0.1, 1.0, block=256, minimum=1_024)
+    assert blocks.cost(2_000, 1_279) == pytest.approx(102.4 + 976)
+    assert blocks.least(2_000, 1_279) == pytest.approx(127.9 + 721)
+    assert blocks.least(1_000, 900) == 1_000
+
+
+def test_a_breakpoint_at_which_the_prompt_was_too_short_is_not_found() -> None:
+    at_ends = Rates(0.1, 1.25, minimum=1_024, breakpoints=True)
+    assert at_ends.cost(1_500, 1_023) == pytest.approx(1_875)
+    assert at_ends.cost(1_500, 1_024) == pytest.approx(102.4 + 595)
+
+
+def test_what_is_too_short_for_the_cache_is_not_written_to_it_either() -> None:
+    assert Rates(0.1, 1.25, minimum=1_024).cost(1_000, 900) == 1_000
+    assert Rates(0.1, 1.25, minimum=1_024).cost(2_000, 1_000) == pytest.approx(100 + 1_250)
+    assert Rates(1.25, 1.25, minimum=1_024).cost(2_000, 1_000) == pytest.approx(2_500)  # cold
+
+
+def test_where_thinking_hangs_on_what_is_before_it_it_costs_what_it_did_to_think_it() -> None:
+    price = Price(input=4, cached=0.2, write=5, output=20)
+    bound = replace(prefix_cache("generic", "claude-opus-5.5"), minimum=0)
+    assert bound.reasoning
+    assert rates(price, bound, idle=0) == Rates(0.05, 1.25, rethinking=5.0)
+    assert rates(price, replace(bound, reasoning=False), idle=0) == Rates(0.05, 1.25)
+    assert rates(Price(), bound, idle=0).rethinking == 0.0  # no price says what thinking costs
 
 
 LONG = (100,) * 30  # turns
@@ -147,6 +176,63 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         RICH,
         replace(LEAN, strict=True),
         Folding(1, "strict"),
+    ),
+    (
+        "not while tools are called",
+        CHEAP,
+        replace(standing(*[100] * 20), in_loop=True),
+        RICH,
+        EASY,
+        None,
+    ),
+    ("nor by the letter", CHEAP, replace(standing(*[100] * 9), in_loop=True), RICH, replace(LEAN, strict=True), None),
+    (
+        "nor on a closed topic",
+        CHEAP,
+        replace(standing(*[100] * 9), in_loop=True),
+        RICH,
+        replace(LEAN, flush=True),
+        None,
+    ),
+    (
+        "but at a limit",
+        CHEAP,
+        replace(standing(*[100] * 50), in_loop=True),
+        RICH,
+        LEAN,
+        Folding(44, "limit"),
+    ),
+    (
+        "not where thinking is lost with it",
+        Rates(0.1, 1.0, rethinking=5.0),
+        replace(standing(*[100] * 20), thought=(*[40] * 20, 0)),
+        RICH,
+        EASY,
+        None,
+    ),
+    (
+        "but where none was thought",
+        Rates(0.1, 1.0, rethinking=5.0),
+        replace(standing(*[100] * 20), thought=(0,) * 21),
+        RICH,
+        EASY,
+        Folding(14, "economic"),
+    ),
+    (
+        "later, where instructions are not found behind a fold",
+        Rates(0.1, 1.0, breakpoints=True),
+        standing(*[100] * 20, prefix=1_500),
+        RICH,
+        EASY,
+        None,
+    ),
+    (
+        "sooner where they are",
+        CHEAP,
+        standing(*[100] * 20, prefix=1_500),
+        RICH,
+        EASY,
+        Folding(14, "economic"),
     ),
     ("never a longer prompt", Rates(0.5, 1.0), standing(*[10] * 18), RICH, LEAN, None),
     ("a closed topic that is too dear", CHEAP, standing(*[100] * 4), Books(500, 460), replace(LEAN, flush=True), None),
@@ -245,8 +331,10 @@ def test_under_a_limit_prompts_stay_within_it_and_costs_within_the_regret(
 ) -> None:
     baselines, costs, sizes = bills(said, at, LEAN)
     assert max(sizes) <= 4_000
+    # What a limit folds to less than the cache takes is billed in full until it has grown again.
+    too_short = at.minimum * (1 - at.cached)
     assert all(
-        spent <= (1 + FORCED) * plain + 1e-6
+        spent <= (1 + FORCED) * plain + too_short + 1e-6
         for spent, plain in zip(accumulate(costs), accumulate(baselines), strict=True)
     )
 
@@ -278,4 +366,4 @@ def test_nothing_is_added_when_nothing_was_saved() -> None:
 
 def test_every_dialect_has_rates() -> None:
     for dialect in DIALECTS.values():
-        assert 0 < rates(Price(), dialect.cache, idle=0).cached <= 1
+        assert 0 < rates(Price(), prefix_cache(dialect.name, "m"), idle=0).cached <= 1

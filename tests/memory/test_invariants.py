@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from proxy.memory.draft import FRAMING
+from proxy.memory.draft import FRAMING, thinking
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.types import Fold, Message
 from proxy.wire.content import text
@@ -142,6 +142,28 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
             assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
 
 
+def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[Told]) -> None:
+    by_state = {id(each.managed.state): each for each in done}
+    for each in done:
+        if each.case.messages[-1].role != "tool":
+            continue
+        trail = each.managed.trail
+        weighed, limit = trail.break_even, each.around.limit
+        if weighed is not None and (limit is None or weighed.standing <= limit):
+            assert (weighed.leave, weighed.reason) == (0, "")
+        before = by_state.get(id(each.case.state))
+        if before is None or (limit is not None and each.managed.original + each.managed.mechanisms.added > limit):
+            continue
+        assert _start(each) == _start(before)
+        if each.around.rates.rethinking and any(map(thinking, each.case.messages)):
+            assert each.managed.state.folded_results == before.managed.state.folded_results
+
+
+def _start(told: Told) -> int:
+    fold = told.managed.state.fold
+    return fold.start if fold else told.progress.preamble
+
+
 def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
     """The books count on it: never more than what the prompt shares with one that went before it on its path."""
     by_state = {id(each.managed.state): each for each in done}
@@ -156,6 +178,7 @@ def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
         shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
         least = each.around.rates.cost(each.managed.sent, min(shared + SLACK, each.managed.sent))
         assert spent >= least - SLACK * each.around.rates.write
+        assert 0 <= each.managed.expected <= min(shared + SLACK, each.managed.sent)
 
 
 def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Told]) -> None:
@@ -193,6 +216,7 @@ INVARIANTS = (
     the_same_gives_the_same_from_memory_and_from_storage,
     between_folds_a_prompt_goes_on_where_the_one_before_ended,
     what_is_taken_for_cached_was_sent_before,
+    inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force,
 )
 
 

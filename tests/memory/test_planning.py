@@ -7,8 +7,8 @@ import pytest
 from proxy.memory.draft import Memory
 from proxy.memory.progress import Case
 from proxy.types import Fact
-from tests.builders import Said, assistant, calling, result, system, user
-from tests.memory.told import COLD, LEAN, Teller, Told, counter, exchange, fact, profile, recalling, words
+from tests.builders import Said, assistant, calling, messages, result, system, user
+from tests.memory.told import COLD, LEAN, WARM, Teller, Told, counter, exchange, fact, profile, recalling, words
 
 S = system("Be brief.")
 ELSEWHERE = fact("drinks tea without sugar", b"e" * 16, session="another")
@@ -167,6 +167,39 @@ def test_old_tool_results_leave_before_any_turn_does() -> None:
     assert told.tokens <= 1_200
     assert len(told.sent) == len(said)
     assert told.sent[-1].raw == told.case.messages[-1].raw
+
+
+@pytest.mark.parametrize(
+    ("rethinking", "thought", "limit", "leaves"),
+    [(0.0, "hm", None, True), (5.0, "", None, True), (5.0, "hm", None, False), (5.0, "hm", 1_600, True)],
+)
+def test_results_stay_where_what_was_thought_after_them_would_be_lost_unless_a_limit_demands_it(
+    rethinking: float, thought: str, limit: int | None, *, leaves: bool
+) -> None:
+    agent = profile(tool_results={"fold_first": True, "keep": 1})
+    said: list[Said] = [S, user("Look around.")]
+    for number in range(12):
+        call = {**calling(f"c{number}"), **({"reasoning_content": thought} if thought else {})}
+        said += [call, result(f"c{number}", words(300, f"file{number}"))]
+    rates = replace(WARM, rethinking=rethinking)
+    *_, told = Teller(rates=rates, limit=limit).tell(*said, profile=agent)
+    assert bool(told.managed.state.folded_results) is leaves
+
+
+@pytest.mark.parametrize("breakpoints", [False, True])
+def test_behind_a_block_that_goes_a_breakpoint_is_lost_and_the_one_before_it_is_found(*, breakpoints: bool) -> None:
+    teller = Teller(rates=replace(WARM, breakpoints=breakpoints))
+    said = history(3)
+    needed = Memory(relevant=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
+    plain = teller.ask(*said, user("3?")).managed
+    with_block = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), memory=needed).managed
+    assert with_block.state.volatile
+    after = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), assistant("Yes."), user("And now?")).managed
+    answer = counter.message(messages(assistant("3."))[0])
+    assert with_block.state.stable == plain.sent + (0 if breakpoints else answer)
+    assert after.state.spent - with_block.state.spent == teller.circumstances["rates"].cost(
+        after.sent, with_block.state.stable
+    )
 
 
 def test_results_that_leave_bust_what_stood_behind_the_first_of_them_and_no_more() -> None:

@@ -59,10 +59,11 @@ async def test_nothing_is_kept_and_context_is_managed_whatever_the_configuration
     assert not (tmp_path / "kept").exists()
 
 
-@pytest.mark.parametrize(("dialect", "taken"), [("kimi", "kimi"), ("vllm", "vllm"), ("generic", "openai")])
-def test_at_a_ratio_every_upstream_has_a_prefix_cache_and_that_price(dialect: str, taken: str) -> None:
-    given = priced(upstreams=[{"name": "up", "base_url": "http://127.0.0.1:1/v1", "dialect": dialect}])
-    (upstream,) = at_ratio(given, 0.1).upstreams
-    assert upstream.dialect == taken
+@pytest.mark.parametrize("dialect", ["kimi", "vllm", "generic"])
+@pytest.mark.parametrize("cache", ["assumed", "none"])
+def test_at_a_ratio_every_upstream_has_a_prefix_cache_and_that_price(dialect: str, cache: str) -> None:
+    entry = {"name": "up", "base_url": "http://127.0.0.1:1/v1", "dialect": dialect, "cache": cache}
+    (upstream,) = at_ratio(priced(upstreams=[entry]), 0.1).upstreams
+    assert (upstream.dialect, upstream.cache) == (dialect, "assumed")
     assert upstream.price is not None
     assert (upstream.price.input, upstream.price.cached, upstream.price.write) == (1, 0.1, None)

@@ -36,12 +36,12 @@ MANAGED = Plan(
 )
 
 
-def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete") -> LedgerRow:
+def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete", *, price: Price = PRICE) -> LedgerRow:
     passage = Passage(
         incoming(REQUEST.raw), REQUEST, identity(REQUEST), Directives(), ReuseMiss("absent"), plan, "up", started=0.0
     )
     delivery = Delivery(outcome, 200 if outcome == "complete" else 0, "up", "m", streamed=False, usage=usage)
-    return ledger_row.forwarded(passage, delivery, 7, PRICE, Attempts(lambda _stage, _reason: None), 0.1)
+    return ledger_row.forwarded(passage, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
 
 
 @pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])
@@ -63,6 +63,27 @@ def test_what_was_changed_is_compared_with_what_it_would_have_cost() -> None:
         50,
         MANAGED.trail,
     )
+
+
+WRITTEN = Price(input=1.0, cached=0.1, write=1.25, output=4.0)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost", "passed_through"),
+    [
+        (Usage(390, 10, 200), 190 * 1.25, 100 * 1.25),  # not told: all that is new
+        (Usage(390, 10, 200, written_tokens=190), 190 * 1.25, 100 * 1.25),
+        (Usage(390, 10, 200, written_tokens=95), 95 * 1.25 + 95, 50 * 1.25 + 50),
+        (Usage(390, 10, 200, written_tokens=0), 190, 100),
+        (Usage(200, 10, 200, written_tokens=0), 0, 100),
+    ],
+)
+def test_what_is_written_to_the_prefix_cache_costs_what_a_write_does(
+    usage: Usage, cost: float, passed_through: float
+) -> None:
+    got = row(MANAGED, usage, price=WRITTEN)
+    assert got.cost == pytest.approx((cost + 200 * 0.1 + 40) / 1e6)
+    assert got.cost_saved == pytest.approx((passed_through + 900 * 0.1 + 40) / 1e6 - got.cost)
 
 
 def test_what_made_a_request_dearer_is_held_against_us() -> None:

@@ -3,6 +3,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from proxy.services import Services
 from proxy.stages.plan import MOST_COUNTED, Planner
 from proxy.tokens import Calibrations, RoughCounter
-from proxy.types import ChatRequest, Directives, Mode, Plan, Scope
+from proxy.types import ChatRequest, Directives, Mode, Plan, Scope, Usage
 from proxy.upstream.client import Upstream
+from proxy.wire.cache_evidence import MISSES
 from tests.builders import TENANT, Executor, assistant, chat, config, counter, identity, incoming, system, user
 from tests.proxied import build_services
 
@@ -192,6 +194,33 @@ async def test_what_fits_into_the_window_and_not_into_the_budget_is_not_left_alo
         assert (await stage.count(said)).tokens_sent < 500 < made.tokens_original
     assert made.kind == "managed"
     assert made.tokens_sent <= 500
+
+
+@pytest.mark.parametrize(
+    ("settings", "cached"),
+    [
+        ({"dialect": "generic", "price": {"input": 1, "cached": 0.17, "output": 4}}, 0.17),
+        ({"dialect": "generic", "price": {"input": 1, "output": 4}}, 0.25),
+        ({"dialect": "generic"}, 0.25),
+        ({"dialect": "generic", "cache": "none"}, 1.0),
+        ({"dialect": "vllm", "price": {"input": 1, "cached": 1, "output": 4}}, 1.0),
+    ],
+)
+async def test_folds_are_paid_at_the_price_of_a_prefix_cache_unless_there_is_known_to_be_none(
+    settings: dict[str, Any], cached: float
+) -> None:
+    entry = {"name": "up", "base_url": "http://127.0.0.1:1/v1", **settings}
+    learnt, seen = Calibrations(), replace(identity(LONG), known=3)
+    async with desk(learnt, upstreams=[entry]) as stage:
+        for reckoned in (cached, 1.0):
+            made = await stage.planner.plan(incoming(), LONG, seen, Directives(), stage.upstream)
+            assert made.trail is not None
+            assert made.trail.break_even is not None
+            assert made.trail.break_even.cached == reckoned
+            assert (made.repeated > 0) is (reckoned < 1)
+            for _ in range(MISSES):
+                none = Usage(9_000, 9, reports_none_cached=True)
+                learnt.caches.observe("up", LONG.model, none, repeated=9_000)
 
 
 async def test_a_request_with_tools_has_a_profile_of_its_own() -> None:

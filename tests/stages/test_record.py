@@ -43,6 +43,7 @@ from proxy.types import (
 )
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
+from proxy.wire.cache_evidence import MISSES
 from tests.builders import (
     NOW,
     assistant,
@@ -263,6 +264,25 @@ async def test_what_was_reused_cost_nothing_and_saved_what_the_providers_cache_w
 async def test_of_an_answer_without_usage_no_saving_is_claimed(house: House) -> None:
     row = await house.reused(ReuseHit("exact", KEY, replace(stored(), usage=None)))
     assert (row.measured, row.cost_saved, row.tokens_original) == (False, 0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "usage", "by", "shown"),
+    [
+        (3_000, {"cached_tokens": 0}, "up", True),
+        (3_000, {}, "up", False),
+        (100, {"cached_tokens": 0}, "up", False),
+        (3_000, {"cached_tokens": 0}, "free", False),  # a fallback: it has not seen what the prompt begins with
+    ],
+)
+async def test_an_upstream_that_never_finds_what_it_has_seen_has_no_prefix_cache(
+    expected: int, usage: Mapping[str, int], by: str, house: House, *, shown: bool
+) -> None:
+    told = using({"prompt_tokens": 3_500, "completion_tokens": 3, **usage})
+    for _ in range(MISSES):
+        assert not house.calibrations.caches.shows_none(by, REQUEST.model)
+        await house.delivered(whole(told, upstream=by), passing(plan=replace(PLAN, expected=expected)))
+    assert house.calibrations.caches.shows_none(by, REQUEST.model) is shown
 
 
 _usages = st.none() | st.builds(

@@ -1,13 +1,12 @@
 """The table itself: complete, readable, frozen."""
 
 import dataclasses
-import math
 import string
 from typing import get_args
 
 import pytest
 
-from proxy.wire.dialects import DIALECTS, Dialect, PrefixCache, Rule
+from proxy.wire.dialects import DIALECTS, Dialect, Rule
 
 RULES = frozenset(get_args(Rule))
 DETAILS = {"count", "id", "ids", "position", "previous", "role"}  # what a text may mention
@@ -56,26 +55,23 @@ def test_a_rule_that_needs_a_parameter_has_it(dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "include_usage", "usage_unasked", "reasoning", "cache"),
+    ("name", "include_usage", "usage_unasked", "reasoning"),
     [
-        ("kimi", True, True, "with_calls", PrefixCache(ttl=300, block=256)),
-        ("openai", True, False, "optional", PrefixCache(ttl=300, block=128, minimum=1024)),
-        ("deepseek", True, False, "with_call_turns", PrefixCache(ttl=7200, block=64)),
-        ("mistral", False, True, "optional", PrefixCache(ttl=300, block=64)),
-        ("vllm", True, False, "optional", PrefixCache(ttl=math.inf, block=16)),
-        ("generic", False, False, "optional", PrefixCache(ttl=0)),
+        ("kimi", True, True, "with_calls"),
+        ("openai", True, False, "optional"),
+        ("deepseek", True, False, "with_call_turns"),
+        ("mistral", False, True, "optional"),
+        ("vllm", True, False, "optional"),
+        ("generic", False, False, "optional"),
     ],
 )
-def test_what_each_upstream_knows(
-    name: str, *, include_usage: bool, usage_unasked: bool, reasoning: str, cache: PrefixCache
-) -> None:
+def test_what_each_upstream_knows(name: str, *, include_usage: bool, usage_unasked: bool, reasoning: str) -> None:
     dialect = DIALECTS[name]
     assert (dialect.include_usage, dialect.usage_unasked, dialect.reasoning) == (
         include_usage,
         usage_unasked,
         reasoning,
     )
-    assert dialect.cache == cache
 
 
 def test_only_kimi_fixes_the_sampling() -> None:

@@ -10,7 +10,9 @@ from proxy.types import Usage
 from proxy.wire.usage import find_usage, parse_usage
 
 _counts = st.one_of(st.none(), st.booleans(), st.integers(-5, 50), st.floats(), st.text(max_size=3), st.just(10**40))
-_details = st.one_of(_counts, st.dictionaries(st.sampled_from(["cached_tokens", "reasoning_tokens"]), _counts))
+_details = st.one_of(
+    _counts, st.dictionaries(st.sampled_from(["cached_tokens", "reasoning_tokens", "cache_write_tokens"]), _counts)
+)
 _keys = ["prompt_tokens", "completion_tokens", "cached_tokens", "prompt_cache_hit_tokens"]
 _detail_keys = ["prompt_tokens_details", "completion_tokens_details"]
 
@@ -50,6 +52,28 @@ _detail_keys = ["prompt_tokens_details", "completion_tokens_details"]
             Usage(9, 5, 0, 5),
         ),
         ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": None}, Usage(9, 5)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 5,
+                "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
+            },
+            Usage(9, 5, 4, written_tokens=3),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": 4, "cache_creation_input_tokens": 7},
+            Usage(9, 5, 4, written_tokens=5),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cache_write_tokens": 0}},
+            Usage(9, 5, written_tokens=0),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 0}},
+            Usage(9, 5, reports_none_cached=True),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": 0}, Usage(9, 5, reports_none_cached=True)),
+        ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": None}}, Usage(9, 5)),
         ({"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": -1}, Usage(9, 5)),
         ({"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": True}, Usage(9, 5)),
         ({"prompt_tokens": 9}, Usage(9, 0)),
@@ -74,6 +98,7 @@ def test_whatever_the_upstream_says_a_part_never_exceeds_its_whole(usage: dict[s
     parsed = parse_usage(usage)
     assert parsed is None or (
         0 <= parsed.cached_tokens <= parsed.prompt_tokens < 2**63
+        and 0 <= (parsed.written_tokens or 0) <= parsed.prompt_tokens - parsed.cached_tokens
         and 0 <= parsed.reasoning_tokens <= parsed.completion_tokens < 2**63
     )
 

@@ -1,0 +1,69 @@
+"""What models cost and how their providers cache prompts, where the configuration is silent: models.yaml, read once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import yaml
+
+from proxy.types import PrefixCache, Price
+
+TABLE = Path(__file__).with_name("models.yaml")
+
+# Of the input price, for a token that the prefix cache held, where no price says more: .02 to .5 by provider and model.
+UNPRICED = 0.25
+
+T = TypeVar("T", Price, PrefixCache)
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[T]):
+    models: tuple[str, ...]  # patterns of their names
+    dialects: frozenset[str]
+    value: T
+    source: str
+    date: str  # when it was read or published
+
+    def names(self, model: str) -> bool:
+        known = model.lower().rpartition("/")[2]
+        return any(fnmatchcase(known, pattern) for pattern in self.models)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    prices: Sequence[Row[Price]]
+    caches: Sequence[Row[PrefixCache]]
+
+
+@cache
+def table() -> Table:
+    """Raises if the file is not as it says that it is."""
+    rows = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return Table([_row(Price, row) for row in rows["prices"]], [_row(PrefixCache, row) for row in rows["caches"]])
+
+
+def _row(kind: type[T], row: Mapping[str, Any]) -> Row[T]:
+    about = {"models", "dialects", "source", "date"}
+    value = kind(**{name: number for name, number in row.items() if name not in about})
+    return Row(tuple(row["models"]), frozenset(row["dialects"]), value, row["source"], str(row["date"]))
+
+
+def listed(dialect: str, models: Iterable[str]) -> Price | None:
+    """The list price of the first of these names that has one at such an upstream."""
+    found = (row.value for model in models for row in table().prices if dialect in row.dialects and row.names(model))
+    return next(found, None)
+
+
+def write_factor(models: Iterable[str]) -> float:
+    """A write to the prefix cache, of the input price; 1 where nothing else is known."""
+    found = (row.value for model in models for row in table().prices if row.names(model))
+    return next((max(price.write / price.input, 1.0) for price in found), 1.0)
+
+
+@lru_cache(256)  # clients name models
+def prefix_cache(dialect: str, model: str) -> PrefixCache:
+    """Of such an upstream for this model: every dialect has a row for any."""
+    return next(row.value for row in table().caches if dialect in row.dialects and row.names(model))

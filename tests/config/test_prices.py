@@ -1,0 +1,81 @@
+"""What models cost and how their providers cache prompts, where the configuration is silent."""
+
+import math
+import re
+from datetime import date
+
+import pytest
+
+from proxy.config import Upstream, price_for
+from proxy.config.prices import UNPRICED, Row, listed, prefix_cache, table, write_factor
+from proxy.types import PrefixCache, Price
+
+PRICES, CACHES = table().prices, table().caches
+DIALECTS = frozenset(Upstream.model_json_schema()["properties"]["dialect"]["enum"])
+
+
+@pytest.mark.parametrize("row", PRICES, ids=lambda row: row.models[0])
+def test_a_cached_token_costs_a_part_of_a_new_one_and_a_write_no_less_than_one(row: Row[Price]) -> None:
+    price = row.value
+    assert 0 < price.cached < price.input <= price.write <= 2 * price.input
+    assert price.input < price.output
+    assert price.cached / price.input <= UNPRICED
+
+
+@pytest.mark.parametrize("row", [*PRICES, *CACHES], ids=lambda row: f"{row.models[0]}-{min(row.dialects, default='')}")
+def test_every_row_says_where_it_is_from_and_when(row: Row[Price] | Row[PrefixCache]) -> None:
+    assert date(2026, 5, 1) <= date.fromisoformat(row.date) <= date(2026, 11, 22)
+    assert re.search(r"\w\.\w+/|\w/\w|#\d+", row.source)
+    assert row.dialects <= DIALECTS
+    assert all(pattern == pattern.lower() for pattern in row.models)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model", "cache"),
+    [
+        ("kimi", "kimi-k2.6", PrefixCache(ttl=300, block=256)),
+        ("openai", "gpt-4o", PrefixCache(ttl=300, block=128, minimum=1024)),
+        ("openai", "gpt-6.1-sol", PrefixCache(ttl=1800, minimum=1024, breakpoints=True)),
+        ("generic", "openai/GPT-6-luna", PrefixCache(ttl=1800, minimum=1024, breakpoints=True)),
+        ("deepseek", "deepseek-flash", PrefixCache(ttl=7200, block=64, breakpoints=True)),
+        ("mistral", "any", PrefixCache(ttl=300, block=64)),
+        ("vllm", "gpt-6-sol", PrefixCache(ttl=math.inf, block=16)),  # whatever it is called there
+        ("generic", "", PrefixCache(ttl=86_400)),
+        ("generic", "google/gemini-2.5-pro", PrefixCache(ttl=86_400, minimum=2048)),
+        ("generic", "gemini-3.8-flash", PrefixCache(ttl=86_400, minimum=4096)),
+        ("generic", "anthropic/claude-opus-4.5", PrefixCache(ttl=300, minimum=4096)),
+        ("generic", "claude-opus-5-5", PrefixCache(ttl=300, minimum=512, reasoning=True)),
+        ("generic", "claude-sonnet-5", PrefixCache(ttl=300, minimum=512)),
+    ],
+)
+def test_how_a_model_is_cached_by_its_own_provider_and_through_others(
+    dialect: str, model: str, cache: PrefixCache
+) -> None:
+    assert prefix_cache(dialect, model) == cache
+
+
+@pytest.mark.parametrize(
+    ("dialect", "models", "price"),
+    [
+        ("kimi", ["kimi-k2.6"], Price(0.95, 0.16, 0.95, 4.0)),
+        ("openai", ["ours", "gpt-6.1-sol-2026-09-29"], Price(2.0, 0.1, 2.5, 10.0)),
+        ("deepseek", ["deepseek-flash"], Price(0.3, 0.006, 0.3, 1.2)),
+        ("generic", ["kimi-k2.6"], None),  # who else sells it has a price of his own
+        ("generic", ["claude-opus-5-5"], None),
+        ("openai", ["gpt-6.1-sol-mini"], None),
+    ],
+)
+def test_a_list_price_is_its_own_providers(dialect: str, models: list[str], price: Price | None) -> None:
+    assert listed(dialect, models) == price
+
+
+@pytest.mark.parametrize(
+    ("model", "factor"),
+    [("gpt-6-sol", 1.25), ("anthropic/claude-opus-5.5", 1.25), ("kimi-k3", 1.0), ("unheard-of", 1.0)],
+)
+def test_a_write_costs_what_its_provider_takes_where_the_configuration_does_not_say(model: str, factor: float) -> None:
+    assert write_factor([model]) == factor
+    priced = {"name": "up", "base_url": "https://up/v1", "price": {"input": 2, "output": 8}}
+    assert price_for(Upstream.model_validate(priced), model).write == 2 * factor
+    priced["price"] = {"input": 2, "output": 8, "write": 3}
+    assert price_for(Upstream.model_validate(priced), model).write == 3
