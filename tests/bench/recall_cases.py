@@ -82,10 +82,11 @@ def link(at: int) -> bytes:
     return at.to_bytes(16, "big")
 
 
-def case(conversation: Conversation, vectors: "Vectors", number: int | None = None) -> Case:
+def case(conversation: Conversation, vectors: "Vectors | None", number: int | None = None) -> Case:
+    """`vectors`: None if none is in the index yet."""
     index = TurnIndex()
     for turn in turns(conversation, number):
-        index.add(turn, vectors.of(index.texts(turn)))
+        index.add(turn, None if vectors is None else vectors.of(index.texts(turn)))
     messages = conversation.messages[:number]
     return Case(
         conversation,

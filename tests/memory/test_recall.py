@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.passages import estimate
-from proxy.memory.recall import AT_ONCE, FRAMING, MOST_REFUSED, Query, rank, search, select
+from proxy.memory.recall import AT_ONCE, FRAMING, MOST_REFUSED, Query, expected_cosines, rank, search, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
 from tests.memory.indexed import index_of, link, path, turn, vector
@@ -110,6 +110,33 @@ def test_a_neighbour_of_what_matches_is_preferred_to_a_stranger() -> None:
     query = Query("toner", None, path(*TALK))
     found = search(index_of(TALK), query, budget_tokens=2 * FRAMING + 11, count=words)
     assert [excerpt.turn for excerpt in found] == [4, 4]
+
+
+def partly_embedded(turns: tuple[ArchivedTurn, ...], newest: int) -> TurnIndex:
+    index = index_of(turns)
+    for each in turns[len(turns) - newest :]:
+        index.add(each, np.array([vector(text) for text in index.texts(each)]))
+    return index
+
+
+@pytest.mark.parametrize("newest", range(len(TALK) + 1))
+def test_what_is_not_embedded_yet_is_found_whatever_else_is(newest: int) -> None:
+    query = Query("how is my boat named?", vector("how is my boat named?"), path(*TALK))
+    (only,) = search(partly_embedded(TALK, newest), query, budget_tokens=7 + FRAMING, count=words)
+    assert only.turn == 1
+
+
+@given(st.integers(0, 29), st.floats(0.2, 0.9))
+def test_an_awaited_vector_is_expected_as_near_as_its_words_are_and_a_known_one_stays_as_it_is(
+    missing: int, steepness: float
+) -> None:
+    generator = np.random.default_rng(missing)
+    scores = generator.random(30).astype(np.float32)
+    cosines = (0.3 + steepness * scores).astype(np.float32)
+    awaited = np.arange(30) < missing
+    expected = expected_cosines(np.where(awaited, 0, cosines), awaited, ~awaited, scores)
+    assert np.all(np.diff(expected[awaited][np.argsort(scores[awaited])]) > 0)
+    np.testing.assert_array_equal(expected[~awaited], cosines[~awaited])
 
 
 def test_the_search_ends_when_nothing_more_fits() -> None:
