@@ -1,6 +1,6 @@
 """Does the prompt hold what the question needs, and what does it cost? The whole proxy, over HTTP.
 
-    python -m tests.bench.context [--quick] [--json FILE] [--plot FILE.svg]
+    python -m tests.bench.context [--quick] [--evidence] [--json FILE] [--plot FILE.svg]
 
 Evidence and answers are looked for in the prompt that the upstream receives; the same prompt is priced. Ends with 1 if
 a row misses what it must reach.
@@ -64,11 +64,11 @@ def recall_rows(*, quick: bool) -> list[Section]:
             rows.append(
                 _share("— without the adversarial ones", [a for a in answers if a.question.kind != ADVERSARIAL])
             )
-        rows += _baseline(talks, budget)
+        rows += [_recalled(answers), *_baseline(talks, budget)]
     _tell("BEAM")
     answers = context_recall.asked(chats[: 2 if quick else None], told=False)
     rows.append(_share("BEAM-100K evidence at 4,000 tokens", answers, 0.80, 0.92))
-    rows += _baseline(chats, BUDGETS[-1])
+    rows += [_recalled(answers), *_baseline(chats, BUDGETS[-1])]
     _tell("authored conversations")
     answers = context_recall.asked(told, told=True, profiles={"lean": {"budget": 1_500, "window": {"tokens": 600}}})
     newest = [a for a in answers if a.question.kind == "updated_fact"]
@@ -76,6 +76,7 @@ def recall_rows(*, quick: bool) -> list[Section]:
         _share("authored, answers at 1,500 tokens", answers, 0.92, 0.98),
         _share("— Spanish", [a for a in answers if a.lang == "es"]),
         _share("— newest value", newest, 0.95, 0.99),
+        _recalled(answers),
         Row("— outdated value alone", _of(a.outdated for a in newest), len(newest), 0.02, 0.0),
     ]
     return [Section("Evidence in the prompt", rows)]
@@ -181,6 +182,10 @@ def _share(name: str, answers: Sequence[Answer], must: float | None = None, aim:
     return Row(name, value, n, must, aim, is_good=True, bound=wilson(round(value * n), n)[0])
 
 
+def _recalled(answers: Sequence[Answer]) -> Row:
+    return Row("— recalled tokens, mean", sum(answer.recalled for answer in answers) / len(answers), len(answers))
+
+
 def _of(flags: Iterable[bool]) -> float:
     every = list(flags)
     return sum(every) / len(every) if every else 0.0
@@ -213,6 +218,7 @@ def _limit(row: Row, limit: float | None) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a part of the conversations")
+    parser.add_argument("--evidence", action="store_true", help="the evidence in the prompt, and nothing else")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
@@ -220,6 +226,10 @@ def main() -> int:
         print("no evaluation data: set OLVIDO_EVAL_DATA", file=sys.stderr)
         return 0
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if options.evidence:
+        sections = recall_rows(quick=options.quick)
+        print(table(sections))
+        return int(any(row.has_failed for section in sections for row in section.rows))
     sections = [speed_rows(quick=options.quick), *recall_rows(quick=options.quick)]
     costs, plotted = cost_rows(quick=options.quick)
     sections += costs

@@ -139,7 +139,13 @@ def prompt(
         ranking = rank(of.index, query, weights)
     share = 1.0 if needed is None else needed.share
     excerpts = select(
-        of.index, ranking, query, budget_tokens=int(share * (room - used)), count=counted, framing=FRAMING
+        of.index,
+        ranking,
+        query,
+        budget_tokens=int(share * (room - used)),
+        count=counted,
+        framing=FRAMING,
+        weights=weights,
     )
     recalled = sum(excerpt.tokens for excerpt in excerpts)
     if used + recalled > room:
