@@ -1,7 +1,9 @@
 """A model that runs: the text's tokens by tokenizers, their vector by onnxruntime, in the calling thread.
 
 Texts run one by one. int8 quantises activations by their range over the whole run, so a text would get another vector
-in other company (cosines down to 0.985); and padding makes a batch no faster on one core (8 texts: 8 times one).
+in other company (cosines down to 0.985), and a batch gains little on one core: with no padding at all, eight texts of
+one length take 0.74 of the time a text at 32 tokens, 0.84 at 64, 0.94 at 128, 1.1 at 256. Of a run
+at 34 tokens half is the quantised products; making tokens of the text takes 2 % as long.
 """
 
 import os

@@ -3,8 +3,11 @@ against `proxy.reuse.text.plain`."""
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from proxy.reuse.text import phrases, plain
+
+Extent = Literal["one", "some", "many"]
 
 _MOST = 2_000  # characters at either end that are read: a question stands at one of them
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -104,6 +107,24 @@ _HOW_DONE = re.compile(
     r" (?:\w+ )?(?:hice|hicimos|\w{2,}[éí]|\w{2,}[ai]mos)\b"
 )
 
+# One thing is wanted, that a line says: a time, a place, a person, a figure, a name.
+_ONE = re.compile(
+    _PREFIX
+    + r"(?: [?])?(?: (?:in|at|on|for|from|with|to|by|since|until|a|en|con|de|por|para|desde|hasta|entre))?"
+    + r" (?:when|who|whom|whose|where|how (?:long|much|old|many|often|far|tall|big)|what (?:time|date|day|year|month"
+    r"|name|colou?r|size|number|price)|cuando|quien|quienes|donde|adonde|cuant[oa]s?"
+    r"|que (?:dia|hora|fecha|ano|mes|color|numero)|como se llama(?:ba)?) "
+)
+# Many things, or all of a course of events.
+_MANY = re.compile(
+    r" (?:list|order|summar\w+|across|throughout|overview|recap|everything|all|both|every|each|resum\w*|lista\w*"
+    r"|enumera\w*|tod[oa]s?|cada|amb[oa]s|orden|cuales) "
+    r"| (?:what|which|que) (?:\w+ ){0,2}?[a-z]+(?<![si'u])s | (?:what|which) (?:are|were) "
+    # "Where have I sailed?": of all the times until now.
+    r"| (?:what|where|who|which|when|how (?:many|often)) (?:\w+ ){0,3}(?:has|have) (?!to )"
+    r"| (?:how many|cuant[oa]s) (?:times|veces) | how often "
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Cues:
@@ -125,10 +146,7 @@ class Cues:
 
 
 def cues(text: str) -> Cues:
-    if len(text) > 2 * _MOST:
-        text = f"{text[:_MOST]} {text[-_MOST:]}"
-    sentences = [sentence for sentence in _SENTENCE.split(text.strip()) if sentence] or [""]
-    questions = [sentence for sentence in sentences if sentence.endswith("?")]
+    text, sentences, questions = _read(text)
     written = questions[-1] if questions else text
     asked, said = plain(written), plain(text)
     return Cues(
@@ -146,6 +164,23 @@ def cues(text: str) -> Cues:
         sentences=len(sentences),
         figures=len(_FIGURE.findall(text)),
     )
+
+
+def _read(text: str) -> tuple[str, list[str], list[str]]:
+    """As much of it as is read, its sentences, and those of them that are questions."""
+    if len(text) > 2 * _MOST:
+        text = f"{text[:_MOST]} {text[-_MOST:]}"
+    sentences = [sentence for sentence in _SENTENCE.split(text.strip()) if sentence] or [""]
+    return text, sentences, [sentence for sentence in sentences if sentence.endswith("?")]
+
+
+def asks_for(text: str) -> Extent:
+    """How many things its last question asks for."""
+    text, _, questions = _read(text)
+    asked = plain(questions[-1] if questions else text)
+    if _MANY.search(asked):
+        return "many"
+    return "one" if _ONE.search(asked) else "some"
 
 
 def asks_for_answers(text: str) -> bool:

@@ -107,8 +107,12 @@ def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, floa
     only_outside = (occurs & outside).any(axis=1) & ~(occurs & inside).any(axis=1)
     cosine, nearer = _COSINE, _NEARER
     if ranking.cosines is not None:
-        cosine = float(ranking.cosines[outside].max())
-        nearer = cosine - (float(ranking.cosines[inside].max()) if inside.any() else 0.0)
+        found = float(ranking.cosines[outside].max())
+        above = found - (float(ranking.cosines[inside].max()) if inside.any() else 0.0)
+        # A vector that is still to come may be nearer than what its words let expect.
+        unknown = float(ranking.awaited[outside].mean())
+        cosine = found + unknown * max(0.0, _COSINE - found)
+        nearer = above + unknown * max(0.0, _NEARER - above)
     return {
         "rare": float(rarity[only_outside].sum()) / total,
         "match": float(ranking.words[outside].max()) / (2.2 * total),  # 1: all of its words, as good as alone

@@ -11,14 +11,14 @@ costs three points on any of the sets, but for `meaning`, which doubled leaves B
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from proxy.memory.cues import asks_for_answers
+from proxy.memory.cues import Extent, asks_for, asks_for_answers
 from proxy.memory.terms import terms
 from proxy.memory.turn_index import IndexedMessage, TurnIndex
 from proxy.memory.view import Flags, Floats, Ints, View, beside, best, spread, total
@@ -40,6 +40,12 @@ class Weights:
     user: float = 0.9  # for what the user said, where answers are four times as long as questions
     long_message: float = 0.15  # for every doubling beyond LONG tokens
     short: float = 2.0  # doublings under LONG that count as well, where answers are four times as long as questions
+    # Share of the best score: what scores less is not recalled, even if there is room. The more passages the best few
+    # are taken of, the nearer are they to each other by chance alone; so it rises with how often the room could be
+    # filled. By words alone they are further apart.
+    floor: float = 0.28
+    floor_per_filling: float = 0.087  # for every e-fold
+    floor_by_words: float = -0.15
 
 
 WEIGHTS = Weights()
@@ -47,7 +53,12 @@ LONG = 100  # tokens
 MOST_TERMS = 32  # of a query; the rarest
 FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
 WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
-FLOOR = 0.25  # of the best score: what scores less is not recalled, even if there is room
+FLOOR_LEAST, FLOOR_MOST = 0.2, 0.7
+FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.05, "some": 0.0, "many": -0.12}
+# Cosine for BM25 scaled to the power of `sharpness`, from a passage without its words to the best: least squares over
+# 294,000 pairs of LoCoMo and BEAM, development half, give 0.35 and 0.50; and what that counts for, in squares of the
+# latter.
+STEEPNESS, STEEPNESS_PRIOR = 0.4, 0.5
 AT_ONCE = 128  # passages that are made ready for the search
 MOST_REFUSED = 40  # passages that the rest of the budget does not hold, before the search for a smaller one ends
 
@@ -66,7 +77,8 @@ class Ranking:
     view: View
     scores: Floats  # of every passage
     words: Floats  # BM25 of every passage, its own words alone counting whole
-    cosines: Floats | None
+    cosines: Floats | None  # as expected where they are awaited; None: no vector at all
+    awaited: Flags  # the vector of the passage is still to come
     occurs: Flags  # which terms of the query (a row each, in its order, none twice) every passage has
     for_answers: bool = False  # what the assistant said is asked for
 
@@ -82,20 +94,25 @@ def search(
 ) -> tuple[Excerpt, ...]:
     """The excerpts that `query` needs most, in the order they were said; with `framing` tokens for each they take
     `budget_tokens` at most, as `count` counts."""
-    return select(index, rank(index, query, weights), query, budget_tokens=budget_tokens, count=count, framing=framing)
+    ranking = rank(index, query, weights)
+    return select(index, ranking, query, budget_tokens=budget_tokens, count=count, framing=framing, weights=weights)
 
 
 def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
     view = index.view(query.path, others_than=query.others_than)
     if not len(view.passages):
         nothing = np.zeros(0, dtype=np.float32)
-        return Ranking(view, nothing, nothing, None, np.zeros((0, 0), dtype=np.bool_))
+        none = np.zeros(0, dtype=np.bool_)
+        return Ranking(view, nothing, nothing, None, none, none.reshape(0, 0))
     own = index.frequencies(list(dict.fromkeys(terms(query.text))), view)
     occurs = own > 0
     words = _bm25(own, _count(occurs), index.lengths(view), view, weights)
     cosines = None if query.vector is None else index.cosines(query.vector, view)
+    awaited = index.awaited(view)
     scores: Floats = _scaled(words) ** weights.sharpness
     if cosines is not None:
+        if awaited.any():
+            cosines = expected_cosines(cosines, awaited, index.embedded(view), scores)
         before, after = beside(best(cosines, view), view)
         around = before + after
         meaning = cosines + weights.meaning_beside * spread(around, view)
@@ -105,7 +122,7 @@ def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
     stretch = weights.stretch_asking * asking + weights.stretch * (1 - asking)
     by_message = stretch * _scaled(_around(best(scores, view), weights.stretch_messages))
     by_message += _priors(view, weights, asking=0.0 if for_answers else asking, for_answers=for_answers)
-    return Ranking(view, scores + spread(by_message, view), words, cosines, occurs, for_answers)
+    return Ranking(view, scores + spread(by_message, view), words, cosines, awaited, occurs, for_answers)
 
 
 def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weights) -> Floats:
@@ -126,6 +143,18 @@ def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weig
         rarity = np.log(1 + (passages - times + 0.5) / (times + 0.5))
         scores += rarity * seen * (weights.saturation + 1) / (seen + norm)
     return scores
+
+
+def expected_cosines(cosines: Floats, awaited: Flags, embedded: Flags, words: Floats) -> Floats:
+    """The cosines, and where a passage's vector is `awaited` what its words let expect: by the line through those that
+    have both, at least one. Which cosines are ordinary differs by model, language and question, so the line is this
+    question's own; only how steep it is has a prior, for as long as few are embedded. `words`: BM25, scaled."""
+    known, found = words[embedded], cosines[embedded]
+    mean = known.mean()
+    apart = known - mean
+    steepness = (apart @ found + STEEPNESS_PRIOR * STEEPNESS) / (apart @ apart + STEEPNESS_PRIOR)
+    expected: Floats = np.where(awaited, found.mean() + steepness * (words - mean), cosines).astype(np.float32)
+    return expected
 
 
 def _count(flags: Flags) -> Ints:
@@ -184,6 +213,7 @@ def select(
     count: Callable[[str], int],
     framing: int = FRAMING,
     known: Callable[[int, str], int | None] = lambda _at, _text: None,
+    weights: Weights = WEIGHTS,
 ) -> tuple[Excerpt, ...]:
     """`known`: the tokens of a whole message's text, by its position in the path, if that is known without counting."""
     counted = cache(count)
@@ -194,7 +224,7 @@ def select(
 
     chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
     left, refused = budget_tokens, 0
-    for found in _best_first(index, ranking, query.exclude, WHOLE_SHARE * budget_tokens):
+    for found in _best_first(index, ranking, query, budget_tokens, weights):
         if left <= framing or refused == MOST_REFUSED:
             break
         taken, paid = chosen.get(found.position) or (None, 0)
@@ -225,20 +255,37 @@ class _Found(NamedTuple):
     whole: bool  # the message is recalled as a whole, if it is
 
 
-def _best_first(index: TurnIndex, ranking: Ranking, exclude: Collection[bytes], most: float) -> Iterator[_Found]:
-    """`most`: tokens of a message that is recalled whole."""
+def floor(text: str, *, fillings: float, by_words: float = 0.0, weights: Weights = WEIGHTS) -> float:
+    """The share of the best score below which nothing is recalled for this question. `fillings`: how often the room
+    could be filled with what there is; `by_words`: the share of it that is known by words alone."""
+    chance = weights.floor_per_filling * math.log(max(1.0, fillings))
+    share = weights.floor + chance + FLOOR_ASKING[asks_for(text)] + by_words * weights.floor_by_words
+    return min(max(share, FLOOR_LEAST), FLOOR_MOST)
+
+
+def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weights) -> float:
+    """The score below which nothing is recalled. `free`: messages that the prompt does not hold."""
+    view = ranking.view
+    may_be = free[view.message_of]
+    by_words = 1.0 if ranking.cosines is None else float(ranking.awaited[may_be].mean())
+    fillings = float(view.tokens[free].sum()) / max(1, room)
+    return float(ranking.scores.max()) * floor(query.text, fillings=fillings, by_words=by_words, weights=weights)
+
+
+def _best_first(index: TurnIndex, ranking: Ranking, query: Query, room: int, weights: Weights) -> Iterator[_Found]:
     view, scores = ranking.view, ranking.scores
-    if not len(scores):
+    free = ~np.isin(view.messages, index.numbers(query.exclude))
+    if not free.any():
         return
-    held = np.isin(view.messages, index.numbers(exclude))
-    wanted = np.flatnonzero((scores >= FLOOR * scores.max()) & ~held[view.message_of])
+    least = _least(ranking, query, free, room, weights)
+    wanted = np.flatnonzero((scores >= least) & free[view.message_of])
     while len(wanted):
         values = scores[wanted]
         is_next = values >= (np.partition(values, -AT_ONCE)[-AT_ONCE] if len(values) > AT_ONCE else values.min())
         passages, wanted = wanted[is_next], wanted[~is_next]
         passages = passages[np.argsort(-scores[passages], kind="stable")]
         positions = view.message_of[passages]
-        whole = (view.is_user[positions] | ranking.for_answers) & (view.tokens[positions] <= most)
+        whole = (view.is_user[positions] | ranking.for_answers) & (view.tokens[positions] <= WHOLE_SHARE * room)
         columns = (
             positions,
             view.messages[positions],

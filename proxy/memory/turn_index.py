@@ -20,7 +20,7 @@ import numpy.typing as npt
 from proxy.memory.columns import FIRST_ROWS, Columns, room
 from proxy.memory.passages import estimate, spans
 from proxy.memory.terms import terms
-from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined
+from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined, spread
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PASSAGE_TOKENS = 120
@@ -217,10 +217,10 @@ class TurnIndex:
         return found
 
     def cosines(self, vector: Vector, view: View) -> Floats | None:
-        """Of every passage; 0 for one that has no vector yet. None if none has."""
-        if self._vectors is None:
+        """Of every passage; 0 for one that has no vector. None if none has."""
+        if self._vectors is None or not self.embedded(view).any():
             return None
-        low, high = (int(view.passages.min()), int(view.passages.max()) + 1) if len(view.passages) else (0, 0)
+        low, high = int(view.passages.min()), int(view.passages.max()) + 1
         near = np.zeros(high - low, dtype=np.float32)
         wide = np.empty((_BLOCK_ROWS, self._vectors.shape[1]), dtype=np.float32)
         filled = min(high, len(self._vectors))
@@ -231,6 +231,16 @@ class TurnIndex:
             np.dot(block, vector, out=near[start - low : stop - low])
         cosines: Floats = near[view.passages - low] * self._by_passage["scale"][view.passages]
         return cosines
+
+    def embedded(self, view: View) -> Flags:
+        """Passages that have a vector."""
+        found: Flags = self._by_passage["scale"][view.passages] > 0
+        return found
+
+    def awaited(self, view: View) -> Flags:
+        """Passages of messages that have no vector yet. One that never gets any, behind the first of an embedded
+        message, is none of them."""
+        return spread(self._by_passage["scale"][view.passages[view.first]] == 0, view)
 
     def _others(self, own: Ints, session: int) -> tuple[Ints, Flags]:
         sessions = self._by_message["session"]

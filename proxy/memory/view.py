@@ -8,7 +8,7 @@ with: what is looked up is what was said since.
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+Item = TypeVar("Item", np.float32, np.bool_)
 
 MOST_PATHS = 4  # conversations of a scope that go on at the same time
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else its path is looked up anew
@@ -79,10 +80,9 @@ def total(by_passage: Floats, view: View) -> Floats:
     return found
 
 
-def spread(by_message: Floats, view: View) -> Floats:
+def spread(by_message: npt.NDArray[Item], view: View) -> npt.NDArray[Item]:
     """What every passage's message has."""
-    found: Floats = by_message if view.is_even else by_message[view.message_of]
-    return found
+    return by_message if view.is_even else by_message[view.message_of]
 
 
 def beside(by_message: Floats, view: View) -> Floats:

@@ -87,11 +87,11 @@ def recall_rows(*, quick: bool) -> list[Section]:
             rows.append(
                 _share("— without the adversarial ones", [a for a in answers if a.question.kind != ADVERSARIAL])
             )
-        rows += _baseline(talks, budget)
+        rows += [_recalled(answers), *_baseline(talks, budget)]
     _tell("BEAM")
     answers = context_recall.asked(chats[: 2 if quick else None], told=False)
     rows.append(_share("BEAM-100K evidence at 4,000 tokens", answers, 0.80, 0.92))
-    rows += _baseline(chats, BUDGETS[-1])
+    rows += [_recalled(answers), *_baseline(chats, BUDGETS[-1])]
     _tell("authored conversations")
     answers = context_recall.asked(told, told=True, profiles={"lean": {"budget": 1_500, "window": {"tokens": 600}}})
     newest = [a for a in answers if a.question.kind == "updated_fact"]
@@ -99,6 +99,7 @@ def recall_rows(*, quick: bool) -> list[Section]:
         _share("authored, answers at 1,500 tokens", answers, 0.92, 0.98),
         _share("— Spanish", [a for a in answers if a.lang == "es"]),
         _share("— newest value", newest, 0.95, 0.99),
+        _recalled(answers),
         Row("— outdated value alone", _of(a.outdated for a in newest), len(newest), 0.02, 0.0),
     ]
     return [Section("Evidence in the prompt", rows)]
@@ -249,6 +250,10 @@ def _some(conversations: Iterable[Conversation], *, quick: bool) -> list[Convers
 def _share(name: str, answers: Sequence[Answer], must: float | None = None, aim: float | None = None) -> Row:
     value, n = context_recall.mean(answers), len(answers)
     return Row(name, value, n, must, aim, is_good=True, bound=wilson(round(value * n), n)[0])
+
+
+def _recalled(answers: Sequence[Answer]) -> Row:
+    return Row("— recalled tokens, mean", sum(answer.recalled for answer in answers) / len(answers), len(answers))
 
 
 def _of(flags: Iterable[bool]) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proxy.memory.block import ours
 from proxy.tokens import PER_MESSAGE, PER_ROLE
 from tests.bench.context_data import Conversation, Question
 from tests.bench.context_replay import Bench, bench
@@ -22,7 +23,7 @@ class Answer:
     question: Question
     found: float  # share of its evidence, or of its answer strings, that the prompt holds
     tokens: int  # of the prompt
-    recalled: bool
+    recalled: int  # tokens of the block of excerpts
     first: bool  # the history was seen for the first time
     outdated: bool  # the prompt holds a value that has been replaced, and not the one that replaced it
 
@@ -57,7 +58,7 @@ def _answer(running: Bench, conversation: Conversation, question: Question, *, f
         question=question,
         found=sum(held) / len(held),
         tokens=got.tokens,
-        recalled="<recalled>" in got.text,
+        recalled=sum(counter().text(each) for each in ours(before) if each.startswith("<recalled>")),
         first=first,
         outdated=outdated and not all(held),
     )

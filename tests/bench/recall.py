@@ -1,6 +1,6 @@
 """How much of what a question needs is in the prompt: recall on its own, on an index of each conversation.
 
-    python -m tests.bench.recall [--ablate]
+    python -m tests.bench.recall [--ablate | --curve]
 
 The prompt has a window of the newest two turns (30 % of the budget and 1,200 tokens at most), excerpts at 4 tokens of
 framing each, and the question. A turn of LoCoMo or BEAM counts if the whole of its text is there, an answer of the
@@ -21,18 +21,23 @@ from tests.bench.recall_cases import Case, Method, Vectors, case, prompt, wanted
 
 BUDGETS = (1_000, 2_000, 4_000)
 AUTHORED_BUDGET, AUTHORED_WINDOW = 1_500, 600
+CURVE = (-0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2)  # added to the floor
 METHODS: tuple[Method, ...] = ("window", "words", "fused", "gated")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ablate", action="store_true", help="what each weight is worth: at 0, halved, doubled")
+    parser.add_argument("--curve", action="store_true", help="tokens recalled against evidence, as the floor moves")
     options = parser.parse_args()
     talks, chats, told = locomo(), beam(), authored()
     vectors = Vectors.open(wanted((*talks, *chats, *told)))
     sets = [[case(each, vectors) for each in conversations] for conversations in (talks, chats, told)]
     if options.ablate:
         ablate(sets, vectors)
+        return
+    if options.curve:
+        curve(sets, vectors)
         return
     for method in METHODS:
         report(sets, vectors, method)
@@ -126,6 +131,23 @@ def ablate(sets: Sequence[Sequence[Case]], vectors: Vectors) -> None:
             ),
         ]
         print(f"{label:22s} LoCoMo {row[0]:.1f} {row[1]:.1f} {row[2]:.1f}  BEAM {row[3]:.1f}  authored {row[4]:.1f}")
+
+
+def curve(sets: Sequence[Sequence[Case]], vectors: Vectors) -> None:
+    """What each step of the floor costs and finds; `flat`: a quarter of the best score, however much there is to
+    choose from."""
+    talks, chats, told = sets
+    steps = {f"{shift:+.2f}": replace(WEIGHTS, floor=WEIGHTS.floor + shift) for shift in CURVE}
+    flat = replace(WEIGHTS, floor=0.25, floor_per_filling=0.0, floor_by_words=0.0)
+    for label, weights in {"flat": flat, **steps}.items():
+        rows = [
+            *(scored(talks, vectors, "fused", budget=b, weights=weights) for b in BUDGETS),
+            scored(chats, vectors, "fused", budget=BUDGETS[-1], weights=weights),
+            scored(told, vectors, "fused", budget=AUTHORED_BUDGET, limit=AUTHORED_WINDOW, weights=weights),
+        ]
+        names = (*(f"LoCoMo {b}" for b in BUDGETS), "BEAM", "authored")
+        cells = (f"{name} {mean(row):.1f} % of {recalled(row):.0f}" for name, row in zip(names, rows, strict=True))
+        print(f"{label:6s} {'  '.join(cells)}")
 
 
 def _kinds(shares: Scored) -> list[str]:

@@ -82,10 +82,11 @@ def link(at: int) -> bytes:
     return at.to_bytes(16, "big")
 
 
-def case(conversation: Conversation, vectors: "Vectors", number: int | None = None) -> Case:
+def case(conversation: Conversation, vectors: "Vectors | None", number: int | None = None) -> Case:
+    """`vectors`: None if none is in the index yet."""
     index = TurnIndex()
     for turn in turns(conversation, number):
-        index.add(turn, vectors.of(index.texts(turn)))
+        index.add(turn, None if vectors is None else vectors.of(index.texts(turn)))
     messages = conversation.messages[:number]
     return Case(
         conversation,
@@ -138,7 +139,13 @@ def prompt(
         ranking = rank(of.index, query, weights)
     share = 1.0 if needed is None else needed.share
     excerpts = select(
-        of.index, ranking, query, budget_tokens=int(share * (room - used)), count=counted, framing=FRAMING
+        of.index,
+        ranking,
+        query,
+        budget_tokens=int(share * (room - used)),
+        count=counted,
+        framing=FRAMING,
+        weights=weights,
     )
     recalled = sum(excerpt.tokens for excerpt in excerpts)
     if used + recalled > room:

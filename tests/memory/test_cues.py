@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.memory.cues import asks_for_answers, cues
+from proxy.memory.cues import asks_for, asks_for_answers, cues
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,34 @@ def test_of_a_very_long_message_the_ends_are_read() -> None:
 )
 def test_whose_words_are_wanted(text: str, expected: bool) -> None:
     assert asks_for_answers(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("When did I paint the keel?", "one"),
+        ("In what year did I buy the boat?", "one"),
+        ("How much was the mast?", "one"),
+        ("¿Cuándo pinté la quilla?", "one"),
+        ("¿En qué fecha era la regata?", "one"),
+        ("Che, ¿quién pintó la quilla?", "one"),
+        ("Why did I sell the boat?", "some"),
+        ("¿Por qué vendí el barco?", "some"),
+        ("Is the keel dry?", "some"),
+        ("", "some"),
+        ("What colours did I paint it?", "many"),
+        ("Which islands have we sailed to?", "many"),
+        ("List the repairs in the order I mentioned them", "many"),
+        ("Can you give me a summary of our plans?", "many"),
+        ("¿Cuáles eran las islas?", "many"),
+        ("Where have I sailed this year?", "many"),
+        ("How many times did I paint the keel?", "many"),
+        ("¿Cuántas veces pinté la quilla?", "many"),
+        ("How many coats does the keel have?", "one"),
+        ("When do I have to pay the berth?", "one"),
+        ("Resumime todo lo del barco", "many"),
+        ("I have listed all of them. When is the race?", "one"),
+    ],
+)
+def test_how_many_things_a_question_asks_for(text: str, expected: str) -> None:
+    assert asks_for(text) == expected

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from proxy.memory.need import NONE, PAST, SOME, Need, need
@@ -51,6 +52,15 @@ def test_a_question_about_what_left_the_prompt_opens_the_gate(text: str, embedde
 )
 def test_ordinary_talk_leaves_it_shut(text: str, embedded: bool) -> None:
     assert needed(text, embedded=embedded).kind == "none"
+
+
+@pytest.mark.parametrize("text", ["What is my boat called?", "¿Cómo se llamaba mi barco?"])
+def test_the_gate_is_not_shut_by_old_turns_that_are_not_embedded_yet(text: str) -> None:
+    index = index_of(TALK)
+    for each in RECENT:
+        index.add(each, np.array([vector(said.text) for said in each.utterances]))
+    query = Query(text, vector(text), path(*TALK), frozenset(path(*RECENT)))
+    assert need(index, query, rank(index, query)).score >= needed(text, embedded=False).score - 1
 
 
 def test_who_tells_figures_asks_for_none() -> None:

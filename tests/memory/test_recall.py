@@ -7,7 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.passages import estimate
-from proxy.memory.recall import AT_ONCE, FRAMING, MOST_REFUSED, Query, rank, search, select
+from proxy.memory.recall import (
+    AT_ONCE,
+    FLOOR_MOST,
+    FRAMING,
+    MOST_REFUSED,
+    WEIGHTS,
+    Query,
+    expected_cosines,
+    floor,
+    rank,
+    search,
+    select,
+)
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
 from tests.memory.indexed import index_of, link, path, turn, vector
@@ -50,6 +62,26 @@ def test_what_scores_far_below_the_best_is_left_out_though_there_is_room() -> No
     found = {excerpt.turn for excerpt in recalled("toner for the printer", *TALK, budget=10_000)}
     assert 4 in found
     assert 1 not in found
+
+
+def test_the_more_there_is_for_the_room_the_nearer_to_the_best_must_an_excerpt_be() -> None:
+    shares = [floor("Is the keel dry?", fillings=times) for times in (0.1, 1, 4, 16, 64, 10**6)]
+    assert shares == sorted(shares)
+    assert shares[0] == shares[1] < shares[2] < shares[3] < shares[4]
+    assert (shares[0], shares[-1]) == (WEIGHTS.floor, FLOOR_MOST)
+
+
+def test_a_question_for_one_thing_gets_fewer_excerpts_than_one_for_many() -> None:
+    asked = ("When was the keel painted?", "Why was the keel painted?", "List all that was painted")
+    one, some, many = (floor(text, fillings=10) for text in asked)
+    assert one > some > many
+
+
+def test_a_smaller_room_is_no_reason_to_fill_it() -> None:
+    talk = [turn(number, f"keel paint {number}", "fine") for number in range(1, 200)]
+    talk.append(turn(300, "which copper paint the keel of boat Marigold got", "noted"))
+    found = recalled("which copper paint did the keel of boat Marigold get?", *talk, budget=60)
+    assert sum(each.tokens for each in found) < 40
 
 
 def test_what_the_prompt_holds_is_not_recalled() -> None:
@@ -110,6 +142,33 @@ def test_a_neighbour_of_what_matches_is_preferred_to_a_stranger() -> None:
     query = Query("toner", None, path(*TALK))
     found = search(index_of(TALK), query, budget_tokens=2 * FRAMING + 11, count=words)
     assert [excerpt.turn for excerpt in found] == [4, 4]
+
+
+def partly_embedded(turns: tuple[ArchivedTurn, ...], newest: int) -> TurnIndex:
+    index = index_of(turns)
+    for each in turns[len(turns) - newest :]:
+        index.add(each, np.array([vector(text) for text in index.texts(each)]))
+    return index
+
+
+@pytest.mark.parametrize("newest", range(len(TALK) + 1))
+def test_what_is_not_embedded_yet_is_found_whatever_else_is(newest: int) -> None:
+    query = Query("how is my boat named?", vector("how is my boat named?"), path(*TALK))
+    (only,) = search(partly_embedded(TALK, newest), query, budget_tokens=7 + FRAMING, count=words)
+    assert only.turn == 1
+
+
+@given(st.integers(0, 29), st.floats(0.2, 0.9))
+def test_an_awaited_vector_is_expected_as_near_as_its_words_are_and_a_known_one_stays_as_it_is(
+    missing: int, steepness: float
+) -> None:
+    generator = np.random.default_rng(missing)
+    scores = generator.random(30).astype(np.float32)
+    cosines = (0.3 + steepness * scores).astype(np.float32)
+    awaited = np.arange(30) < missing
+    expected = expected_cosines(np.where(awaited, 0, cosines), awaited, ~awaited, scores)
+    assert np.all(np.diff(expected[awaited][np.argsort(scores[awaited])]) > 0)
+    np.testing.assert_array_equal(expected[~awaited], cosines[~awaited])
 
 
 def test_the_search_ends_when_nothing_more_fits() -> None:

@@ -68,6 +68,22 @@ def test_vectors_may_come_later() -> None:
     assert cosines[2] == pytest.approx(1, abs=0.01)
 
 
+def test_a_passage_is_awaited_until_its_message_is_embedded() -> None:
+    long = turn(1, "Tell me all", LONG)
+    index = index_of([long, SECOND])
+    view = index.view(path(long, SECOND))
+    assert index.awaited(view).all()
+    index.add(long, np.array([vector(text) for text in index.texts(long)]))
+    assert index.awaited(view).tolist() == (view.message_of >= 2).tolist()
+    assert int(index.embedded(view).sum()) == 1 + EMBEDDED["assistant"]  # the others of the answer never get one
+
+
+def test_vectors_of_another_conversation_are_no_vectors_of_this_one() -> None:
+    index = index_of([FIRST])
+    index.add(SECOND, np.array([vector(text) for text in index.texts(SECOND)]))
+    assert index.cosines(vector("harbour"), index.view(path(FIRST))) is None
+
+
 def test_a_long_message_is_many_passages_of_which_the_first_are_embedded() -> None:
     long = turn(1, LONG, LONG)
     index = TurnIndex()
