@@ -2,7 +2,8 @@
 which the next request of the conversation is planned.
 
 The state is kept before the last byte goes to the client, whose next request may follow at once. The rest is done in
-the background, in proportion to what is new: a turn is read once.
+the background, in proportion to what is new: a turn is read once. Of each scope one request is learnt from at a time,
+so that whoever sends much keeps nobody else waiting.
 """
 
 import asyncio
@@ -31,9 +32,22 @@ from proxy.wire.request import message
 
 T = TypeVar("T")
 
-DEADLINE = 30.0  # seconds
+DEADLINE = 30.0  # seconds, from when its turn has come
+WAITING = 64  # requests of one scope that wait to be learnt from; of what comes beyond them nothing is learnt
 QUEUED_AT_ONCE = 500  # turns of one request that wait to be written
 EMBEDDED_AT_ONCE = 16  # texts: others have their turn between
+
+
+class Overrun(Exception):
+    """Too many requests of a scope wait to be learnt from."""
+
+
+@dataclass(slots=True)
+class _Queue:
+    """The requests of one scope that are learnt from, one after the other."""
+
+    lock: asyncio.Lock
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +63,7 @@ class Learner:
         self.pending = 0  # requests that are being learnt from
         self.open_turns = OpenTurns()  # of conversations that are sent bit by bit
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
+        self._queues: dict[str, _Queue] = {}  # by memory scope; of those alone that somebody is in
         self._library = library
         self._embedder = embedder
         self._executor = executor
@@ -90,10 +105,19 @@ class Learner:
         kept: asyncio.Event,
     ) -> None:
         key = (passage.identity.memory, passage.identity.session)
+        queue = self._queues.setdefault(passage.identity.memory, _Queue(asyncio.Lock()))
+        queue.waiting += 1
         try:
-            learning = self._learn(passage, messages, chain, kept)
-            await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
+            if queue.waiting > WAITING:
+                attempts.call("learn", _overrun, fallback=None)
+                return
+            async with queue.lock:
+                learning = self._learn(passage, messages, chain, kept)
+                await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
         finally:
+            queue.waiting -= 1
+            if not queue.waiting:
+                del self._queues[passage.identity.memory]
             self.pending -= 1
             kept.set()
             if self._keeping.get(key) is kept:
@@ -184,6 +208,10 @@ class Learner:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _overrun() -> None:
+    raise Overrun
 
 
 def _read(

@@ -12,14 +12,16 @@ import pytest
 from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingOff
 from proxy.embed.service import EngineEmbedder
+from proxy.memory.extract import extract
 from proxy.observe.metrics import Metrics
+from proxy.stages import learn
 from proxy.stages.learn import QUEUED_AT_ONCE, Learner
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
 from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Vector
+from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Statement, Vector
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user
 from tests.embed.engines import FakeEngine, unavailable, until
 
@@ -338,6 +340,39 @@ async def test_what_is_learnt_does_not_hold_up_the_answer(house: House) -> None:
     await asyncio.sleep(0)
     await house.tasks.drain(5.0)
     assert len(await house.values()) == 1
+
+
+def delivered(house: House, text: str, person: str, attempts: Attempts) -> None:
+    request = chat(user(text))
+    who = identity(request, person=person)
+    passage = Passage(incoming(), request, who, Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0)
+    house.learner.delivered(passage, who.chain, [], attempts)
+
+
+async def test_who_sends_much_keeps_nobody_else_waiting(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+
+    def told(*parts: str) -> tuple[Statement, ...]:
+        order.append(parts[0])
+        return extract(*parts)
+
+    monkeypatch.setattr(learn, "extract", told)
+    attempts = Attempts(house.metrics.failed_open)
+    for number in range(10):
+        delivered(house, f"I live at number {number}.", "many", attempts)
+    delivered(house, "I live in Cork.", "one", attempts)
+    assert await house.tasks.drain(5.0) == 0
+    assert order.index("I live in Cork.") <= 2
+    assert len(order) == 11
+
+
+async def test_what_a_scope_has_too_much_of_is_not_learnt_and_counted(house: House) -> None:
+    attempts = Attempts(house.metrics.failed_open)
+    for number in range(learn.WAITING + 1):
+        delivered(house, f"I live at number {number}.", "many", attempts)
+    assert await house.tasks.drain(30.0) == 0
+    assert attempts.failed == {"learn": "Overrun"}
+    assert house.learner.pending == 0
 
 
 # --- what was forgotten, and is said again ----------------------------------------------------------------------------
