@@ -25,7 +25,7 @@ igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tamb
 wow | hey | hi | hello | ok | okay | thanks(?: a lot| so much)? | thank you(?: so much)? | great | perfect | nice | cool
 awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important | sorry
 ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
-brilliant | absolutely | (?:good )?morning | plus | also | however
+brilliant | absolutely | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
 """)
 _TRANSITIONS = _any(r"""
 otra cosa(?: que (?:queria|te) \w+)? | cambiando de tema | por otro lado | por cierto | a proposito | repasando
@@ -39,7 +39,7 @@ bad news(?: on [\w\s]{2,20})? | good news | (?:quick )?update | just so (?:you k
 _CONJUNCTIONS = _any("""
 y | e | pero | entonces | asi que | porque | ya que | aunque
 and | but | so | plus | also | since | as | because | considering | given that | then | especially | specifically
-though | although
+though | although | or
 """)
 LEAD = re.compile(
     r"[\s,;:.!\u2026\u00a1\u00bf'\"“”«»()\u2013\u2014-]*"
@@ -144,7 +144,8 @@ convendria deberia debo recomendas recomiendas
 
 # What is asked for, begun like this, is the end of something.
 DEPENDENT = re.compile(
-    r"(?:if|whether|when|which|because|maybe|perhaps|like|that|than|i'm|i've|i am|i have|it's|there's)\b"
+    r"(?:if|whether|when|which|because|maybe|perhaps|like|that|than|i'm|i've|i am|i have|it's|there's"
+    r"|make sure|think (?:that|this|it)|she|he|they|she's|he's|they're)\b"
 )
 # A statement that points at another one, or at whoever reads it.
 DEICTIC = re.compile(

@@ -135,8 +135,9 @@ as than like everything something anything nothing everyone someone anyone nobod
 accept accepts add adds agree agrees allow allows appear appears apply applies ask asks become becomes became begin
 begins began break breaks broke bring brings brought buy buys bought call calls came come comes connect connects
 contain contains cost costs cover covers cut cuts deal decide decides deliver delivers depend depends describe
-describes die dies eat eats end ends enjoy enjoys exist exists expect expects explain explains fail fails fall falls
-fell feel feels felt find finds fit fits fly flies follow follows found gave give gives go goes goin gone grow grows
+describes die dies eat eats end ends enjoy enjoys exceed exceeds exist exists expect expects explain explains fail
+fails fall falls fell feel feels felt find finds fit fits fly flies follow follows found gave give gives go goes
+goin gone grow grows
 grew happen happens hate hates hear heard help helps hold holds include includes involve involves keep keeps kept knew
 know knows last lasts learn learns leave leaves left let lets lie like likes live lives look looks lose loses lost love
 loves made make makes matter matters mean means meet meets met mention mentions move moves need needs offer offers open
