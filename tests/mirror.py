@@ -9,6 +9,8 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = {
     "types": "data only; mypy is its test",
     "likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
+    "noted_words.py": "tables only; tests/memory/test_noted.py says what they decide",
+    "noun_words.py": "tables only; tests/memory/test_nouns.py says what they decide",
     "shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
     "signals_en.py": "tables only; tests/memory/test_signals.py and test_extract.py say what they decide",
     "signals_es.py": "tables only; as signals_en.py",

@@ -33,6 +33,8 @@ Topics:
     shift.py        does a message change it; shift_phrases.py: how that is said
     domains.py      which part of life it is about
     summaries.py    turns that left, as key-value records
+    noted.py        what of a message is worth one; noted_words.py: by which words
+    nouns.py        the noun phrases of a text; noun_words.py: by which words
 
 Recall:
 

@@ -8,6 +8,7 @@ says nothing without the earlier.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from proxy.memory import subject_words as tables
 from proxy.memory.handed import own_words
@@ -28,9 +29,11 @@ _VAGUE = 0.75  # how likely what names nothing must be a fact, behind another cl
 _VERY_LIKELY = 0.85  # and where it stands alone with a word or two, or beside something supposed
 _GOES_ON = 0.1  # and what goes on from what is kept
 _TOLD = 0.2  # and what stands before "it"
+_REMEMBERED = 512  # messages: what is learnt of them is asked for again when they are summarised
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words of what may stand alone, and of what only announces
 
 
+@lru_cache(_REMEMBERED)
 def extract(*parts: str) -> tuple[Statement, ...]:
     """What a user message, given its text parts, states about its author, in its order."""
     own = own_words(*parts)

@@ -68,9 +68,7 @@ class Folder:
             return draft
         first = self.progress.turns - len(draft.kept)
         slots = self.case.profile.summaries
-        written = [
-            self._summary(leaving[each.start : each.stop], first + each.start) for each in self._segments(leaving)
-        ]
+        written = self._summaries(leaving, first)
         before = draft.fold or Fold(self.progress.preamble)
         start = kept[0].start if kept else self.progress.newest
         fold = Fold(
@@ -82,16 +80,23 @@ class Folder:
         fold = self.capped(self.headed(fold), kept)
         return replace(draft, fold=fold, kept=kept)
 
-    def _segments(self, leaving: Sequence[TurnDigest]) -> list[range]:
-        """The newest ones, as many as there are slots; what is not closed yet is closed by leaving."""
-        profile = self.case.profile.summaries
-        if not profile.slots:
-            return []
-        closed = summaries.segments(leaving, profile.segment_turns)
-        rest = range(closed[-1].stop if closed else 0, len(leaving))
-        return [*closed, *([rest] if rest else [])][-profile.slots :]
+    def _summaries(self, leaving: Sequence[TurnDigest], first: int) -> list[Summary]:
+        """Of the newest segments that have something worth a note, as many as there are slots."""
+        found: list[Summary] = []
+        for each in reversed(self._segments(leaving)):
+            if len(found) == self.case.profile.summaries.slots:
+                break
+            if summary := self._summary(leaving[each.start : each.stop], first + each.start):
+                found.insert(0, summary)
+        return found
 
-    def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary:
+    def _segments(self, leaving: Sequence[TurnDigest]) -> list[range]:
+        """What is not closed yet is closed by leaving."""
+        closed = summaries.segments(leaving, self.case.profile.summaries.segment_turns)
+        rest = range(closed[-1].stop if closed else 0, len(leaving))
+        return [*closed, *([rest] if rest else [])]
+
+    def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary | None:
         said = []
         for offset, turn in enumerate(turns):
             stop = turns[offset + 1].start if offset + 1 < len(turns) else self.figures.stop(turn)

@@ -33,6 +33,7 @@ residence diet health child partner parent sibling friend pet vehicle device hom
 money schedule language belief travel name
 """
 KINDS = _KINDS.split()
+_REMEMBERED = 512  # passages and their clauses
 _BEGINS = 0.5  # how likely a clause must begin where one may
 
 Features = tuple[list[str], list[str], list[str]]
@@ -108,6 +109,11 @@ def needs(question: str, language: Language) -> Needs:
 
 def split(text: str) -> list[Clause]:
     """The clauses of a passage, in their order."""
+    return list(_split(text))
+
+
+@lru_cache(_REMEMBERED)
+def _split(text: str) -> tuple[Clause, ...]:
     model = _models()["cut"]
     found = []
     for number, (start, end) in enumerate(sentences(text)):
@@ -120,7 +126,7 @@ def split(text: str) -> list[Clause]:
                 is_all = two - one == end - start
                 is_asked = asked and ("?" in clause or "¿" in clause or is_all)
                 found.append(Clause(clause.strip(), start + one, number, is_asked))
-    return found
+    return tuple(found)
 
 
 def _begins(model: Model, said: Sequence[Token], at: int) -> bool:

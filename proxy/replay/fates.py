@@ -120,7 +120,7 @@ class _Judge:
 
     def _folded(self, said: Message, turn: int, fold: Fold) -> Verdict:
         if all(not summary.first_turn <= turn <= summary.last_turn for summary in fold.summaries):
-            return "left out", f"turn {turn} left the window, and no summary tells of it any more"
+            return "left out", f"turn {turn} left the window, and no summary tells of it"
         if said.role not in ("user", "assistant"):
             return "left out", f"turn {turn} left the window"
         return "folded", f"turn {turn} left the window for a summary"

@@ -96,6 +96,11 @@ def show_shifts(told: Sequence[Conversation], found: Sequence[Sequence[TurnDiges
         )
 
 
+def telling_of(decision: str, said: str) -> list[str]:
+    """The numbers and names of a decision's label that the user said."""
+    return [word for word in _TELLING.findall(decision) if word in said]
+
+
 def show_summaries(told: Sequence[Conversation], found: Sequence[Sequence[TurnDigest]]) -> None:
     encoding = load_tokenizer()
     sizes: list[int] = []
@@ -105,12 +110,12 @@ def show_summaries(told: Sequence[Conversation], found: Sequence[Sequence[TurnDi
         for segment in segments(turns, _PROFILE.summaries.segment_turns):
             chosen = [Told(at + 1, each.turns[at].user, each.turns[at].assistant) for at in segment]
             summary = summarise(chosen, max_tokens=_PROFILE.summaries.tokens, count=lambda t: len(encoding.encode(t)))
-            text = render(summary)
-            sizes.append(len(encoding.encode(text)))
+            text = render(summary) if summary else ""
+            if summary:
+                sizes.append(len(encoding.encode(text)))
             for decision in each.decisions:
                 if decision.turn - 1 in segment:
-                    said = each.message(decision.turn)
-                    telling = [word for word in _TELLING.findall(decision.text) if word in said]
+                    telling = telling_of(decision.text, each.message(decision.turn))
                     strings += [word in text for word in telling]
                     kept.append(all(word in text for word in telling))
     print(f"decisions kept: {share(kept)}; their numbers and names: {share(strings)}")

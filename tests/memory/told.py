@@ -47,8 +47,10 @@ def words(tokens: int, about: str = "tea") -> str:
 
 
 def exchange(number: int, tokens: int = 100) -> tuple[Said, Said]:
-    """A turn of about this many tokens, question and answer half each."""
-    return user(f"{number}? " + words(tokens // 2)), assistant(f"{number}: " + words(tokens // 2))
+    """A turn of about this many tokens, question and answer half each; of more than a few it has something to note."""
+    asked = f"What green tea is sold in shop {number}? " if tokens >= 40 else f"{number}? "
+    rest = words(tokens // 2 - (8 if tokens >= 40 else 0))
+    return user(asked + rest), assistant(f"{number}: " + words(tokens // 2))
 
 
 def fact(value: str, *links: bytes, name: str = "f-1", session: str = "s") -> Fact:
