@@ -6,10 +6,10 @@ me?"). That it depends on one, and of which kind, was learnt from questions (`le
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from proxy.memory.facts import Decay, sayable, status
+from proxy.memory.facts import Decay, later, sayable, status
 from proxy.memory.learned import Needs, guess
 from proxy.memory.subject import gist
 from proxy.memory.terms import terms
@@ -26,6 +26,7 @@ _MOST_IMPLIED = 8
 _OF_WORDS = 0.6
 _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # what a cosine above the ordinary weighs
 _SPOKEN_OF = 2  # terms of a fact that a question has, if it is not its name
+MAY_BE_OVER = " (said before the next, which may have ended it)"
 
 # What a fact says, as the kinds of what a question needs.
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -81,7 +82,14 @@ class Need:
 
 def standing(facts: Iterable[Fact], now: float, decay: Decay) -> tuple[Fact, ...]:
     """Instructions and preferences that hold for every answer: active, one of a key, the last confirmed first."""
-    return _one_of_each(fact for fact in facts if fact.pinned and status(fact, now, decay) == "active")
+    known = {fact.id: fact for fact in facts}
+    return _in_order(_one_of_each(fact for fact in known.values() if _stands(fact, known, now, decay)), known)
+
+
+def _stands(fact: Fact, known: Mapping[str, Fact], now: float, decay: Decay) -> bool:
+    """What may have been ended by something that is no instruction waits for a question."""
+    newer = later(fact, known)
+    return fact.pinned and status(fact, now, decay) == "active" and (newer is None or newer.pinned)
 
 
 def relevant(
@@ -90,10 +98,9 @@ def relevant(
     """The facts that are not standing and that the question needs, the most relevant first, within `tokens` as `count`
     counts their lines. Facts that were not confirmed for long come up here alone."""
     may = ("active", "retrieval-only")
+    known = {fact.id: fact for fact in facts}
     rest = _one_of_each(
-        fact
-        for fact in facts
-        if status(fact, now, decay) in may and not (fact.pinned and status(fact, now, decay) == "active")
+        fact for fact in known.values() if status(fact, now, decay) in may and not _stands(fact, known, now, decay)
     )
     said = frozenset(term for text in need.said for term in terms(text))
     scored = [(relevance(fact, need), fact) for fact in rest if not _is_said(fact, said)]
@@ -101,11 +108,28 @@ def relevant(
     least, most = (_IMPLIED, _MOST_IMPLIED) if personal else (_RELEVANT, len(scored))
     chosen: list[Fact] = []
     for score, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
-        line = count(render((fact,)))
-        if score >= least and line <= tokens and len(chosen) < most:
-            chosen.append(fact)
-            tokens -= line
-    return tuple(chosen)
+        if score < least or len(chosen) >= most:
+            break
+        added = tuple(each for each in _in_order((fact,), known) if each.id not in {one.id for one in chosen})
+        lines = count(render(added)) if added else 0
+        if lines <= tokens:
+            chosen += added
+            tokens -= lines
+    return _in_order(chosen, known)
+
+
+def _in_order(chosen: Iterable[Fact], known: Mapping[str, Fact]) -> tuple[Fact, ...]:
+    """`chosen`, each that newer facts may have ended marked as such and followed by those. Twice is as once."""
+    told: dict[str, Fact] = {}
+    for fact in chosen:
+        line = [known[fact.id]]
+        while (newer := later(line[-1], known)) is not None and newer not in line:
+            line.append(newer)
+        for each in line:
+            told.pop(each.id, None)
+        told |= {each.id: replace(each, value=f"{each.value}{MAY_BE_OVER}") for each in line[:-1]}
+        told[line[-1].id] = line[-1]
+    return tuple(told.values())
 
 
 def relevance(fact: Fact, need: Need) -> float:

@@ -21,7 +21,7 @@ Name = Annotated[str, msgspec.Meta(max_length=128, pattern=r"\S")]
 
 # In the order in which people read them; `status` is known at the time of asking only.
 _SHOWN = ("id", "session", "turn", "domain", "key", "value", "confidence", "source")
-_SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "pinned")
+_SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "doubted_by", "pinned")
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -102,7 +102,8 @@ def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: fl
 
 
 def confirm(fact: Fact, now: float) -> Fact:
-    return replace(fact, last_confirmed_at=max(fact.last_confirmed_at, now))
+    """It still holds, whatever was said since."""
+    return replace(fact, last_confirmed_at=max(fact.last_confirmed_at, now), doubted_by=None)
 
 
 def history(facts: Iterable[Fact], fact: Fact) -> History:
@@ -154,7 +155,8 @@ def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[
         replace(
             fact,
             id=names.get(fact.id, fact.id),
-            superseded_by=None if fact.superseded_by is None else names.get(fact.superseded_by, fact.superseded_by),
+            superseded_by=fact.superseded_by and names.get(fact.superseded_by, fact.superseded_by),
+            doubted_by=fact.doubted_by and names.get(fact.doubted_by, fact.doubted_by),
         )
         for fact in every
     )
@@ -203,6 +205,7 @@ def _both(mine: Fact, theirs: Fact) -> Fact:
         last_confirmed_at=max(mine.last_confirmed_at, theirs.last_confirmed_at),
         superseded_by=ended.superseded_by,
         superseded_at=ended.superseded_at,
+        doubted_by=max(mine, theirs, key=lambda fact: fact.last_confirmed_at).doubted_by,
     )
 
 

@@ -1,4 +1,4 @@
-"""Which older statements a newer one ends, as was learnt from people's changes of mind.
+"""Older statements that a newer one ends, or may have ended, as was learnt from people's changes of mind.
 
 "They've moved me up front, I'm the striker now" ends "I play in goal" without a word in common. Two models, both in
 `ending.npz`, made by `tests/bench/ending_train.py`: how likely a statement tells of a change at all (a logistic
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,38 +18,54 @@ import numpy.typing as npt
 from proxy.memory import learned
 from proxy.memory.clauses import tokens
 from proxy.memory.subject import SINGLE, gist
-from proxy.memory.superseding import replaces, same_holder
+from proxy.memory.superseding import is_of_one_thing, remainder, replaces, same_holder
 from proxy.memory.terms import terms
 
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features
-# How likely a statement must end an older one to take its place; where it denies something that they share; and where
-# their words say so by themselves.
-ENDS, ENDS_BY_DENIAL, ENDS_BY_RULE = 0.6, 0.35, 0.05
+# How likely a statement must end an older one to take its place where their words say so, and where it denies something
+# that they share; and, whatever their words say, for both to be told in their order.
+ENDS_BY_RULE, ENDS_BY_DENIAL = 0.05, 0.35
+MAY_END, MAY_END_OF_ANOTHER = 0.15, 0.4  # the latter for two holders, or an order and a statement
+MAY_TELL_OF_CHANGE, MOST_DOUBTED = 0.25, 2
 COMPARED = 48  # older statements that are compared in full, the likest
 _GRAM = 4  # characters
 _NEVER_BEFORE = 0.0  # the likeness of the second best where there is none
 
+Verdict = Literal["ended", "doubted", "holds"]
 Floats = npt.NDArray[np.float64]
 
 
-def ended_by(new: str, older: Sequence[str]) -> tuple[bool, ...]:
-    """Of each older statement of a user, whether it holds no longer after `new`."""
+def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
+    """Of each older statement of a user, whether it still holds after `new`."""
     if not older:
         return ()
     places = _likest(new, older)
-    likely = _trees().scores(pairs(new, [older[at] for at in places], change(new)))
-    ended = likely > np.array([_logit(_needed(new, older[at])) for at in places])
-    found = dict(zip(places, ended.tolist(), strict=True))
-    return tuple(found.get(at, False) for at in range(len(older)))
+    changes = change(new)
+    scores = _trees().scores(pairs(new, [older[at] for at in places], changes)).tolist()
+    likely = {at: learned.sigmoid(score) for at, score in zip(places, scores, strict=True)}
+    ends = [at for at, share in likely.items() if _is_ended(share, new, older[at])]
+    may = [at for at in sorted(likely, key=lambda at: -likely[at]) if likely[at] > _to_doubt(new, older[at])]
+    may = may[:MOST_DOUBTED] if changes > MAY_TELL_OF_CHANGE else []
+    found: dict[int, Verdict] = {**dict.fromkeys(may, "doubted"), **dict.fromkeys(ends, "ended")}
+    for at in ends:  # a part of it may still hold
+        if not (is_of_one_thing(gist(new), gist(older[at])) or remainder(gist(new), older[at])):
+            found[at] = "doubted"
+    return tuple(found.get(at, "holds") for at in range(len(older)))
 
 
-def _needed(new_text: str, old_text: str) -> float:
+def _is_ended(likely: float, new_text: str, old_text: str) -> bool:
     new, old = gist(new_text), gist(old_text)
     if replaces(new, old):
-        return ENDS_BY_RULE
+        return likely > ENDS_BY_RULE
     denies = new.ends and not old.ends and same_holder(new, old) and bool(_terms(new_text) & _terms(old_text))
-    return ENDS_BY_DENIAL if denies else ENDS
+    return denies and likely > ENDS_BY_DENIAL
+
+
+def _to_doubt(new_text: str, old_text: str) -> float:
+    new, old = gist(new_text), gist(old_text)
+    is_alike = same_holder(new, old) and new.orders == old.orders
+    return MAY_END if is_alike else MAY_END_OF_ANOTHER
 
 
 def change(text: str) -> float:
@@ -230,7 +247,3 @@ def _trees() -> Trees:
 def _change() -> learned.Model:
     with np.load(FILE) as arrays:
         return learned.Model(arrays["change_weights"], arrays["change_scale"], arrays["change_intercept"])
-
-
-def _logit(likely: float) -> float:
-    return float(np.log(likely / (1 - likely)))

@@ -4,14 +4,14 @@ Pure: the facts that are known go in, the rows to write come out, by the clock o
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from proxy.memory.ending import abouts, ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import Gist, gist
-from proxy.memory.superseding import remainder, returns_from
+from proxy.memory.superseding import goes_back, remainder, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
@@ -81,29 +81,62 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
     current = [fact for fact in facts.values() if fact.superseded_by is None]
     holds = next((fact for fact in same if fact.superseded_by is None), None)
     if holds is not None:
-        facts[holds.id] = _confirmed(holds, statement, turn)
+        _say_again(facts, holds, statement, turn)
         return
     if statement.stance == "keeps" and (kept := nearest(current, statement, at_least=STILL_THE_SAME)) is not None:
-        facts[kept.id] = _confirmed(kept, statement, turn)
+        _say_again(facts, kept, statement, turn)
         if details(statement.value) <= details(kept.value):
             return
     new = gist(statement.value)
     before = [fact for fact in current if turn.link not in fact.links]
-    ended = ended_by(statement.value, [fact.value for fact in before])
-    old = [fact for fact, is_ended in zip(before, ended, strict=True) if is_ended]
+    verdicts = ended_by(statement.value, [fact.value for fact in before])
+    old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
     old += _in_between(facts.values(), new, turn, old)
     # What was said before and holds again is the same fact: its history goes on.
     back = max(same, key=lambda fact: fact.superseded_at, default=None)
     if back is not None:
-        made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0)
+        made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0, doubted_by=None)
     else:
         made = _fact(_keyed(statement, current, old), turn)
+    for fact, verdict in zip(before, verdicts, strict=True):
+        is_doubted = verdict == "doubted" or (verdict == "holds" and _goes_back(facts.values(), new, fact))
+        if is_doubted and later(fact, facts) is None:
+            facts[fact.id] = replace(fact, doubted_by=made.id)
     for fact in old:
-        facts[fact.id] = replace(fact, superseded_by=made.id, superseded_at=turn.at)
+        facts[fact.id] = replace(fact, superseded_by=made.id, superseded_at=turn.at, doubted_by=None)
         if left := remainder(new, fact.value):
-            held = replace(fact, id=_id(fact.domain, fact.key, left, turn), value=left)
+            held = replace(fact, id=_id(fact.domain, fact.key, left, turn), value=left, doubted_by=made.id)
             facts[held.id] = held
     facts[made.id] = made
+
+
+def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn) -> None:
+    """It holds as of now: what may have ended it may be at an end itself."""
+    doubting = later(fact, facts)
+    facts[fact.id] = replace(_confirmed(fact, statement, turn), doubted_by=None)
+    if doubting is not None and turn.link not in fact.links:
+        facts[doubting.id] = replace(doubting, doubted_by=fact.id)
+
+
+def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
+    """The current fact that may have ended `fact`, or that took the place of one that may have."""
+    seen = {fact.id}
+    at = fact.doubted_by
+    while at is not None and at in facts and at not in seen:
+        if facts[at].superseded_by is None:
+            return facts[at]
+        seen.add(at)
+        at = facts[at].superseded_by
+    return None
+
+
+def _goes_back(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
+    """Is it with `new` as it was before `between`?"""
+    return any(
+        goes_back(new, gist(fact.value), gist(between.value))
+        for fact in facts
+        if between.id in (fact.superseded_by, fact.doubted_by)
+    )
 
 
 def _in_between(facts: Iterable[Fact], new: Gist, turn: _Turn, old: Sequence[Fact]) -> list[Fact]:

@@ -41,8 +41,8 @@ def _fact(number: int, line: bytes) -> Fact:
         raise Malformed(number, str(error)) from None
     if unknown := sorted(values.keys() - _NAMES):
         raise Malformed(number, f"a fact has no {', '.join(unknown)[:100]}")
-    named = [fact.id] if fact.superseded_by is None else [fact.id, fact.superseded_by]
-    if not all(re.fullmatch(FACT_ID, name) for name in named):
+    named = (fact.id, fact.superseded_by, fact.doubted_by)
+    if not all(name is None or re.fullmatch(FACT_ID, name) for name in named):
         raise Malformed(number, 'the id of a fact is "f-" and 16 hex digits')
     if not (fact.value.strip() and fact.key.strip() and fact.domain.strip()):
         raise Malformed(number, "domain, key and value must not be empty")

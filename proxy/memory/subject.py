@@ -46,6 +46,7 @@ class Gist:
     changes: bool  # it says that something was otherwise
     ends: bool  # it denies something
     replacing: bool  # its verb ends its object: "I sold the car"
+    adds: bool  # it says that it is one more: "I also coach …"
 
     @property
     def words(self) -> frozenset[str]:
@@ -100,6 +101,7 @@ def gist(text: str) -> Gist:
         changes=tables.CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
         ends=tables.ENDS.search(plainly) is not None,
         replacing=tables.REPLACING.search(plainly) is not None,
+        adds=tables.ADDS.search(plainly) is not None,
     )
 
 

@@ -252,6 +252,10 @@ passed away | died
 murio | fallecio
 """)
 # Says that something is as it was before.
+ADDS = _any(r"""
+also | too | as well | besides | on top of that
+tambien | ademas | aparte | encima
+""")
 RETURNS = _any(r"""
 back (?:to|at|in|on|with) | again | after all | returned | rejoined | overturned
 otra vez | de nuevo | de vuelta | nuevamente | volvi\w* | vuelvo | volvemos | vuelve | volve | vuelto

@@ -38,6 +38,19 @@ def replaces(new: Gist, old: Gist) -> bool:
     return _is_of_same_subject(new, old)
 
 
+def is_of_one_thing(new: Gist, old: Gist) -> bool:
+    """Tells whether all that `old` says is concerned by `new`. It is not if it says more than `new` says otherwise ("40
+    hens and 12 sheep on 3 acres", and then "27 hens"), if `new` may be of somebody else, or adds to it ("I also …")."""
+    is_added = new.adds and not new.changes
+    if is_added or old.aspects - new.aspects or (new.people - old.names and not old.people):
+        return False
+    rest = old.values - new.values
+    is_of_same_name = "number" in new.kinds & old.kinds and not new.names.isdisjoint(old.names)
+    if old.kinds <= new.kinds:
+        return len(rest) <= max(1, len(new.values - old.values)) + is_of_same_name
+    return len(rest) <= 1 and (new.ends or new.replacing)
+
+
 def remainder(new: Gist, value: str) -> str:
     """What still holds of `value`, a part of which `new` takes the place of: the pieces that `new` says nothing of
     ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if the first piece is concerned, which
@@ -68,6 +81,11 @@ def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
         return False
     alike = between.frame & (before.frame | new.frame) or between.slots & (before.slots | new.slots)
     return bool(alike or between.kinds & new.kinds & before.kinds)
+
+
+def goes_back(new: Gist, before: Gist, between: Gist) -> bool:
+    """Does `new` speak of what `before` said and `between` did not: is it again as it was?"""
+    return not new.ends and not new.words.isdisjoint(before.words - between.words)
 
 
 def _orders_otherwise(new: Gist, old: Gist) -> bool:

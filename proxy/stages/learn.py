@@ -285,5 +285,5 @@ def _stated(
 
 
 def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:
-    """Did the message of this link say something that was said otherwise afterwards?"""
-    return any(link in fact.links and fact.superseded_by is not None for fact in known)
+    """Did the message of this link say something that was ended, or may have been, by a later one?"""
+    return any(link in fact.links and (fact.superseded_by or fact.doubted_by) is not None for fact in known)

@@ -208,6 +208,10 @@ MIGRATIONS = (
     ),
     Migration("0007_accounts", ACCOUNTS),
     Migration("0008_wipes", WIPES),
+    Migration(
+        "0009_doubts",
+        ("ALTER TABLE facts ADD COLUMN doubted_by TEXT", "ALTER TABLE wiped_facts ADD COLUMN doubted_by TEXT"),
+    ),
 )
 
 

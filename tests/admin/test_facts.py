@@ -23,7 +23,7 @@ TOKEN = "an-admin-token-0123456789"
 DAY = 86_400.0
 CARD = [
     *("scope", "id", "session", "turn", "domain", "key", "value", "confidence", "source", "status"),
-    *("created_at", "last_confirmed_at", "superseded_by", "pinned", "becomes"),
+    *("created_at", "last_confirmed_at", "superseded_by", "doubted_by", "pinned", "becomes"),
 ]
 
 _numbers = count(1)
@@ -135,6 +135,7 @@ def test_the_facts_of_a_scope_are_told_newest_first_with_all_that_is_known(proxy
         "created_at": old.created_at,
         "last_confirmed_at": old.last_confirmed_at,
         "superseded_by": None,
+        "doubted_by": None,
         "pinned": True,
         "becomes": {"status": "retrieval-only", "at": old.last_confirmed_at + 90 * 86_400 + 1},
     }

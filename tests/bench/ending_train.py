@@ -31,7 +31,7 @@ ENDINGS, TOLD = HERE / "endings.jsonl", HERE / "told_dev.jsonl"
 PENALTY = 8.0
 FOLDS = 5  # over which the likelihoods of a change are made that the trees learn from
 NATURAL = 3.0  # the weight of groups that were written as life has them, and of conversations
-THRESHOLDS = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
+THRESHOLDS = (0.15, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 Bools = npt.NDArray[np.bool_]
 

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from proxy.memory.extract import extract
-from proxy.memory.facts import learn
+from proxy.memory.facts import later, learn
 from proxy.types.memory import Fact, Statement
 from tests.bench import told
 from tests.bench.bypass import DATA, wilson
@@ -38,6 +38,7 @@ class Tally:
     domains: int = 0
     superseded: int = 0
     contradicted: int = 0
+    in_order: int = 0
     outdated: int = 0
     wrong: list[str] = field(default_factory=list)
 
@@ -100,8 +101,10 @@ def replay(tally: Tally, conversation: dict[str, Any]) -> None:
         old = [fact for fact in facts.values() if fact.turn == before["turn"]]
         changed = [string for string in before["must_contain"] if string not in label["must_contain"]]
         told = [fact for fact in old if any(has_all(fact.value, [string]) for string in changed)]
-        outdated = [fact for fact in told if fact.superseded_by is None]
-        tally.superseded += len(outdated) < len(told)
+        current = [fact for fact in told if fact.superseded_by is None]
+        outdated = [fact for fact in current if later(fact, facts) is None]
+        tally.superseded += len(current) < len(told)
+        tally.in_order += len(current) == len(told) and len(outdated) < len(told)
         tally.outdated += len(outdated)
         if not told or len(outdated) == len(told):
             now = [(fact.key, fact.value) for fact in facts.values() if fact.turn == label["turn"]]
@@ -113,13 +116,13 @@ def report(tallies: dict[str, Tally], *, misses: bool) -> None:
         f"{'lang':6}{'facts':>6}{'recall':>9}{'bound':>9}{'values':>8}{'precision':>11}{'bound':>9}{'domain':>8}",
         end="",
     )
-    print(f"{'contradicted':>14}{'superseded':>12}{'outdated':>10}")
+    print(f"{'contradicted':>14}{'superseded':>12}{'in order':>10}{'outdated':>10}")
     for language, tally in sorted(tallies.items()):
         recall, precision = wilson(tally.found, tally.facts)[0], wilson(tally.right, tally.values)[0]
         print(
             f"{language:6}{tally.facts:6}{tally.found / tally.facts:9.1%}{recall:9.1%}{tally.values:8}"
             f"{tally.right / tally.values:11.1%}{precision:9.1%}{tally.domains / max(tally.found, 1):8.1%}"
-            f"{tally.contradicted:14}{tally.superseded:12}{tally.outdated:10}"
+            f"{tally.contradicted:14}{tally.superseded:12}{tally.in_order:10}{tally.outdated:10}"
         )
         if misses:
             print(*(f"    {line}" for line in tally.wrong), sep="\n")

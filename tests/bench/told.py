@@ -4,8 +4,10 @@
 
 A row: `conversations` (lists of user messages, in the order of time), and what must be known at their end: `keep` (each
 an item that one fact must hold: all strings of `has`), `may` (may be known or not) and `gone` (must not be known: a
-fact that has all strings of `has` and none of `unless`). `kind` is "statement", or "handed" where a message hands over
-somebody else's text. A fact is wrong if it is in `gone`, or in neither `keep` nor `may` nor an ended item of `gone`.
+fact that has all strings of `has` and none of `unless`). A fact that prompts tell together with what may have ended it
+(`Fact.doubted_by`) is not known as `gone` if that newer one is what must or may be known instead. `kind` is
+"statement", or "handed" where a message hands over somebody else's text. A fact is wrong if it is in `gone`, or in
+neither `keep` nor `may` nor an ended item of `gone`.
 A supersede is wrong if it took away the last fact that held an item of `keep`. Bounds are Wilson's, 95 %.
 """
 
@@ -21,7 +23,7 @@ import msgspec
 
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
-from proxy.memory.facts import forgotten, learn
+from proxy.memory.facts import forgotten, later, learn
 from proxy.memory.handed import Voice
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
@@ -39,6 +41,8 @@ class Tally:
     banned: int = 0
     known: int = 0
     lost: int = 0  # by a supersede
+    doubted: int = 0  # values that are told together with what may have ended them
+    doubted_kept: int = 0  # of these, what must be kept
     notes: list[str] = field(default_factory=list)
 
 
@@ -80,7 +84,9 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
 
 def judge(tally: Tally, row: Mapping[str, Any]) -> None:
     facts = replay(row["conversations"])
-    values = [fact.value for fact in facts.values() if fact.superseded_by is None]
+    current = [fact for fact in facts.values() if fact.superseded_by is None]
+    values = [fact.value for fact in current]
+    ending = {fact.value: newer.value for fact in current if (newer := later(fact, facts)) is not None}
     old = [fact.value for fact in facts.values() if fact.superseded_by is not None]
     tally.rows += 1
     for item in row["keep"]:
@@ -91,13 +97,20 @@ def judge(tally: Tally, row: Mapping[str, Any]) -> None:
         was = any(holds(value, item) for value in old)
         tally.lost += was
         tally.notes.append(f"{row['id']} {'SUPERSEDED' if was else 'missed'} {item['has']}")
+    tally.doubted += len(ending)
+    tally.doubted_kept += sum(any(holds(value, item) for item in row["keep"]) for value in ending)
+    in_order = {
+        value for value, newer in ending.items() if any(holds(newer, item) for item in (*row["keep"], *row["may"]))
+    }
     for item in row["gone"]:
         tally.banned += 1
-        tally.known += any(is_known(value, item) for value in values)
+        tally.known += any(is_known(value, item) for value in values if value not in in_order)
     ended = [item for item in row["gone"] if item.get("unless")]
     for value in values:
         tally.values += 1
         banned = any(is_known(value, item) for item in row["gone"])
+        if banned and value in in_order:
+            continue
         right = any(holds(value, item) for item in (*row["keep"], *row["may"], *ended))
         # A kept fact may quote what is gone only if it also holds what must be kept.
         if (banned and not any(holds(value, item) for item in row["keep"])) or not right:
@@ -111,6 +124,7 @@ def line(name: str, tally: Tally) -> str:
     wrong = f"{tally.wrong:4}/{tally.values:<4} {tally.wrong / max(tally.values, 1):6.1%}"
     known = f"{tally.known:4}/{tally.banned:<4} {tally.known / max(tally.banned, 1):6.1%}"
     told = f"kept {kept} {bound}  wrong {wrong}  gone but known {known}  superseded wrongly {tally.lost}"
+    told += f"  in doubt {tally.doubted} (to be kept {tally.doubted_kept})"
     return f"{name:28}{tally.rows:5} rows  {told}"
 
 

@@ -207,10 +207,14 @@ def test_a_card_has_nothing_that_is_ours_alone() -> None:
     assert b"links" not in msgspec.json.encode(told)
     assert list(told) == [
         *("scope", "id", "session", "turn", "domain", "key", "value", "confidence", "source", "status"),
-        *("created_at", "last_confirmed_at", "superseded_by", "pinned", "becomes"),
+        *("created_at", "last_confirmed_at", "superseded_by", "doubted_by", "pinned", "becomes"),
     ]
 
 
 def test_the_newest_comes_first() -> None:
     facts = [fact(1), fact(3, created_at=NOW + 2), fact(2, created_at=NOW + 2)]
     assert [each.id[-1] for each in newest_first(facts)] == ["2", "3", "1"]
+
+
+def test_what_is_confirmed_by_hand_is_in_doubt_no_longer() -> None:
+    assert confirm(fact(doubted_by="f-2"), NOW).doubted_by is None

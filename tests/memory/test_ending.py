@@ -1,4 +1,4 @@
-"""Which older statements a newer one ends, without words of change in common too."""
+"""Older statements that a newer one ends, or may have, without words of change in common too."""
 
 import numpy as np
 import pytest
@@ -22,19 +22,27 @@ STATEMENTS = [
 @pytest.mark.parametrize(
     ("new", "older", "ended"),
     [
-        ("I've moved to Sligo, I live there now", ["I live in Cork", "my sister lives in Turin"], (True, False)),
-        ("we sold the van last week", ["we have an old van", "I ride a bike to work"], (True, False)),
-        ("ya no soy vegetariana", ["soy vegetariana", "mi hijo es vegetariano"], (True, False)),
-        ("ahora trabajo en una imprenta", ["trabajo en un banco", "mi hermana trabaja en un hospital"], (True, False)),
-        ("the launch slipped to 15 April", ["the launch is on 1 March", "the backend is written in Go"], (True, False)),
-        ("I no longer have a dog", ["I have a dog called Rex", "my son has a dog"], (True, False)),
-        ("Ya no tengo perro", ["Tengo un perro llamado Rex"], (True,)),
-        ("we adopted a cat as well", ["we have a dog called Rex"], (False,)),
-        ("mi hijo es alérgico al huevo", ["soy alérgica a la penicilina"], (False,)),
-        ("the budget of the kitchen is 9k", ["the budget of the trip is 3k"], (False,)),
+        ("I've moved to Sligo, I live there now", ["I live in Cork", "my sister lives in Turin"], ("ended", "holds")),
+        ("we sold the van last week", ["we have an old van", "I ride a bike to work"], ("ended", "holds")),
+        ("ya no soy vegetariana", ["soy vegetariana", "mi hijo es vegetariano"], ("ended", "holds")),
+        (
+            "ahora trabajo en una imprenta",
+            ["trabajo en un banco", "mi hermana trabaja en un hospital"],
+            ("ended", "holds"),
+        ),
+        (
+            "the launch slipped to 15 April",
+            ["the launch is on 1 March", "the backend is written in Go"],
+            ("ended", "holds"),
+        ),
+        ("I no longer have a dog", ["I have a dog called Rex", "my son has a dog"], ("ended", "holds")),
+        ("Ya no tengo perro", ["Tengo un perro llamado Rex"], ("ended",)),
+        ("we adopted a cat as well", ["we have a dog called Rex"], ("holds",)),
+        ("mi hijo es alérgico al huevo", ["soy alérgica a la penicilina"], ("holds",)),
+        ("the budget of the kitchen is 9k", ["the budget of the trip is 3k"], ("holds",)),
     ],
 )
-def test_what_holds_no_longer(new: str, older: list[str], ended: tuple[bool, ...]) -> None:
+def test_what_holds_no_longer(new: str, older: list[str], ended: tuple[str, ...]) -> None:
     assert ended_by(new, older) == ended
 
 
@@ -53,8 +61,8 @@ def test_one_answer_each_and_always_the_same(new: str, older: list[str]) -> None
 def test_of_very_many_the_likest_are_compared() -> None:
     many = [f"the {word} of shelf {number} is oak" for number in range(COMPARED) for word in ("door", "frame")]
     ended = ended_by("I've moved to Sligo, I live there now", [*many, "I live in Cork"])
-    assert ended[-1]
-    assert not any(ended[:-1])
+    assert ended[-1] == "ended"
+    assert "ended" not in ended[:-1]
 
 
 def test_trees_are_walked_to_their_leaves() -> None:

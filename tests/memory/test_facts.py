@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.extract import extract
-from proxy.memory.facts import DAY, Decay, FactChanges, forgotten, learn, next_status, status
+from proxy.memory.facts import DAY, Decay, FactChanges, forgotten, later, learn, next_status, status
 from proxy.memory.subject import gist
 from proxy.types.memory import Confidence, Fact, FactStatus, Forgetting, Statement
 
@@ -50,6 +50,7 @@ def _link(turn: int) -> bytes:
         ("We're going with MariaDB 11 for Lynx.", "We're switching to MariaDB 12 instead."),
         ("The report is due May 3.", "The report's deadline moved to May 10."),
         ("I live in Cork.", "I moved to Sligo."),
+        ("I live in Bergen.", "I now live in Stavanger instead of Bergen."),
         ("My name is Oskar.", "My name is Oscar, with a c."),
         ("The budget for the shed is $900.", "The shed's budget was bumped to $1,200."),
     ],
@@ -297,3 +298,68 @@ def test_a_fact_is_superseded_by_one_of_its_own_holder(messages: list[str]) -> N
     for fact in facts.values():
         if fact.superseded_by:
             assert gist(facts[fact.superseded_by].value).holder == gist(fact.value).holder
+
+
+IN_ORDER = [
+    # a part of it is otherwise, and the rest still holds
+    ("I've got 40 laying hens and 12 sheep on 3 acres outside Hereford.", "Fox got in. Down to 27 hens."),
+    ("Hago el turno de 6 a 14 en la planta de Pilar.", "Me pasaron al turno de 22 a 6, uf."),
+    # not a word in common
+    ("I play in goal for the under-30s.", "They've moved me up front, I'm the striker now."),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), IN_ORDER)
+def test_what_may_have_ended_stays_and_says_by_what(before: str, after: str) -> None:
+    facts = told(before, after)
+    old = next(fact for fact in facts.values() if fact.turn == 1)
+    assert old.superseded_by is None
+    newer = later(old, facts)
+    assert newer is not None
+    assert newer.turn == 2
+    assert later(newer, facts) is None
+
+
+@pytest.mark.parametrize(("before", "after"), IN_ORDER)
+def test_what_is_said_again_is_in_doubt_no_longer_and_its_doubter_is(before: str, after: str) -> None:
+    facts = told(before, after, before)
+    old = next(fact for fact in facts.values() if fact.turn == 1)
+    newer = next(fact for fact in facts.values() if fact.turn == 2)
+    assert (later(old, facts), old.last_confirmed_at) == (None, 3 * DAY)
+    assert later(newer, facts) in (old, None)
+
+
+def test_a_doubt_ends_with_what_raised_it() -> None:
+    before, after = IN_ORDER[2]
+    facts = told(before, after)
+    old = next(fact for fact in facts.values() if fact.turn == 1)
+    assert later(old, {old.id: old}) is None
+
+
+def test_a_doubt_moves_on_to_what_took_the_place_of_what_raised_it() -> None:
+    old, newer = a_fact("A", id="f-a", doubted_by="f-b"), a_fact("B", id="f-b", superseded_by="f-c")
+    newest = a_fact("C", id="f-c")
+    assert later(old, {fact.id: fact for fact in (old, newer, newest)}) == newest
+
+
+def test_doubts_in_a_circle_have_no_end() -> None:
+    one, other = a_fact("A", id="f-a", doubted_by="f-b"), a_fact("B", id="f-b", superseded_by="f-a")
+    assert later(one, {"f-a": one, "f-b": other}) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("mi editor es neovim", "me pasé a vscode", "listo, volví a neovim"),
+        (
+            "The store runs on Laravel.",
+            "We decided to run the store on Django.",
+            "My boss had it rewritten in Laravel.",
+        ),
+    ],
+)
+def test_what_was_in_between_is_not_told_as_what_holds(first: str, second: str, third: str) -> None:
+    facts = told(first, second, third)
+    between = [fact for fact in facts.values() if fact.turn == 2]
+    assert between
+    assert all(fact.superseded_by is not None or later(fact, facts) is not None for fact in between)

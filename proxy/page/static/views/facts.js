@@ -259,7 +259,10 @@ function columns(actions) {
   ];
 }
 
-const standing = ({ status }) => badge(t(`facts.status.${status}`), KINDS[status]);
+const standing = ({ status, doubted_by: doubted }) => [
+  badge(t(`facts.status.${status}`), KINDS[status]),
+  doubted !== null && status !== "superseded" && h("span", { title: t("facts.doubted.hint") }, badge(t("facts.doubted"), "warn")),
+];
 
 const named = (fact) =>
   h(
