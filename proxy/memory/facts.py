@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from proxy.memory.ending import abouts, ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
-from proxy.memory.subject import Gist, gist
+from proxy.memory.subject import KIN, Gist, gist, subjects
 from proxy.memory.superseding import goes_back, remainder, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
@@ -255,6 +255,9 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
     alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
     if len(alike) == 1 or best:
         return tuple(alike) if len(alike) == 1 else ()
+    if named := subjects(what):
+        kin = named & KIN
+        return tuple(fact for fact in facts if named <= (said := subjects(fact.value)) and said & KIN == kin)
     return tuple(_of_what(what, [fact for fact in theirs if fact.superseded_by is None]))
 
 

@@ -105,6 +105,16 @@ def gist(text: str) -> Gist:
     )
 
 
+KIN = frozenset(tables.KIN_NAMES.values())
+
+
+def subjects(text: str) -> frozenset[str]:
+    """The relatives, animals and attributes that `text` names, the same in both languages: "mi sueldo", "my salary"."""
+    said = re.findall(r"[\w-]+", folded(text))
+    names = {tables.KIN_NAMES.get(word) or tables.ATTRIBUTE_NAMES.get(word) for word in said}
+    return frozenset(name for name in names if name is not None)
+
+
 def terms_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(term for text in texts for term in terms(text))
 

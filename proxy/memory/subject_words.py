@@ -28,7 +28,8 @@ def _any(table: str, *, behind: str = r"\b", before: str = r"\b") -> re.Pattern[
 _KIN = """
 son: son hijo
 daughter: daughter hija
-child: kid kids child children hijos hijas nene nena nenes chicos peque peques guagua cabro cabra chamaco chamaca
+child: kid kids child children sons daughters hijos hijas nene nena nenes chicos peque peques
+child: guagua cabro cabra chamaco chamaca
 wife: wife missus mrs mujer esposa senora
 husband: husband hubby marido esposo
 partner: partner pareja spouse
@@ -72,6 +73,23 @@ pet: pet mascota parrot loro rabbit conejo hamster tortuga turtle
 KIN_NAMES = {
     word: name
     for entry in _KIN.strip().split("\n")
+    for name, _, said in [entry.partition(": ")]
+    for word in said.split()
+}
+# What people call an attribute that is theirs, in both languages, and the words that tell it.
+_ATTRIBUTES = """
+residence: address home-address live lives living moved direccion domicilio vivo vive vivimos mude
+income: salary wage wages income earn earns pay sueldo salario gano gana ingresos cobro nomina
+birthday: birthday birthdate born cumpleanos cumple naci nacio nacimiento
+phone: phone mobile telephone cell telefono celular movil
+email: email e-mail correo mail
+blood: blood sangre sanguineo
+weight: weight weigh weighs kilos kg peso pesa
+height: height tall altura estatura mido mide
+"""
+ATTRIBUTE_NAMES = {
+    word: name
+    for entry in _ATTRIBUTES.strip().split("\n")
     for name, _, said in [entry.partition(": ")]
     for word in said.split()
 }

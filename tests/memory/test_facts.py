@@ -363,3 +363,21 @@ def test_what_was_in_between_is_not_told_as_what_holds(first: str, second: str, 
     between = [fact for fact in facts.values() if fact.turn == 2]
     assert between
     assert all(fact.superseded_by is not None or later(fact, facts) is not None for fact in between)
+
+
+@pytest.mark.parametrize(
+    ("message", "what", "left"),
+    [
+        ("My daughters Ana and Eva go to St Mary's school. I live in Cork.", "mis hijas", ["I live in Cork"]),
+        ("I earn 61,000 a year. I live in Graz.", "mi sueldo", ["I live in Graz"]),
+        ("I live at 12 Rose Street. My sister lives in Cork.", "mi dirección", ["My sister lives in Cork"]),
+        ("Vivo en Calle Mayor 5. Mi hermana vive en Azul.", "my address", ["Mi hermana vive en Azul"]),
+        ("Mi grupo sanguíneo es AB negativo. Vivo en Azul.", "my blood type", ["Vivo en Azul"]),
+        ("I've got a dog called Rex. I live in Cork.", "lo de mi perro", ["I live in Cork"]),
+        ("I live in Cork.", "mi sueldo", ["I live in Cork"]),
+    ],
+)
+def test_what_shall_be_forgotten_is_found_in_the_other_language(message: str, what: str, left: list[str]) -> None:
+    facts = told(message)
+    gone = forgotten(facts.values(), Forgetting(what))
+    assert [fact.value for fact in facts.values() if fact not in gone] == left
