@@ -16,7 +16,16 @@ from proxy.admin import routes as admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
-from proxy.errors import ForeignHost, ForeignOrigin, OlvidoError, RequestTimeout, ShuttingDown, TooLarge, UnknownRoute
+from proxy.errors import (
+    FAILED,
+    ForeignHost,
+    ForeignOrigin,
+    OlvidoError,
+    RequestTimeout,
+    ShuttingDown,
+    TooLarge,
+    UnknownRoute,
+)
 from proxy.observe import scrape
 from proxy.page import serving as page
 from proxy.passthrough import pass_through
@@ -106,7 +115,7 @@ class Endpoint:
         except Exception:
             log.exception("request failed", extra={"request": call.request_id})
             if not call.answered:
-                await call.refuse(OlvidoError("The proxy failed to handle this request."))
+                await call.refuse(OlvidoError(FAILED))
 
 
 async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:

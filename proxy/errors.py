@@ -32,6 +32,9 @@ import msgspec
 from proxy.types import Answer, Headers
 
 
+FAILED = "The proxy failed to handle this request."  # what is told of a mistake of ours
+
+
 class OlvidoError(Exception):
     """An answer of our own that is not a success."""
 

@@ -59,8 +59,8 @@ class Sites:
             self._refuse_foreign(headers)
 
     def preflight(self, headers: Headers) -> Answer:
-        """The answer to OPTIONS: which methods there are, and what a browser's page may. Raises ForeignOrigin, also where
-        a key is the proof: no page sends one along with this question."""
+        """The answer to OPTIONS: which methods there are, and what a browser's page may. Raises ForeignOrigin, where a
+        key is the proof as well: no page sends one along with this question."""
         allowed = ("allow", f"{_METHODS}, OPTIONS")
         if not self._may_read(headers):
             self._refuse_foreign(headers)
