@@ -31,7 +31,6 @@ import msgspec
 
 from proxy.types import Answer, Headers
 
-
 FAILED = "The proxy failed to handle this request."  # what is told of a mistake of ours
 
 
