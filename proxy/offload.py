@@ -28,11 +28,16 @@ class Offload:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-async def in_slices(executor: Executor, steps: Generator[None, None, T], *, seconds: float = SLICE) -> T:
-    """What `steps` returns, worked off in threads: after each `seconds` whatever else waits for a thread comes first.
-    A step is never cut short."""
-    while not (done := await asyncio.get_running_loop().run_in_executor(executor, _advance, steps, seconds)):
-        pass
+async def in_slices(
+    executor: Executor, steps: Generator[None, None, T], turn: asyncio.Lock, *, seconds: float = SLICE
+) -> T:
+    """What `steps` returns, worked off in threads: after each `seconds` whatever else waits for a thread comes first,
+    and whatever else takes its slices by the same `turn`, so that they never take all threads at once. A step is never
+    cut short."""
+    done: tuple[T] | None = None
+    while done is None:
+        async with turn:
+            done = await asyncio.get_running_loop().run_in_executor(executor, _advance, steps, seconds)
     return done[0]
 
 

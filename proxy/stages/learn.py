@@ -61,6 +61,7 @@ class Learner:
         self.open_turns = OpenTurns()  # of conversations that are sent bit by bit
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._queues: dict[str, _Queue] = {}  # by memory scope; of those alone that somebody is in
+        self._turn = asyncio.Lock()  # to read a slice: the other threads are for those who wait for an answer
         self._library = library
         self._embedder = embedder
         self._executor = executor
@@ -149,7 +150,7 @@ class Learner:
             again = await self._said_again(passage, chain, shelf)
             before = shelf.forgotten
             steps = read(passage, messages, chain, shelf, known if is_managed else None, again, keeps_facts=keeps)
-            found = await in_slices(self._executor, steps)
+            found = await in_slices(self._executor, steps, self._turn)
             gone = shelf.forgotten - before  # in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
 
