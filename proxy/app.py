@@ -16,7 +16,16 @@ from proxy.admin import routes as admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
-from proxy.errors import ForeignHost, ForeignOrigin, OlvidoError, RequestTimeout, ShuttingDown, TooLarge, UnknownRoute
+from proxy.errors import (
+    FAILED,
+    ForeignHost,
+    ForeignOrigin,
+    OlvidoError,
+    RequestTimeout,
+    ShuttingDown,
+    TooLarge,
+    UnknownRoute,
+)
 from proxy.observe import scrape
 from proxy.page import serving as page
 from proxy.passthrough import pass_through
@@ -106,7 +115,7 @@ class Endpoint:
         except Exception:
             log.exception("request failed", extra={"request": call.request_id})
             if not call.answered:
-                await call.refuse(OlvidoError("The proxy failed to handle this request."))
+                await call.refuse(OlvidoError(FAILED))
 
 
 async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
@@ -143,8 +152,9 @@ async def healthz(call: Call, services: Services) -> None:  # noqa: ARG001 (a ha
 
 
 async def readyz(call: Call, services: Services) -> None:
-    """Each part's state. Ready while requests can be answered: a broken storage or upstream is told, not hidden, but
-    requests go on (fail open), so it is not a reason to take the proxy out of service."""
+    """Each part's state. Not ready, 503, while the database cannot be written (a full disk): what is said now may be
+    lost, so whoever has another proxy sends requests there. Those that come are answered all the same (fail open), as
+    they are without a part that could not be opened at all, or with a broken upstream: these are told."""
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
     parts = {
         "tokenizer": "ready",
@@ -153,12 +163,15 @@ async def readyz(call: Call, services: Services) -> None:
         "embedding": services.intent.embedder.state,
         "upstreams": upstreams,
     }
-    await call.answer(_json({"status": "ready", "parts": parts}))
+    if services.storage.failing is None:
+        await call.answer(_json({"status": "ready", "parts": parts}))
+    else:
+        await call.answer(_json({"status": "not ready", "parts": parts}, 503))
 
 
 async def nothing_here(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
     raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}. The API is under /v1.")
 
 
-def _json(value: object) -> Answer:
-    return Answer(200, (("content-type", "application/json"),), msgspec.json.encode(value))
+def _json(value: object, code: int = 200) -> Answer:
+    return Answer(code, (("content-type", "application/json"),), msgspec.json.encode(value))

@@ -31,6 +31,8 @@ import msgspec
 
 from proxy.types import Answer, Headers
 
+FAILED = "The proxy failed to handle this request."  # what is told of a mistake of ours
+
 
 class OlvidoError(Exception):
     """An answer of our own that is not a success."""

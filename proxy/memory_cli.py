@@ -23,6 +23,7 @@ from proxy.memory import edits, facts, portable
 from proxy.memory.table import count, moment, plain, word
 from proxy.memory_folder import Memory, Refused, opened
 from proxy.storage.base import StorageError
+from proxy.storage.undo import undo
 from proxy.types import Fact, FactStatus, Forgetting
 
 STANDARD = Path("-")  # standard input or output
@@ -144,7 +145,7 @@ async def _restore(memory: Memory) -> None:
     what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
     if not memory.options.yes and not _agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
         raise Refused("nothing was brought back (--yes does so without asking)")
-    memory.wipes.restore(wiped.scope, now)
+    await undo(memory.wipes, memory.facts, wiped.scope, now)
     await memory.written()
     _tell(f"Brought back: {what}.")
 

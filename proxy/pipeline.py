@@ -17,7 +17,7 @@ from functools import partial
 from time import perf_counter
 
 from proxy.attempt import Attempts
-from proxy.errors import InvalidJson, OlvidoError
+from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.offload import Offload
 from proxy.services import Services
 from proxy.stages import assemble, exact, forward, identify, obey, resume
@@ -112,7 +112,7 @@ async def _from_upstream(
         answer = await _forward(way, passage, route)
     except Exception as error:
         if key is not None:
-            flights.fail(key, miss.lead, error.answer() if isinstance(error, OlvidoError) else None)
+            flights.fail(key, miss.lead, (error if isinstance(error, OlvidoError) else OlvidoError(FAILED)).answer())
         raise
     except BaseException:
         if key is not None:

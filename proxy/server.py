@@ -3,6 +3,7 @@ for what never becomes a request."""
 
 import asyncio
 import logging
+import re
 import socket
 from asyncio import TimerHandle
 from collections.abc import Callable
@@ -126,6 +127,8 @@ class Guarded(HttpToolsProtocol):
             self._refusal = self._too_large()
             raise ValueError("head too large")  # stops the parser, which then calls send_400_response
         self._in_body = True
+        if (named := authority_of(self.url)) is not None:
+            self.headers.append((b"host", named))  # beside the header: whoever checks the one checks both
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -166,6 +169,14 @@ class Guarded(HttpToolsProtocol):
             if not (answering and cycle.response_started):
                 self.transport.write(_response(error))
             self.transport.close()
+
+
+def authority_of(target: bytes) -> bytes | None:
+    """Whom a request target in absolute form (`http://name:1/path`) addresses; None for one that names nobody."""
+    scheme, separator, rest = target.partition(b"://")
+    if not separator or b"/" in scheme or b"?" in scheme:
+        return None
+    return re.split(rb"[/?#]", rest, maxsplit=1)[0]
 
 
 def _response(error: OlvidoError) -> bytes:

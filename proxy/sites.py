@@ -6,7 +6,7 @@ change either. Programs that are no browsers send the last one alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -59,11 +59,15 @@ class Sites:
             self._refuse_foreign(headers)
 
     def preflight(self, headers: Headers) -> Answer:
-        """What a browser asks before it sends a page's request. Raises ForeignOrigin; nobody else has a use for it."""
+        """The answer to OPTIONS: which methods there are, and what a browser's page may. Raises ForeignOrigin, where a
+        key is the proof as well: no page sends one along with this question."""
+        allowed = ("allow", f"{_METHODS}, OPTIONS")
         if not self._may_read(headers):
-            raise ForeignOrigin("Web pages of this origin may not use this proxy: see server.allowed_origins.")
+            self._refuse_foreign(headers)
+            return Answer(204, (allowed,), b"")
         wanted = wire_headers.get(headers, "access-control-request-headers") or ""
         answer: Headers = (
+            allowed,
             ("access-control-allow-methods", _METHODS),
             ("access-control-max-age", str(_PREFLIGHT_SECONDS)),
         )
@@ -88,12 +92,12 @@ class Sites:
         )
 
     def _may_read(self, headers: Headers) -> bool:
-        return _normal(wire_headers.get(headers, "origin") or "") in self._origins
+        return is_listed(headers, self._origins)
 
     def _refuse_foreign(self, headers: Headers) -> None:
-        origins = tuple(_all(headers, "origin"))
-        if origins and all(_normal(origin) in self._origins for origin in origins):
+        if is_listed(headers, self._origins):
             return
+        origins = tuple(_all(headers, "origin"))
         own = _all(headers, "host")
         names = {authority(scheme, host) for host in own for scheme in _PORTS}
         foreign = any(authority(*_parts(origin)) not in names for origin in origins)
@@ -104,6 +108,12 @@ class Sites:
         if not self._is_private or {host.lower(), name_of(host)} & self._hosts:
             return True
         return is_loopback(name_of(host)) and (port is None or authority("http", host)[2] == port)
+
+
+def is_listed(headers: Headers, origins: Collection[str]) -> bool:
+    """Does the request say that a page of one of these origins makes it, and of no other?"""
+    said = tuple(_all(headers, "origin"))
+    return bool(said) and all(_normal(origin) in origins for origin in said)
 
 
 def authority(scheme: str, host: str) -> tuple[str, str, int | None]:

@@ -1,6 +1,7 @@
 """The routes, over real sockets: what is ours, what passes, and an error in OpenAI's shape for everything else."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -242,6 +243,29 @@ def test_a_page_of_another_site_reaches_no_upstream(
     assert total(keyed.services, "olvido_refused_total", reason=reason) == before + 1
 
 
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://127.0.0.1:{port}/v1/models", 200),
+        ("http://localhost:{port}/healthz", 200),
+        ("http://evil.example/v1/models", 403),
+        ("http://evil.example:{port}/v1/models", 403),
+        ("http://evil.example/healthz", 403),
+        ("http://127.0.0.1:{port}@evil.example/v1/models", 403),
+    ],
+)
+def test_whom_a_target_in_absolute_form_addresses_is_checked_as_a_host_is(
+    target: str, status: int, keyed: Proxy
+) -> None:
+    port = keyed.http.base_url.port or 0
+    head = f"GET {target.format(port=port)} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert (b"foreign_host" in answer) is (status == 403)
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/ui", "/admin/api/me"])
 def test_what_is_no_secret_can_be_linked_to_but_not_by_another_name(path: str, keyed: Proxy) -> None:
     assert keyed.http.get(path, headers={"sec-fetch-site": "cross-site"}).status_code == 200
@@ -264,7 +288,11 @@ def test_no_upstream_is_asked_what_a_page_may(path: str, keyed: Proxy) -> None:
     assert allowed.headers["access-control-allow-origin"] == FRIEND
     assert allowed.headers["access-control-allow-headers"] == "authorization"
     assert allowed.headers["vary"] == "origin"
-    for foreign in ({}, {"origin": "https://evil.example"}):
+    plain = keyed.http.options(path)
+    assert (plain.status_code, plain.content) == (204, b"")
+    assert {"GET", "POST", "OPTIONS"} <= set(plain.headers["allow"].split(", "))
+    assert not [name for name in plain.headers if name.startswith("access-control-")]
+    for foreign in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         refused = keyed.http.options(path, headers={**wanted, **foreign})
         assert error(refused) == (403, "foreign_origin")
         assert not [name for name in refused.headers if name.startswith("access-control-")]

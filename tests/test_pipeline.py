@@ -304,6 +304,56 @@ async def test_a_hundred_that_ask_at_once_do_not_stampede_when_the_upstream_fail
         assert total(services, "olvido_requests_total") == 100
 
 
+async def sent(services: Services, raw: bytes, headers: Headers) -> tuple[int, str, bytes]:
+    """The same, also of a stream that breaks off: what came of it."""
+    pieces: list[bytes] = []
+    given = (("authorization", f"Bearer {KEY}"), ("content-type", "application/json"), *headers)
+    answer = await handle(Incoming("req_x", given, raw, NOW, services.gate.tenant(given)), services)
+    if isinstance(answer.body, bytes):
+        return answer.status, answer.source, answer.body
+    with suppress(UpstreamError):
+        async for chunk in answer.body:
+            pieces.append(chunk)  # noqa: PERF401 (what came before it broke off counts)
+    return answer.status, answer.source, b"".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [("cut=3", "upstream_broken"), ("reset=3", "upstream_broken"), ("error-event=2", "upstream_error")],
+)
+async def test_fifty_that_wait_for_a_stream_that_breaks_off_are_told_after_the_second(
+    fault: str, code: str, upstream: Upstream
+) -> None:
+    raw = body(user("60 words"), model="demo-chat", temperature=0, stream=True)
+    async with serving(in_front_of(upstream)) as services:
+        answers = await asyncio.gather(*(sent(services, raw, (("x-demo-fault", fault),)) for _ in range(50)))
+        assert Counter(status for status, _, _ in answers) == {200: 2, 502: 48}
+        told_all = {body for status, _, body in answers if status == 502}
+        assert [json.loads(each)["error"]["code"] for each in told_all] == [code]
+        assert len(upstream.bodies()) == Flights.MOST_FAILURES == 2
+        await services.tasks.drain(5)
+        assert len(services.flights) == 0
+        assert total(services, "olvido_requests_total") == 50
+
+
+async def test_who_waits_for_a_stream_that_breaks_off_once_gets_the_next_ones(upstream: Upstream) -> None:
+    raw = body(user("60 words"), model="demo-chat", temperature=0, stream=True)
+    async with serving(in_front_of(upstream)) as services:
+        fault = (("x-demo-fault", "cut=3x1"),)
+        answers = await asyncio.gather(*(sent(services, raw, fault) for _ in range(50)))
+        assert Counter(source for _, source, _ in answers) == {"upstream": 2, "exact": 48}
+        assert sum(b"[DONE]" in body for _, _, body in answers) == 49
+        assert len(upstream.bodies()) == 2
+
+
+async def test_who_waits_for_a_stream_that_cannot_be_read_gets_its_own(upstream: Upstream) -> None:
+    raw = body(user("60 words"), model="demo-chat", temperature=0, stream=True)
+    async with serving(in_front_of(upstream)) as services:
+        answers = await asyncio.gather(*(sent(services, raw, (("x-demo-fault", "garbage=2"),)) for _ in range(5)))
+        assert Counter((status, source) for status, source, _ in answers) == {(200, "upstream"): 5}
+        assert len(upstream.bodies()) == 5
+
+
 async def test_a_leader_that_is_cancelled_hands_over_to_one(upstream: Upstream) -> None:
     raw = body(user("What is a white dwarf?"), model="demo-chat", temperature=0)
     held: Headers = (("x-demo-fault", "slow-first-bytex1"),)

@@ -155,14 +155,30 @@ def test_a_browser_that_asks_first_is_told_what_its_page_may(auth: Any) -> None:
     assert set(EXPOSED) == set(said["access-control-expose-headers"].split(", "))
 
 
-@pytest.mark.parametrize("origin", [None, "https://evil.example", "null", "http://127.0.0.1:8484"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:8484"},
+        {"sec-fetch-site": "cross-site"},
+    ],
+)
 @pytest.mark.parametrize("auth", [None, OWN_KEY])
-def test_and_one_whose_page_may_nothing_is_told_nothing(auth: Any, origin: str | None) -> None:
+def test_and_one_whose_page_may_nothing_is_told_nothing(auth: Any, headers: dict[str, str]) -> None:
     asked = sites(auth=auth, **LISTED)
-    headers: Headers = () if origin is None else (("origin", origin),)
+    foreign: Headers = (("host", "localhost:8484"), *headers.items())
     with pytest.raises(ForeignOrigin):
-        asked.preflight(headers)
-    assert asked.answered(headers) == (("vary", "origin"),)
+        asked.preflight(foreign)
+    assert asked.answered(foreign) == (("vary", "origin"),)
+
+
+@pytest.mark.parametrize("headers", [{}, {"origin": "http://localhost:8484"}, {"sec-fetch-site": "same-origin"}])
+@pytest.mark.parametrize("auth", [None, OWN_KEY])
+def test_who_is_no_page_of_another_site_is_told_the_methods(auth: Any, headers: dict[str, str]) -> None:
+    answer = sites(auth=auth, **LISTED).preflight((("host", "localhost:8484"), *headers.items()))
+    assert answer.status == 204
+    assert dict(answer.headers) == {"allow": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
 
 
 def test_where_no_page_may_answers_do_not_speak_of_it() -> None:

@@ -20,6 +20,7 @@ from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
+from proxy.sites import is_listed
 from proxy.types import Headers
 from proxy.wire import headers as wire_headers
 
@@ -40,6 +41,7 @@ class Door:
         self._metrics_token = _bytes(config.admin.metrics_token)
         self._open_metrics = config.server.open_metrics
         self._is_private = is_loopback(config.server.host)
+        self._origins = frozenset(config.server.allowed_origins)
         self._clock = clock
         self._wrong = Wrong()
         self.logouts = logouts or Logouts(None, clock)
@@ -53,6 +55,9 @@ class Door:
         if self._token is None:
             self._admit_private(headers)
             return
+        # Before any token is looked at: a page of another site that was given it, or guesses, is refused as one.
+        if not is_listed(headers, self._origins):
+            self.refuse_others(headers)
         if self._has_token(headers, client, self._token):
             return
         if not any(self._told_by(value) for value in _cookies(headers)):
@@ -175,8 +180,8 @@ def _refuse_forged(headers: Headers) -> None:
 
 def _is_other(headers: Headers) -> bool:
     """Does the request say that a page of another origin makes it?"""
-    origin = wire_headers.get(headers, "origin")
-    return origin is not None and origin.partition("://")[2] != (wire_headers.get(headers, "host") or "")
+    host = wire_headers.get(headers, "host") or ""
+    return any(value.partition("://")[2] != host for name, value in headers if name == "origin")
 
 
 def _bytes(token: SecretStr | None) -> bytes | None:

@@ -4,8 +4,10 @@
                                                                  newest first; without a scope those of every scope, one
                                                                  scope after the other; `next` is the `before` of the
                                                                  next page
-    GET    /admin/api/facts/wiped?scope=S                        what was wiped and can be brought back, and until when
-    POST   /admin/api/facts/restore                              {scope}: what was wiped comes back
+    GET    /admin/api/facts/wiped?scope=&before=&limit=          what was wiped and can be brought back, and until when,
+                                                                 a scope each
+    POST   /admin/api/facts/restore                              {scope}: what was wiped comes back; what newer facts
+                                                                 have ended, as history
     GET    /admin/api/facts/{id}                                 a fact, what it took the place of, what took its place,
                                                                  and the messages that said it
     POST   /admin/api/facts                                      {scope, domain, key, value, confidence, pinned}
@@ -74,8 +76,12 @@ async def shown(call: Call, services: Services) -> None:
 
 
 async def wiped(call: Call, services: Services) -> None:
-    found = await services.library.wipes.wiped(time(), form.Query(call).word("scope"))
-    await call.answer(form.answered({"wiped": [asdict(each) for each in found]}))
+    query = form.Query(call)
+    limit = query.whole("limit", USUAL_FACTS, most=MOST_FACTS)
+    scope, before = query.word("scope"), query.word("before")
+    found = await services.library.wipes.wiped(time(), scope, after=before or "", limit=limit + 1)
+    after = found[limit - 1].scope if len(found) > limit else None
+    await call.answer(form.answered({"wiped": [asdict(each) for each in found[:limit]], "next": after}))
 
 
 async def restored(call: Call, services: Services) -> None:

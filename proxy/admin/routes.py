@@ -59,7 +59,7 @@ PARAMETERS: Mapping[str, frozenset[str]] = {
         ("sessions", "scope before limit"),
         ("sessions/{session:path}", "scope before"),
         ("facts", "scope session status domain before limit"),
-        ("facts/wiped", "scope"),
+        ("facts/wiped", "scope before limit"),
         ("reuse", "scope before limit"),
     )
 }

@@ -23,6 +23,7 @@ Facts, from a user message to a prompt:
     ending.py       does a newer statement end an older one, as was learnt; superseding.py: by which words
     likeness.py     which known fact still holds
     facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
+    reunion.py      what was put aside comes back among what was learnt since
     choosing.py     which of them go with a prompt
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
     provenance.py   the message that said one

@@ -4,7 +4,7 @@ Pure: the facts that are known go in, the rows to write come out, by the clock o
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -87,27 +87,42 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
         _say_again(facts, kept, statement, turn)
         if details(statement.value) <= details(kept.value):
             return
-    new = gist(statement.value)
-    before = [fact for fact in current if turn.link not in fact.links]
-    verdicts = ended_by(statement.value, [fact.value for fact in before])
-    old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
-    old += _in_between(facts.values(), new, turn, old)
+    old, doubted = weighed(facts, statement.value, [fact for fact in current if turn.link not in fact.links])
     # What was said before and holds again is the same fact: its history goes on.
     back = max(same, key=lambda fact: fact.superseded_at, default=None)
     if back is not None:
         made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0, doubted_by=None)
     else:
         made = _fact(_keyed(statement, current, old), turn)
-    for fact, verdict in zip(before, verdicts, strict=True):
-        is_doubted = verdict == "doubted" or (verdict == "holds" and _goes_back(facts.values(), new, fact))
-        if is_doubted and later(fact, facts) is None:
-            facts[fact.id] = replace(fact, doubted_by=made.id)
     for fact in old:
-        facts[fact.id] = replace(fact, superseded_by=made.id, superseded_at=turn.at, doubted_by=None)
-        if left := remainder(new, fact.value):
-            held = replace(fact, id=_id(fact.domain, fact.key, left, turn), value=left, doubted_by=made.id)
-            facts[held.id] = held
+        for row in superseded(fact, made, turn.at, turn.link):
+            facts[row.id] = row
+    for fact in doubted:
+        facts[fact.id] = replace(fact, doubted_by=made.id)
     facts[made.id] = made
+
+
+def weighed(facts: Mapping[str, Fact], value: str, before: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Which of `before`, current facts that were stated earlier, hold no longer now that `value` is stated, and which
+    may not. `facts`: all of the scope by id, superseded ones too."""
+    new, verdicts = gist(value), ended_by(value, [fact.value for fact in before])
+    old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
+    old += _in_between(facts.values(), new, [fact for fact in before if fact not in old])
+    return old, [
+        fact
+        for fact, verdict in zip(before, verdicts, strict=True)
+        if (verdict == "doubted" or (verdict == "holds" and _goes_back(facts.values(), new, fact)))
+        and fact not in old
+        and later(fact, facts) is None
+    ]
+
+
+def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]:
+    """The rows of `fact` once `made`, said by the message `link`, has taken its place: itself as history, and what
+    still holds of it."""
+    yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
+    if left := remainder(gist(made.value), fact.value):
+        yield replace(fact, id=_id(fact.domain, fact.key, left, link), value=left, doubted_by=made.id)
 
 
 def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn) -> None:
@@ -139,7 +154,7 @@ def _goes_back(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
     )
 
 
-def _in_between(facts: Iterable[Fact], new: Gist, turn: _Turn, old: Sequence[Fact]) -> list[Fact]:
+def _in_between(facts: Iterable[Fact], new: Gist, before: Collection[Fact]) -> list[Fact]:
     """The newest fact that was said between an earlier one and its return ("I'm back at Halden")."""
     if not new.returns:
         return []
@@ -147,9 +162,7 @@ def _in_between(facts: Iterable[Fact], new: Gist, turn: _Turn, old: Sequence[Fac
     found = [
         later
         for later in ordered
-        if later.superseded_by is None
-        and later not in old
-        and turn.link not in later.links
+        if later in before
         and any(
             earlier.created_at < later.created_at and returns_from(new, gist(earlier.value), gist(later.value))
             for earlier in ordered
@@ -170,7 +183,7 @@ def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -
 
 def _fact(statement: Statement, turn: _Turn) -> Fact:
     return Fact(
-        id=_id(statement.domain, statement.key, statement.value, turn),
+        id=_id(statement.domain, statement.key, statement.value, turn.link),
         domain=statement.domain,
         key=statement.key,
         value=statement.value,
@@ -185,9 +198,9 @@ def _fact(statement: Statement, turn: _Turn) -> Fact:
     )
 
 
-def _id(domain: str, key: str, value: str, turn: _Turn) -> str:
+def _id(domain: str, key: str, value: str, link: bytes) -> str:
     told = "\0".join((domain, key, normal(value)))
-    return f"f-{blake2b(told.encode() + bytes(1) + turn.link, digest_size=8).hexdigest()}"
+    return f"f-{blake2b(told.encode() + bytes(1) + link, digest_size=8).hexdigest()}"
 
 
 def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:

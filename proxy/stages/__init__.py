@@ -16,5 +16,6 @@ record.py       after the answer: ledger, metrics, session, answer cache, what w
 ledger_row.py   for it: what the request cost and saved
 keep.py         what was said, for whoever runs the proxy to look at
 learn.py        after the answer: its turns, the facts in them, the state for the next request
+reading.py      for it: what of a request is new, step by step
 reports.py      a reused answer was wrong: somebody says so, or the next question does
 """

@@ -175,12 +175,12 @@ class Flights:
         if (flight := self._take(key, lead)) is not None:
             flight.brought.set_result(_HandedOver(flight.failures))
 
-    def fail(self, key: str, lead: int | None, told: Answer | None) -> None:
-        """The upstream refused, broke off or was not there. `told`: what the client is told of it, if that is at
-        hand."""
+    def fail(self, key: str, lead: int | None, told: Answer) -> None:
+        """The upstream refused, broke off or was not there. `told`: what a client to which nothing has gone yet is told
+        of it."""
         if (flight := self._take(key, lead)) is not None:
             failures = flight.failures + 1
-            is_over = told is not None and failures >= self.MOST_FAILURES
+            is_over = failures >= self.MOST_FAILURES
             flight.brought.set_result(told if is_over else _HandedOver(failures))
 
     def _take(self, key: str, lead: int | None) -> _Flight | None:

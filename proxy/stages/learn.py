@@ -3,34 +3,31 @@ which the next request of the conversation is planned.
 
 The state is kept before the last byte goes to the client, whose next request may follow at once. The rest is done in
 the background, in proportion to what is new: a turn is read once. Of each scope one request is learnt from at a time,
-so that whoever sends much keeps nobody else waiting.
+a slice after the other, so that whoever sends much keeps nobody else waiting. Vectors come last, when the next request
+of the scope may be learnt from already.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
-from proxy.memory import facts
-from proxy.memory.commands import commands, is_command
-from proxy.memory.extract import extract
-from proxy.memory.handed import Voice
-from proxy.memory.turns import archived, complete, going_on
+from proxy.memory.commands import commands
+from proxy.memory.turns import going_on
+from proxy.offload import in_slices
+from proxy.stages.reading import Read, read
 from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library
 from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Vector
-from proxy.wire.content import texts
 from proxy.wire.request import message
-
-T = TypeVar("T")
 
 DEADLINE = 30.0  # seconds, from when its turn has come
 WAITING = 64  # requests of one scope that wait to be learnt from; of what comes beyond them nothing is learnt
@@ -46,16 +43,16 @@ class Overrun(Exception):
 class _Queue:
     """The requests of one scope that are learnt from, one after the other."""
 
-    lock: asyncio.Lock
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    embedding: asyncio.Lock = field(default_factory=asyncio.Lock)  # the texts of one at a time, too
     waiting: int = 0
+    under_way: set[bytes] = field(default_factory=set)  # links of turns that wait for their vectors
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a request and its answer say that is new."""
-
-    turns: tuple[ArchivedTurn, ...]
-    facts: tuple[Fact, ...]
+class _Learnt:
+    shelf: Shelf
+    turns: tuple[ArchivedTurn, ...]  # that are to be embedded
 
 
 class Learner:
@@ -64,6 +61,7 @@ class Learner:
         self.open_turns = OpenTurns()  # of conversations that are sent bit by bit
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._queues: dict[str, _Queue] = {}  # by memory scope; of those alone that somebody is in
+        self._turn = asyncio.Lock()  # to read a slice: the other threads are for those who wait for an answer
         self._library = library
         self._embedder = embedder
         self._executor = executor
@@ -105,15 +103,25 @@ class Learner:
         kept: asyncio.Event,
     ) -> None:
         key = (passage.identity.memory, passage.identity.session)
-        queue = self._queues.setdefault(passage.identity.memory, _Queue(asyncio.Lock()))
+        queue = self._queues.setdefault(passage.identity.memory, _Queue())
         queue.waiting += 1
         try:
             if queue.waiting > WAITING:
                 attempts.call("learn", _overrun, fallback=None)
                 return
             async with queue.lock:
-                learning = self._learn(passage, messages, chain, kept)
-                await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
+                learning = self._learn(passage, messages, chain, queue)
+                learnt = await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
+                kept.set()
+                links = [] if learnt is None else [turn.link for turn in learnt.turns]
+                queue.under_way.update(links)
+            try:
+                if learnt is not None:
+                    async with queue.embedding:
+                        embedding = self._embed(passage.identity.memory, learnt)
+                        await attempts.run("learn", embedding, fallback=None, deadline=DEADLINE)
+            finally:
+                queue.under_way.difference_update(links)
         finally:
             queue.waiting -= 1
             if not queue.waiting:
@@ -124,35 +132,37 @@ class Learner:
                 del self._keeping[key]
 
     async def _learn(
-        self, passage: Passage, messages: tuple[Message, ...], chain: tuple[bytes, ...], kept: asyncio.Event
-    ) -> None:
+        self, passage: Passage, messages: tuple[Message, ...], chain: tuple[bytes, ...], queue: _Queue
+    ) -> _Learnt:
         scope = passage.identity.memory
         shelf = await self._library.shelf(scope)
         is_managed = passage.plan.state is not None
         if is_managed:
             await self._library.index(scope, shelf)
         # What can't be embedded now is read once all the same.
-        known = (shelf.embedded if self._embedder.state == "ready" else shelf.index).__contains__
-        is_known, keeps = known if is_managed else None, self._library.facts.keeps
+        read_before = shelf.embedded if self._embedder.state == "ready" else shelf.index
+        keeps = self._library.facts.keeps
+
+        def known(link: bytes) -> bool:
+            return link in read_before or link in queue.under_way
 
         async def reading() -> Read:
             again = await self._said_again(passage, chain, shelf)
-            return await self._in_thread(
-                lambda: _read(passage, messages, chain, shelf, is_known, again, keeps_facts=keeps)
-            )
+            before = shelf.forgotten
+            steps = read(passage, messages, chain, shelf, known if is_managed else None, again, keeps_facts=keeps)
+            found = await in_slices(self._executor, steps, self._turn)
+            gone = shelf.forgotten - before  # in the meantime
+            return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
 
-        read = await reading()
-        if read.facts and not is_managed and await self._was_forgotten(scope, shelf, read.facts):
-            read = await reading()
-        self._library.learn(scope, shelf, read.facts)
-        for number, turn in enumerate(read.turns, 1):
+        new = await reading()
+        if new.facts and not is_managed and await self._was_forgotten(scope, shelf, new.facts):
+            new = await reading()
+        self._library.learn(scope, shelf, new.facts)
+        for number, turn in enumerate(new.turns, 1):
             self._library.keep_turn(scope, turn, None)
             if number % QUEUED_AT_ONCE == 0:  # a long history that is new is written bit by bit
                 await self._library.archive.flush()
-        kept.set()
-        await self._embed_facts(shelf)
-        if is_managed:
-            await self._embed(scope, shelf, read.turns)
+        return _Learnt(shelf, new.turns if is_managed else ())
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Had a message that said one of these been forgotten? Where no index was needed nobody has looked yet."""
@@ -190,9 +200,11 @@ class Learner:
         found = zip(new, vectors, strict=True)
         shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
 
-    async def _embed(self, scope: str, shelf: Shelf, turns: Sequence[ArchivedTurn]) -> None:
-        """Newest first: a conversation that goes on asks for them soonest."""
-        for turn in reversed(turns):
+    async def _embed(self, scope: str, learnt: _Learnt) -> None:
+        """Facts, then turns, the newest first: a conversation that goes on asks for them soonest."""
+        shelf = learnt.shelf
+        await self._embed_facts(shelf)
+        for turn in reversed(learnt.turns):
             texts = shelf.index.texts(turn)
             if not texts:
                 continue
@@ -206,84 +218,9 @@ class Learner:
             await self._in_thread(partial(shelf.put, turn, vectors))
             self._library.keep_turn(scope, turn, vectors)  # slower than the disk: a text takes milliseconds
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+    async def _in_thread(self, work: Callable[[], object]) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def _overrun() -> None:
     raise Overrun
-
-
-def _read(
-    passage: Passage,
-    messages: Sequence[Message],
-    chain: Sequence[bytes],
-    shelf: Shelf,
-    is_known: Callable[[bytes], bool] | None,
-    again: frozenset[bytes],
-    *,
-    keeps_facts: bool,
-) -> Read:
-    """`is_known`: is this the link of a turn that was read before? None: those of earlier requests, and none is
-    indexed yet."""
-    identity, at = passage.identity, passage.incoming.received_at
-    turns = complete(messages)
-    new = []
-    # Newest first, as far back as nothing is known.
-    for number in range(len(turns), 0, -1):
-        start, stop = turns[number - 1]
-        if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):
-            break
-        new.append(archived(messages, chain, start, stop, number=number, session=identity.session, at=at))
-    new.reverse()
-    new = [turn for turn in new if not _is_command(turn)]
-    new = [turn for turn in new if shelf.may_keep(turn)]
-    if is_known is not None:
-        for turn in new:
-            shelf.put(turn, None)
-    stated = _stated(passage, messages, chain, shelf, again) if keeps_facts else ()
-    return Read(tuple(new), stated)
-
-
-def _is_command(turn: ArchivedTurn) -> bool:
-    return any(said.role == "user" and is_command(said.text) for said in turn.utterances)
-
-
-def _stated(
-    passage: Passage, messages: Sequence[Message], chain: Sequence[bytes], shelf: Shelf, again: frozenset[bytes]
-) -> tuple[Fact, ...]:
-    """Facts that are new, confirmed or superseded by what no request had said before; and by the newest message, though
-    its words may have been said before: then they hold again."""
-    known = dict(shelf.facts)
-    changed: dict[str, Fact] = {}
-    asked = passage.request.messages
-    newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
-    turn, voice = 0, Voice()
-    for index, said in enumerate(messages):
-        if said.role != "user":
-            continue
-        turn += 1
-        said_by, voice = voice, voice.after(*texts(said.data))
-        if not said_by.is_own:
-            continue
-        is_known = index < passage.identity.known and chain[index] not in again
-        returns = index == newest and _was_superseded(known.values(), chain[index])
-        if (is_known and not returns) or chain[index] in shelf.forgotten or commands(said.data):
-            continue
-        changes = facts.learn(
-            tuple(known.values()),
-            extract(*texts(said.data)),
-            session=passage.identity.session,
-            turn=turn,
-            link=chain[index],
-            now=passage.incoming.received_at,
-            again=returns,
-        )
-        for fact in (*changes.new, *changes.confirmed, *changes.superseded):
-            known[fact.id] = changed[fact.id] = fact
-    return tuple(changed.values())
-
-
-def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:
-    """Did the message of this link say something that was ended, or may have been, by a later one?"""
-    return any(link in fact.links and (fact.superseded_by or fact.doubted_by) is not None for fact in known)

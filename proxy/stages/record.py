@@ -14,6 +14,7 @@ import msgspec
 
 from proxy.attempt import Attempts
 from proxy.config import price_for
+from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
 from proxy.stages import exact, ledger_row, obey
@@ -144,8 +145,8 @@ class Recorder:
     def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
         if delivery.outcome == "client_gone":
             self._flights.abandon(key, lead)
-        elif answer is None and delivery.outcome != "complete":
-            self._flights.fail(key, lead, told=None)
+        elif answer is None and _came_to_nothing(delivery):
+            self._flights.fail(key, lead, _failed(delivery).answer())
         else:
             self._flights.land(key, lead, answer)
 
@@ -210,6 +211,19 @@ class Recorder:
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self._router.named(upstream).config, model)
+
+
+def _came_to_nothing(delivery: Delivery) -> bool:
+    """Did the upstream fail, be it by an error event in a stream? An answer that is only not to be kept is none of
+    these: whoever waited for it gets its own."""
+    return delivery.outcome != "complete" or bool((delivery.partial or {}).get("error"))
+
+
+def _failed(delivery: Delivery) -> UpstreamError:
+    """What those are told who waited for this answer, which came to nothing after it had begun."""
+    if delivery.outcome == "upstream_broken":
+        return UpstreamBroken(f"upstream {delivery.upstream!r} has just broken off the answers to the same request")
+    return UpstreamError(f"upstream {delivery.upstream!r} has just failed to answer the same request")
 
 
 def _is_success(delivery: Delivery) -> bool:

@@ -3,6 +3,7 @@
 | module | what |
 |---|---|
 | base.py | SessionStore, Ledger, AnswerCache, ReuseStore, and their "off" implementations |
+| undo.py | what a wipe put aside comes back, among what was learnt since |
 | recollection.py | FactStore, Archive, StateStore, WipeStore: what memory needs, and their "off" implementations |
 | answered.py | scopes that an upstream has answered: before that nothing is made for a scope |
 | library.py | what each scope remembers, in memory, in front of those three: facts, the index of old turns, states |

@@ -19,6 +19,7 @@ from proxy.storage.base import StorageError
 from proxy.storage.orders import Order, Orders
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipesOff, WipeStore
 from proxy.storage.shelf import Shelf
+from proxy.storage.undo import undo
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector
 
@@ -177,7 +178,7 @@ class Library:
             await self._wipe(scope, order)
             recorded()
             return
-        aside = {fact.id: fact for fact in await self.wipes.facts(scope, time())}
+        aside = {fact.id: fact for wipe in await self.wipes.facts(scope, time()) for fact in wipe}
         known = {fact.id: fact for fact in await self.facts.all(scope)}
         meant = {fact.id for fact in self.orders.means(scope, order, (aside | known).values())}
         self.wipes.forget(scope, [fact for fact in aside.values() if fact.id in meant])
@@ -204,13 +205,14 @@ class Library:
         return self._placed(scope, shelf)
 
     async def restore(self, scope: str) -> Wiped | None:
-        """What came back of what had been wiped; None if there was nothing. Durable once it returns; raises
+        """What came back of what had been wiped (undo.py); None if there was nothing. Durable once it returns; raises
         StorageError if it is not."""
         now = time()
         found = await self.wipes.wiped(now, scope)
         if not found:
             return None
-        self.wipes.restore(scope, now)
+        await undo(self.wipes, self.facts, scope, now)
+        await self.facts.flush()
         await self.wipes.settled(scope)
         self._shelves.pop(scope, None)  # it is read anew
         return found[0]

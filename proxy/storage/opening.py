@@ -87,9 +87,15 @@ class Storage:
         return self.database.writer.dropped if self.database else {}
 
     @property
+    def failing(self) -> str | None:
+        """Why what is said now cannot be written, as on a full disk: until what waits has been, which is tried again
+        every few seconds."""
+        return self.database.writer.failing if self.database else None
+
+    @property
     def troubles(self) -> Mapping[str, str]:
         """Parts that can't do their work, and why."""
-        failing = self.database.writer.failing if self.database else None
+        failing = self.failing
         return self.failures if failing is None else {**self.failures, "database": f"cannot be written: {failing}"}
 
     @property

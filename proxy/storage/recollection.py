@@ -151,7 +151,7 @@ class WipeStore(Protocol):
 
     def restore(self, scope: str, now: float) -> None:
         """Queue that what is aside, of all wipes, comes back as it was, all or nothing. What has been learnt since
-        stays. Twice is as good as once."""
+        stays as it is, whatever it says: see undo.py. Twice is as good as once."""
         ...
 
     def forget(self, scope: str, facts: Sequence[Fact]) -> None:
@@ -162,12 +162,15 @@ class WipeStore(Protocol):
         """Queue the end of what has been aside for its time."""
         ...
 
-    async def facts(self, scope: str, now: float) -> list[Fact]:
-        """Those that are aside."""
+    async def facts(self, scope: str, now: float) -> list[list[Fact]]:
+        """Those that are aside, wipe by wipe, the oldest first; of one wipe the oldest first."""
         ...
 
-    async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:
-        """The scopes, or this one, of which something can be brought back, sorted."""
+    async def wiped(
+        self, now: float, scope: str | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[Wiped]:
+        """The scopes, or this one, of which something can be brought back, sorted by name: those that come after
+        `after`, at most `limit`."""
         ...
 
     async def settled(self, scope: str) -> None:
@@ -256,10 +259,17 @@ class WipesOff:
     def forget(self, scope: str, facts: Sequence[Fact]) -> None: ...
     def prune(self, now: float) -> None: ...
 
-    async def facts(self, scope: str, now: float) -> list[Fact]:  # noqa: ARG002 (Protocol)
+    async def facts(self, scope: str, now: float) -> list[list[Fact]]:  # noqa: ARG002 (Protocol)
         return []
 
-    async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:  # noqa: ARG002 (Protocol)
+    async def wiped(
+        self,
+        now: float,  # noqa: ARG002 (Protocol)
+        scope: str | None = None,  # noqa: ARG002 (Protocol)
+        *,
+        after: str = "",  # noqa: ARG002 (Protocol)
+        limit: int | None = None,  # noqa: ARG002 (Protocol)
+    ) -> list[Wiped]:
         return []
 
     async def settled(self, scope: str) -> None: ...

@@ -6,6 +6,7 @@ import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from proxy.storage.facts import COLUMNS, fact_of
@@ -123,16 +124,17 @@ FORGET_TURN = (
     """),
 )
 FORGET_LINK = _own("DELETE FROM wiped_links WHERE scope_id = {scope} AND link = :link")
-FACTS = _own("SELECT {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now ORDER BY number")
+FACTS = _own("SELECT until, {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now ORDER BY until, number")
 WIPED = """
     SELECT scopes.name, sum(is_fact), sum(NOT is_fact), min(until)
     FROM (
         SELECT scope_id, until, 1 AS is_fact FROM wiped_facts
         UNION ALL SELECT scope_id, until, 0 FROM wiped_archive
     ) CROSS JOIN scopes ON scopes.id = scope_id
-    WHERE until > :now AND (:scope IS NULL OR scopes.name = :scope)
-    GROUP BY scopes.name ORDER BY scopes.name
+    WHERE until > :now AND (:scope IS NULL OR scopes.name = :scope) AND scopes.name > :after
+    GROUP BY scopes.name ORDER BY scopes.name LIMIT :limit
 """
+_ALL = -1  # as a LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +180,15 @@ class SqliteWipes:
     def prune(self, now: float) -> None:
         self._put("", _Prune(now))
 
-    async def facts(self, scope: str, now: float) -> list[Fact]:
+    async def facts(self, scope: str, now: float) -> list[list[Fact]]:
         await self._writes.settled(scope)
         return await self._database.read(functools.partial(_facts, {"scope": scope, "now": now}))
 
-    async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:
+    async def wiped(
+        self, now: float, scope: str | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[Wiped]:
         await self._writes.settled(scope)
-        values = {"now": now, "scope": scope}
+        values = {"now": now, "scope": scope, "after": after, "limit": _ALL if limit is None else limit}
         rows = await self._database.read(lambda connection: connection.execute(WIPED, values).fetchall())
         return list(itertools.starmap(Wiped, rows))
 
@@ -252,5 +256,6 @@ def _each(connection: sqlite3.Connection, statements: Sequence[str], values: Map
         connection.execute(statement, values)
 
 
-def _facts(values: Mapping[str, Any], connection: sqlite3.Connection) -> list[Fact]:
-    return [fact_of(row) for row in connection.execute(FACTS, values)]
+def _facts(values: Mapping[str, Any], connection: sqlite3.Connection) -> list[list[Fact]]:
+    by_wipe = itertools.groupby(connection.execute(FACTS, values), key=itemgetter(0))
+    return [[fact_of(row[1:]) for row in rows] for _, rows in by_wipe]

@@ -80,18 +80,26 @@ class MemoryWipes:
             if later:
                 self._aside[scope] = later
 
-    async def facts(self, scope: str, now: float) -> list[Fact]:
+    async def facts(self, scope: str, now: float) -> list[list[Fact]]:
         self.prune(now)
-        return list({fact.id: fact for each in self._aside.get(scope, ()) for fact in each.facts}.values())
+        return [list(each.facts) for each in self._aside.get(scope, ())]
 
-    async def wiped(self, now: float, scope: str | None = None) -> list[Wiped]:
+    async def wiped(
+        self, now: float, scope: str | None = None, *, after: str = "", limit: int | None = None
+    ) -> list[Wiped]:
         self.prune(now)
-        return [
-            Wiped(name, len(await self.facts(name, now)), sum(len(each.turns) for each in aside), aside[0].until)
+        found = [
+            _told(name, aside)
             for name, aside in sorted(self._aside.items())
-            if scope in (None, name) and any(each.facts or each.turns for each in aside)
+            if scope in (None, name) and name > after and any(each.facts or each.turns for each in aside)
         ]
+        return found[:limit]
 
     async def settled(self, scope: str) -> None: ...
     async def flush(self) -> None: ...
     async def close(self) -> None: ...
+
+
+def _told(scope: str, aside: Sequence[_Aside]) -> Wiped:
+    facts = {fact.id for each in aside for fact in each.facts}
+    return Wiped(scope, len(facts), sum(len(each.turns) for each in aside), aside[0].until)

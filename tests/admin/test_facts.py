@@ -616,6 +616,38 @@ def test_what_was_wiped_is_told_without_what_it_says_and_comes_back(proxy: Proxy
     assert wiped(proxy, scope) == []
 
 
+def test_what_was_wiped_is_told_page_by_page(proxy: Proxy) -> None:
+    at, scopes = time(), []
+    for _ in range(3):
+        scope, _ = proxy.known(age=60)
+        proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+        scopes.append(scope)
+    seen: list[str] = []
+    before: str | None = ""
+    while before is not None:
+        page = proxy.http.get(f"{FACTS}/wiped", params={"limit": "1", "before": before}).json()
+        assert len(page["wiped"]) <= 1
+        seen += [each["scope"] for each in page["wiped"]]
+        before = page["next"]
+    assert seen == sorted(seen)
+    assert set(scopes) <= set(seen)
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.parametrize("query", ["limit=0", f"limit={MOST_FACTS + 1}", "limit=x", "session=s", "Limit=1"])
+def test_what_is_no_page_of_it_is_refused(query: str, proxy: Proxy) -> None:
+    assert error(proxy.http.get(f"{FACTS}/wiped?{query}"))[0] == 400
+
+
+def test_what_was_said_since_ends_what_comes_back(proxy: Proxy) -> None:
+    scope, madrid = proxy.known(age=60, value="vivo en Madrid", key="residencia")
+    at = time() - 30
+    proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+    _, porto = proxy.known(scope, value="vivo en Oporto", key="residencia")
+    assert proxy.http.post(f"{FACTS}/restore", json={"scope": scope}).status_code == 200
+    assert {each["id"]: each["superseded_by"] for each in proxy.of(scope)} == {madrid.id: porto.id, porto.id: None}
+
+
 @pytest.mark.parametrize("given", [{"scope": "nobody"}, {"scope": 7}])
 def test_where_nothing_was_wiped_nothing_comes_back(given: dict[str, Any], proxy: Proxy) -> None:
     assert error(proxy.http.post(f"{FACTS}/restore", json=given))[0] == 404

@@ -112,7 +112,7 @@ class TestWipeStore:
         assert await house.archive.path("a/", turn(2).link, 9) == []
         assert await house.archive.latest("a/", "s") is None
         assert await house.wipes.wiped(NOW) == [Wiped("a/", 2, 2, NOW + WEEK)]
-        assert [each.turn for each in await house.wipes.facts("a/", NOW)] == [1, 2]
+        assert [[each.turn for each in wipe] for wipe in await house.wipes.facts("a/", NOW)] == [[1, 2]]
         house.wipes.restore("a/", NOW + 9)
         house.wipes.restore("a/", NOW + 9)
         await house.flush()
@@ -238,6 +238,14 @@ class TestWipeStore:
         house.wipes.restore("a/", NOW + 60)
         assert await house.known() == ([1], [1])
 
+    async def test_what_is_aside_is_told_wipe_by_wipe(self, house: House) -> None:
+        house.learn(2, 1)
+        house.wipe(NOW)
+        house.learn(3, at=NOW + 60)
+        house.wipe(NOW + 90)
+        told = [[each.turn for each in wipe] for wipe in await house.wipes.facts("a/", NOW + 99)]
+        assert (sorted(told[0]), told[1:]) == ([1, 2], [[3]])
+
     async def test_nothing_crosses_a_scope(self, house: House) -> None:
         house.learn(1)
         house.learn(1, scope="b/")
@@ -249,6 +257,10 @@ class TestWipeStore:
         house.wipe(scope="b/")
         assert [each.scope for each in await house.wipes.wiped(NOW)] == ["a/", "b/"]
         assert [each.scope for each in await house.wipes.wiped(NOW, "b/")] == ["b/"]
+        assert [each.scope for each in await house.wipes.wiped(NOW, limit=1)] == ["a/"]
+        assert [each.scope for each in await house.wipes.wiped(NOW, after="a/", limit=9)] == ["b/"]
+        assert await house.wipes.wiped(NOW, after="b/") == []
+        assert await house.wipes.wiped(NOW, "a/", after="a/") == []
         house.wipes.restore("a/", NOW)
         assert await house.known() == ([1], [1])
         assert await house.known("b/") == ([], [])

@@ -170,11 +170,15 @@ def test_on_a_full_disk_requests_are_answered_and_afterwards_all_is_well(
     before = resource.prlimit(process, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     assert [answer.status_code for answer in answers(20)] == [200] * 20
     assert {answer.headers["x-olvido-source"] for answer in answers(20)} == {"upstream"}
-    eventually(lambda: "cannot be written" in str(proxy.http.get("/readyz").json()["parts"]["storage"]), 30)
+    eventually(lambda: proxy.http.get("/readyz").status_code == 503, 30)
+    state = proxy.http.get("/readyz").json()
+    assert (state["status"], "cannot be written" in str(state["parts"]["storage"])) == ("not ready", True)
+    assert proxy.http.get("/healthz").status_code == 200
     assert "olvido_storage_failing 1.0" in proxy.http.get("/metrics").text
     (unwritten,) = answers(1)
     resource.prlimit(process, resource.RLIMIT_FSIZE, before)
-    eventually(lambda: proxy.http.get("/readyz").json()["parts"]["storage"] == "ready", 30)
+    eventually(lambda: proxy.http.get("/readyz").status_code == 200, 30)  # by itself: nobody asks in between
+    assert proxy.http.get("/readyz").json()["parts"]["storage"] == "ready"
     (answer,) = answers(1)
     for asked in (unwritten, answer):  # what could not be written has waited
         assert proxy.row(request_id=asked.headers["x-olvido-request"])["outcome"] == "complete"

@@ -99,6 +99,28 @@ def test_everything_is_forgotten_by_a_whole_message_alone_and_the_command_brings
     assert tables_with(remembering, word) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "since", "holds"),
+    [("I live in Madrid.", "I live in Porto.", "Porto"), ("Vivo en Cuenca.", "Vivo en Ourense.", "Ourense")],
+)
+def test_what_was_said_after_a_wipe_ends_what_the_command_brings_back(
+    before: str, since: str, holds: str, remembering: Proxy
+) -> None:
+    user = f"dora-{holds}"
+
+    def facts() -> dict[str, bool]:
+        mine = [fact for fact in told(remembering) if fact["scope"].endswith(f"/{user}")]
+        return {fact["value"]: fact["superseded_by"] is None for fact in mine}
+
+    said(remembering, user, before)
+    eventually(lambda: len(facts()) == 1)
+    said(remembering, user, "Forget everything.", since)
+    eventually(lambda: len(facts()) == 1)
+    olvido(remembering, "restore", "--yes", "--key", KEY, "--user", user)
+    eventually(lambda: len(facts()) == 2, SEEN_WITHIN)
+    assert [holds in value for value, is_current in facts().items() if is_current] == [True]
+
+
 def test_what_the_api_adds_and_the_command_confirms_both_tell(remembering: Proxy) -> None:
     draft = {"scope": "ab" * 16 + "/beto", "domain": "hogar", "key": "perra", "value": "mi perra se llama Ñata 🙂"}
     added = remembering.http.post(FACTS, json=draft).raise_for_status().json()["fact"]

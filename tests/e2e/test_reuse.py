@@ -331,6 +331,18 @@ async def test_when_the_one_that_leads_brings_nothing_the_others_ask_for_themsel
     assert {text(answer) for answer in await others} == {"nothing to share"}
 
 
+async def test_streams_that_break_off_one_after_the_other_do_not_go_on_for_all_who_wait(
+    demo: Demo, proxy: Proxy, crowd: httpx.AsyncClient
+) -> None:
+    asked = chat("60 words, broken off", temperature=0, stream=True)
+    asking = (crowd.post(CHAT, json=asked, headers={"x-demo-fault": "cut=4"}) for _ in range(50))
+    told = await asyncio.gather(*asking, return_exceptions=True)
+    answers = [each for each in told if isinstance(each, httpx.Response)]
+    assert {(each.status_code, each.json()["error"]["code"]) for each in answers} == {(502, "upstream_broken")}
+    assert [type(each) for each in told if each not in answers] == [httpx.RemoteProtocolError] * 2
+    assert (len(answers), len(demo.arrived())) == (48, 2)
+
+
 async def test_who_wants_a_fresh_answer_does_not_wait_for_anothers(
     demo: Demo, proxy: Proxy, crowd: httpx.AsyncClient
 ) -> None:

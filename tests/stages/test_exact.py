@@ -388,16 +388,6 @@ async def test_of_failures_in_a_row_all_who_wait_are_told_and_the_next_one_begin
     assert isinstance(await handed_on(followers), int)
 
 
-async def test_a_failure_that_nobody_can_be_told_of_is_handed_on() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(4)
-    for _ in range(4):
-        crew.flights.fail("k", lead, None)
-        lead = await handed_on(followers)
-    assert followers == []
-
-
 async def test_a_follower_that_leaves_does_no_harm() -> None:
     crew = Crew()
     lead = await led(crew.flights)

@@ -14,7 +14,7 @@ from proxy.embed.base import Embedder, EmbeddingOff
 from proxy.embed.service import EngineEmbedder
 from proxy.memory.extract import extract
 from proxy.observe.metrics import Metrics
-from proxy.stages import learn
+from proxy.stages import learn, reading
 from proxy.stages.learn import QUEUED_AT_ONCE, Learner
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.facts import MemoryFacts
@@ -266,6 +266,34 @@ async def test_nor_is_it_embedded_if_it_is_forgotten_meanwhile() -> None:
     house.executor.shutdown()
 
 
+async def test_the_next_request_is_learnt_from_while_the_vectors_of_the_last_one_are_made() -> None:
+    engine, tasks = FakeEngine(), Tasks()
+    house = House(EngineEmbedder(engine))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    engine.runs.clear()
+    engine.gate.clear()
+    first = tasks.spawn(house.learn(ALLERGIC, answer=assistant("Noted.")), name="first")
+    await until(lambda: bool(engine.runs))
+    said = [ALLERGIC, assistant("Noted."), user("I live in Cork.")]
+    second = tasks.spawn(house.learn(*said, answer=assistant("Nice."), known=2), name="second")
+    await until(lambda: house.turns() == [1, 2])
+    assert len(await house.values()) == 2
+    assert not engine.gate.is_set()
+    engine.gate.set()
+    await asyncio.gather(first, second)
+    # A turn whose vectors were being made is no new one.
+    assert sorted((turn.number, has) for turn, has in house.archive.added) == [
+        (1, False),
+        (1, True),
+        (2, False),
+        (2, True),
+    ]
+    assert sum(ALLERGIC["content"] in run for run in engine.runs) == 1
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
 async def test_who_sends_only_what_is_new_waits_until_what_was_answered_is_kept(house: House) -> None:
     request = chat(user("one"))
     passage = Passage(
@@ -356,7 +384,7 @@ async def test_who_sends_much_keeps_nobody_else_waiting(house: House, monkeypatc
         order.append(parts[0])
         return extract(*parts)
 
-    monkeypatch.setattr(learn, "extract", told)
+    monkeypatch.setattr(reading, "extract", told)
     attempts = Attempts(house.metrics.failed_open)
     for number in range(10):
         delivered(house, f"I live at number {number}.", "many", attempts)

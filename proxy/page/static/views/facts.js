@@ -23,6 +23,7 @@ const CONFIDENCES = ["high", "medium", "low"];
 export async function show(root, ctx) {
   let facts = [];
   let wiped = []; // what can be brought back, a scope each
+  let nextWiped = null;
   let next = null;
   let most = LISTED;
   const wanted = { status: "", domain: "", text: "" };
@@ -59,7 +60,15 @@ export async function show(root, ctx) {
     facts = [];
     next = null;
     await older();
-    wiped = (await api.get("facts/wiped", { scope: scope() }, { signal: ctx.signal })).wiped;
+    wiped = [];
+    nextWiped = null;
+    await moreWiped();
+  }
+
+  async function moreWiped() {
+    const found = await api.get("facts/wiped", { scope: scope(), limit: LISTED, before: nextWiped }, { signal: ctx.signal });
+    wiped = [...wiped, ...found.wiped];
+    nextWiped = found.next;
   }
 
   async function older() {
@@ -75,7 +84,7 @@ export async function show(root, ctx) {
   }
 
   function draw() {
-    clear(undo, wiped.map(offer));
+    clear(undo, wiped.map(offer), nextWiped !== null && h("div", { class: "more" }, h("button", { class: "btn btn-small", type: "button", onclick: showWiped }, t("shell.more"))));
     if (!facts.length) {
       clear(panel, empty(t("facts.none"), h("ul", { class: "stack muted" }, ["one", "two", "three"].map((each) => h("li", t(`facts.none.${each}`)))), h("p", t("facts.none.then"))));
       shown.textContent = "";
@@ -183,6 +192,16 @@ export async function show(root, ctx) {
       h("span", what, !scope() && scopes().length > 1 && [" ", scopeLabel(each.scope)]),
       h("button", { class: "btn btn-small", type: "button", onclick: () => restore(each) }, t("facts.restore")),
     );
+  }
+
+  async function showWiped(event) {
+    event.target.disabled = true;
+    try {
+      await moreWiped();
+      draw();
+    } catch (error) {
+      failed(error);
+    }
   }
 
   async function restore({ scope: of }) {

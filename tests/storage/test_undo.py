@@ -1,0 +1,61 @@
+"""A wipe that is undone, in both kinds of storage, among what was said since."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proxy.storage.facts import MemoryFacts, SqliteFacts
+from proxy.storage.recollection import FactsOff, FactStore, WipesOff, WipeStore
+from proxy.storage.sqlite import Database
+from proxy.storage.sqlite_wipes import SqliteWipes
+from proxy.storage.undo import undo
+from proxy.storage.wipes import MemoryWipes
+from proxy.tasks import Tasks
+from proxy.types import Fact
+
+NOW, DAY = 1_700_000_000.0, 86_400.0
+
+
+def lives(place: str, at: float) -> Fact:
+    link = place.encode().ljust(16, b"\0")
+    name = f"f-{place.lower():0>16}"
+    return Fact(name, "personal", "residence", f"I live in {place}", "high", "explicit", "s", 1, at, at, links=(link,))
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[FactStore, WipeStore]]:
+    if request.param == "memory":
+        facts = MemoryFacts()
+        yield facts, MemoryWipes(facts, None)
+        return
+    database = Database(tmp_path / "olvido.db", Tasks())
+    yield SqliteFacts(database), SqliteWipes(database)
+    await database.close()
+
+
+async def test_what_was_said_since_ends_what_comes_back(stores: tuple[FactStore, WipeStore]) -> None:
+    facts, wipes = stores
+    madrid, porto, rome = lives("Madrid", NOW), lives("Porto", NOW + 2 * DAY), lives("Rome", NOW + 4 * DAY)
+    for at, said in ((NOW + DAY, madrid), (NOW + 3 * DAY, porto)):
+        facts.put("a/", [said])
+        wipes.wipe("a/", [], at=at, until=at + 7 * DAY)
+    facts.put("a/", [rome])
+    facts.put("b/", [replace(madrid, id="f-of-another")])
+    await undo(wipes, facts, "a/", NOW + 5 * DAY)
+    assert {fact.value: fact.superseded_by for fact in await facts.all("a/")} == {
+        "I live in Madrid": porto.id,
+        "I live in Porto": rome.id,
+        "I live in Rome": None,
+    }
+    assert [fact.superseded_by for fact in await facts.all("b/")] == [None]
+    assert await wipes.facts("a/", NOW + 5 * DAY) == []
+    before = await facts.all("a/")
+    await undo(wipes, facts, "a/", NOW + 5 * DAY)
+    assert await facts.all("a/") == before
+
+
+async def test_where_nothing_is_kept_nothing_comes_back() -> None:
+    await undo(WipesOff(), FactsOff(), "a/", NOW)
+    assert await FactsOff().all("a/") == []
