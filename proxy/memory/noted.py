@@ -1,16 +1,18 @@
 """What of a user message is worth a note: pieces in its author's own words, each of which can be understood alone.
 
-A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is code,
-and what points at something that it does not name is left out; where the sentence before it names that, the two are one
+A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is
+code,
+and what points at something that it does not name is left out; where the sentence before it names that, the two
+are one
 piece.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from proxy.memory import noted_words as tables
+from proxy.memory.cuts import SHORTEST, STAMP, clean, concreteness, is_closed, parts, sentences, shortened, without
 from proxy.memory.handed import own_words
 from proxy.memory.referents import names, names_a_thing, points_outside
 from proxy.memory.signals import SIGNALS, folded
@@ -19,31 +21,18 @@ from proxy.reuse.text import plain
 from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece
-_SHORTEST = 3  # less says nothing
 _SHORT = 9  # words of a question that needs the sentence before it
 _PASSING = 4.0  # what is so today only, or not sure, is worth less
+_FRAGMENT = 4  # words
 _OPENING = 1.0  # what a message opens with says what it is about
 _LEAST = 2  # words of meaning in a piece
 _MOST_NAMED = 8  # more tell no more
+_ENDS = " ?!.\"'”»)"
 _REST = 40  # characters behind that line: an end of a list, a number, no text
 _OWN = 800  # characters: a single line of so many, with no mark of a text in it, was typed by hand
 
-_SENTENCE = re.compile(r"(?<=[.!?…;])(?<!\bDr\.)(?<!\bMr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bMs\.)(?<!\b[A-Z]\.)\s+|\n+|(?=¿)")
-# Code, formulas, addresses and marks of layout.
-_CODE = re.compile(
-    r"[{}<>|\\=^_]{2}|[=^\u221a\u2211\u00b2\u00b3\u00d7\u00f7`]|\w\(\w*\)|\\[()\[\]]|::|->|=>|https?:|www\.|\*\*|\$\w+\$|\$\$"
-    r"|^\s*(?:#|\*|[-\u2022]\s|\d+[.)]\s|import\b|def\b|const\b|return\b)"
-)
 _MARKS = re.compile(r"[\n`<>{}|]|\w:\s|[\"“«]")
 _QUOTED = re.compile(r":?\s\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»")  # as `plain` leaves out
-_STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # that a client puts before what is said
-# Whom a clause speaks to.
-_ADDRESS = re.compile(
-    r"^(?:(?:(?:Hey|Hi|Hello|Hola|Thanks|Wow|Oh|Congrats|Yeah|Definitely)\s)?[A-Z]\w+(?:!\s+|,\s+(?=(?:[Ii]|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our)\b)))*"
-)
-_NUMBER = re.compile(r"\d")
-_NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
-_I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
 
 Kind = Literal["decision", "statement", "request"]
 
@@ -65,64 +54,28 @@ def noted(message: str) -> tuple[Piece, ...]:
     return tuple(found.values())
 
 
-def sentences(text: str) -> list[str]:
-    return [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
-
-
 def takes_back(message: str) -> bool:
     """Does it take back what was said in the turn before?"""
     return tables.TAKES_BACK.search(folded(message)) is not None
 
 
-def told(sentence: str, most: int) -> str:
-    """The beginning of a sentence of an answer, of at most `most` words, if it can be understood alone and does not
-    just speak of whoever asks; else ""."""
-    text = clean(sentence)
-    if "?" in sentence or tables.PRAISES.match(folded(text)) or tables.THANKS.search(plain(sentence)):
+def told(answer: str, most: int, question: str = "") -> str:
+    """The beginning of a sentence of an answer, of at most `most` words, if it can be understood, behind its question,
+    and does not just praise; else ""."""
+    text = clean(answer)
+    if "?" in answer or tables.PRAISES.match(folded(text)) or tables.THANKS.search(plain(answer)):
         return ""
-    return _whole(shortened(text, most, hard=True), spoken_in(sentence))
-
-
-def clean(sentence: str) -> str:
-    """`sentence` without what it opens and ends with by habit; "" if it is code, or says nothing."""
-    text = _ADDRESS.sub("", " ".join(sentence.split()))
-    text = _ADDRESS.sub("", _without(tables.LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
-    tail = tables.TAIL.search(folded(text))
-    text = (text[: tail.start()] if tail else text).rstrip(" ,;:.!…-\u2013\u2014")
-    return "" if _CODE.search(text) or len(text.split()) < _SHORTEST else text
-
-
-def shortened(clause: str, most: int, *, hard: bool = False) -> str:
-    """The longest beginning of `clause` that ends at a joint and has at most `most` words, `hard` at a mark or a
-    conjunction; "" if there is none."""
-    if len(clause.split()) <= most:
-        return clause
-    for joints in (tables.JOINT,) if hard else (tables.JOINT, tables.SOFT_JOINT):
-        for joint in reversed(list(joints.finditer(folded(clause)))):
-            part = clause[: joint.start()].rstrip(" ,;:.(")
-            if hard and clause[joint.start()] == ":":
-                continue  # what it leads to is what it says
-            if joints is tables.SOFT_JOINT and tables.SUBORDINATE.search(folded(part)):
-                break
-            if _SHORTEST <= len(part.split()) <= most and _is_finished(part):
-                return part
-    return ""
-
-
-def concreteness(text: str) -> float:
-    """Numbers, and names that do not just begin the sentence."""
-    said = text.split()
-    numbers = sum(_NUMBER.search(word) is not None for word in said)
-    capitals = sum(_NAME.search(word.strip("¿¡\"'(“")) is not None and word not in _I for word in said[1:])
-    return 2.0 * numbers + capitals
+    text, language = shortened(text, most, hard=True), spoken_in(answer)
+    telling = len(text.split()) >= SHORTEST and names_a_thing(text, language) and is_closed(text)
+    return text if telling and not points_outside(f"{question} {text}".strip(), language) else ""
 
 
 def _passages(message: str) -> tuple[str, ...]:
     """What its author typed; most messages are a line of that, and need not be read twice."""
-    line, _, rest = _STAMP.sub("", message.strip()).partition("\n")
+    line, _, rest = STAMP.sub("", message.strip()).partition("\n")
     is_typed = len(line) <= _OWN and not _MARKS.search(_QUOTED.sub(" ", line))
     if is_typed and len(rest) < _REST:
-        return (line,)
+        return (line, rest) if rest else (line,)
     return tuple(passage for passage in own_words(message).passages if passage.strip())
 
 
@@ -171,7 +124,12 @@ def _belongs(piece: Piece, last: Piece) -> bool:
 def _joined(before: str, last: Piece | None, sentence: str, language: Language) -> Piece | None:
     """A sentence and the one before it, if they can be understood together."""
     text, asks = clean(sentence), "?" in sentence
-    if not before or _is_handing(before) or len(names(text)) < _LEAST or (not asks and len(names(text)) == _LEAST and not concreteness(text)):
+    if (
+        not before
+        or _is_handing(before)
+        or len(names(text)) < _LEAST
+        or (not asks and len(names(text)) == _LEAST and not concreteness(text))
+    ):
         return None
     if not before.endswith("?") and not _states(before.rstrip(".")) and not concreteness(before):
         return None
@@ -187,7 +145,7 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     text, asks = clean(sentence), "?" in sentence
     decides = not asks and _decides(said)
     is_request = asks or (not decides and tables.OPENS.match(folded(text)) is not None)
-    if is_request and tables.IDLE.search(folded(text)):
+    if is_request and (tables.IDLE.search(folded(text)) or _is_fragment(text)):
         return None
     best = _best(text, language, is_request=is_request, decides=decides)
     if not best or not (is_request or decides or _states(best)):
@@ -199,14 +157,19 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     worth = _worth(best, kind)
     if kind == "statement" and (wavers or SIGNALS[language].passing.search(said)):
         worth -= _PASSING
-    is_question = asks and best != _unframed(text) and (text.endswith(best) or _interrogates(best))
+    is_question = asks and best != _unframed(text) and (_interrogates(best) or sentence.rstrip(_ENDS).endswith(best))
     return Piece(f"{best}?" if is_question else best, kind, worth, corrects)
+
+
+def _is_fragment(text: str) -> bool:
+    """Is a question the end of one that was asked before?"""
+    return len(text.split()) <= _FRAGMENT and not _interrogates(text) and not tables.OPENS.match(folded(text))
 
 
 def _best(text: str, language: Language, *, is_request: bool, decides: bool) -> str:
     """Of a sentence what can be understood alone: all of it, else the run of its clauses that says most."""
-    for parts in ([text] if len(text.split()) <= LONGEST else [], _parts(text)):
-        tried = [bare for part in parts for bare in ((_unframed(part), part) if is_request else (part,)) if bare]
+    for runs in ([text] if len(text.split()) <= LONGEST else [], parts(text, LONGEST)):
+        tried = [bare for part in runs for bare in ((_unframed(part), part) if is_request else (part,)) if bare]
         found = [part for part in tried if _whole(part, language) and (not decides or _decides(plain(part)))]
         if found:
             return max(found, key=lambda part: (_tells(part, text, is_request=is_request), -len(part)))
@@ -225,42 +188,16 @@ def _interrogates(text: str) -> bool:
     return tables.INTERROGATIVE.match(folded(text)) is not None
 
 
-def _parts(text: str) -> Iterator[str]:
-    """The runs of clauses of a sentence that are short enough, from each of its joints on."""
-    joints = [(joint.start(), joint.end()) for joint in tables.JOINT.finditer(folded(text))]
-    for start in (0, *(end for _, end in joints)):
-        if start and not _begins(text, start):
-            continue
-        stops = [stop for stop, _ in joints if stop > start]
-        runs = [text[start:stop].rstrip(" ,;:.(") for stop in stops] + [text[start:]]
-        yield from (
-            part
-            for run in runs
-            if len(run.split()) <= LONGEST and _is_finished(run) and (part := clean(run))
-        )
-        if not stops:
-            yield shortened(clean(text[start:]), LONGEST)
-
-
-def _begins(text: str, start: int) -> bool:
-    """Does a clause that says something by itself begin there?"""
-    opening = folded(_without(tables.LEAD, text[start:])).split(maxsplit=1)
-    if not opening or opening[0].endswith("ing") or tables.DEPENDENT.match(folded(text[start:].lstrip())):
-        return False
-    is_strong = text[:start].rstrip()[-1:] in ":;.\u2014\u2013-"
-    return is_strong or opening[0].strip(",¿\"") in tables.BEGINS or text[start:].lstrip()[:1] == "¿"
-
-
 def _unframed(text: str) -> str:
     """What is asked for, without the words that ask for it."""
-    bare = _without(tables.FRAME, text).strip(" ,;:¿?")
+    bare = without(tables.FRAME, text).strip(" ,;:¿?")
     return bare if bare != text and not tables.DEPENDENT.match(folded(bare)) else ""
 
 
 def _whole(text: str, language: Language) -> str:
     """`text` if it can be understood alone, else ""."""
-    telling = len(text.split()) >= _SHORTEST and len(names(text)) >= _LEAST and names_a_thing(text, language)
-    return text if telling and _is_closed(text) and not points_outside(text, language) else ""
+    telling = len(text.split()) >= SHORTEST and len(names(text)) >= _LEAST and names_a_thing(text, language)
+    return text if telling and is_closed(text) and not points_outside(text, language) else ""
 
 
 def _states(text: str) -> bool:
@@ -287,28 +224,3 @@ def _worth(text: str, kind: Kind) -> float:
     base = {"decision": 6.0, "request": 2.5, "statement": 2.0}[kind]
     mine = kind == "statement" and tables.MINE.search(plain(text)) is not None
     return base + mine + min(concreteness(text), 4) * 0.4 + min(len(names(text)), 6) * 0.2
-
-
-def _is_finished(text: str) -> bool:
-    """Does what was cut end where a clause may?"""
-    return _last(text) not in tables.UNFINISHED and not tables.WAITS.search(folded(text))
-
-
-def _is_closed(text: str) -> bool:
-    """Is every bracket and quotation mark in it closed, and does it lead to nothing that is left out?"""
-    return (
-        _last(text) not in tables.LEADS
-        and text.count("(") == text.count(")")
-        and text.count('"') % 2 == 0
-        and text.count("“") == text.count("”")
-        and text.count("«") == text.count("»")
-    )
-
-
-def _last(text: str) -> str:
-    return folded(text.rsplit(maxsplit=1)[-1]).strip("\"'“”") if text else ""
-
-
-def _without(opening: re.Pattern[str], text: str) -> str:
-    found = opening.match(folded(text))
-    return text[found.end() :] if found else text

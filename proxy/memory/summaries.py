@@ -5,11 +5,12 @@ is full: decisions in the user's own words, names, numbers, questions. A decisio
 turns is left out. What would need its context to be understood is no piece, so a record may have few fields or none.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-import re
 
-from proxy.memory.noted import Piece, concreteness, noted, sentences, shortened, speaks_to_you, takes_back, told
+from proxy.memory.cuts import concreteness, sentences, shortened
+from proxy.memory.noted import Piece, noted, speaks_to_you, takes_back, told
 from proxy.memory.nouns import names_something, noun_phrases
 from proxy.memory.referents import names
 from proxy.memory.signals import folded
@@ -141,6 +142,7 @@ def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
 def _listed(values: Sequence[str]) -> str:
     return f"[{'; '.join(values)}]" if values else ""
 
+
 def _said(turns: Sequence[Told]) -> Iterator[_Said]:
     at = 0
     for index, turn in enumerate(turns):
@@ -248,15 +250,19 @@ def _with_answers(turns: Sequence[Told], said: Sequence[_Said], summary: Summary
     """`summary` with one of its questions and what its answer opens with as outcome, the newest first."""
     for each in reversed(said):
         question = each.piece.text
-        if question.endswith("?") and question in summary.discussed and (answer := _answer(turns[each.turn].assistant)):
+        if (
+            question.endswith("?")
+            and question in summary.discussed
+            and (answer := _answer(turns[each.turn].assistant, question))
+        ):
             rest = tuple(text for text in summary.discussed if text != question)
             yield replace(summary, discussed=rest, outcome=f"{question} {answer}")
 
 
-def _answer(text: str) -> str:
+def _answer(text: str, question: str) -> str:
     """What an answer opens with, if it is concrete."""
     first = next(iter(sentences(text)), "")
-    found = told(first, _ANSWERED) if ":" not in first else ""
+    found = told(first, _ANSWERED, question) if ":" not in first else ""
     return found if concreteness(found) >= _TELLING or len(names(found)) >= _NAMED else ""
 
 
