@@ -23,7 +23,8 @@ che | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias |
 bien | ojo
 genial | perfecto | barbaro | buenisimo | excelente | claro | gracias | muchas gracias | honestamente | la verdad
 vaya | igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tambien | no | si
-wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| so much)? | thank you(?: so much)? | great | perfect | nice | cool
+wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| so much)?
+thank you(?: so much)? | great | perfect | nice | cool
 awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important
 sorry | ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
 brilliant | absolutely | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
