@@ -14,7 +14,7 @@ from typing import Literal
 from proxy.memory import noted_words as tables
 from proxy.memory.cuts import SHORTEST, STAMP, clean, concreteness, is_closed, parts, sentences, shortened, without
 from proxy.memory.handed import own_words
-from proxy.memory.referents import names, names_a_thing, points_outside
+from proxy.memory.referents import names, points_outside, things
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.spoken import spoken_in
 from proxy.reuse.text import plain
@@ -31,7 +31,8 @@ _ENDS = " ?!.\"'”»)"
 _REST = 40  # characters behind that line: an end of a list, a number, no text
 _OWN = 800  # characters: a single line of so many, with no mark of a text in it, was typed by hand
 
-_MARKS = re.compile(r"[\n`<>{}|]|\w:\s|[\"“«]")
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKS = re.compile(r"[<{}|]|\w:\s|[\"“«]")
 _QUOTED = re.compile(r":?\s\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»")  # as `plain` leaves out
 
 Kind = Literal["decision", "statement", "request"]
@@ -66,16 +67,16 @@ def told(answer: str, most: int, question: str = "") -> str:
     if "?" in answer or tables.PRAISES.match(folded(text)) or tables.THANKS.search(plain(answer)):
         return ""
     text, language = shortened(text, most, hard=True), spoken_in(answer)
-    telling = len(text.split()) >= SHORTEST and names_a_thing(text, language) and is_closed(text)
+    telling = len(text.split()) >= SHORTEST and things(text, language) > 0 and is_closed(text)
     return text if telling and not points_outside(f"{question} {text}".strip(), language) else ""
 
 
 def _passages(message: str) -> tuple[str, ...]:
-    """What its author typed; most messages are a line of that, and need not be read twice."""
-    line, _, rest = STAMP.sub("", message.strip()).partition("\n")
-    is_typed = len(line) <= _OWN and not _MARKS.search(_QUOTED.sub(" ", line))
-    if is_typed and len(rest) < _REST:
-        return (line, rest) if rest else (line,)
+    """What its author typed. Most messages are a line of that, with or without code, and need not be read twice."""
+    lines = [line.strip() for line in _FENCE.sub("\n", STAMP.sub("", message.strip())).split("\n") if line.strip()]
+    is_typed = _FENCE.search(message) is not None or sum(map(len, lines[1:])) < _REST
+    if is_typed and all(len(line) <= _OWN and not _MARKS.search(_QUOTED.sub(" ", line)) for line in lines):
+        return tuple(lines)
     return tuple(passage for passage in own_words(message).passages if passage.strip())
 
 
@@ -137,7 +138,7 @@ def _joined(before: str, last: Piece | None, sentence: str, language: Language) 
     if len(both.split()) > LONGEST or not _whole(both, language) or not (asks or (_states(text) and _states(both))):
         return None
     kind: Kind = "decision" if last and last.kind == "decision" else "request" if asks else "statement"
-    worth = max(_worth(both, kind), last.worth if last else 0.0)
+    worth = max(_worth(both, kind, language), last.worth if last else 0.0)
     return Piece(both, kind, worth, last.corrects if last else False)
 
 
@@ -154,7 +155,7 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     wavers = tables.WAVERS.search(said) is not None
     changes = decides or (corrects and not wavers)
     kind: Kind = "request" if is_request else "decision" if changes else "statement"
-    worth = _worth(best, kind)
+    worth = _worth(best, kind, language)
     if kind == "statement" and (wavers or SIGNALS[language].passing.search(said)):
         worth -= _PASSING
     is_question = asks and best != _unframed(text) and (_interrogates(best) or sentence.rstrip(_ENDS).endswith(best))
@@ -196,7 +197,7 @@ def _unframed(text: str) -> str:
 
 def _whole(text: str, language: Language) -> str:
     """`text` if it can be understood alone, else ""."""
-    telling = len(text.split()) >= SHORTEST and len(names(text)) >= _LEAST and names_a_thing(text, language)
+    telling = len(text.split()) >= SHORTEST and len(names(text)) >= _LEAST and things(text, language) > 0
     return text if telling and is_closed(text) and not points_outside(text, language) else ""
 
 
@@ -220,7 +221,7 @@ def _decides(said: str) -> bool:
     return tables.DECIDES.search(said) is not None and not tables.WAVERS.search(said)
 
 
-def _worth(text: str, kind: Kind) -> float:
+def _worth(text: str, kind: Kind, language: Language) -> float:
     base = {"decision": 6.0, "request": 2.5, "statement": 2.0}[kind]
     mine = kind == "statement" and tables.MINE.search(plain(text)) is not None
-    return base + mine + min(concreteness(text), 4) * 0.4 + min(len(names(text)), 6) * 0.2
+    return base + mine + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3

@@ -40,6 +40,7 @@ please yo
 # --- English ---------------------------------------------------------------------------------------------------------
 
 _THEY = words("they them their theirs they're they've they'll they'd")
+_OBJECTS = (["it"], ["this"], ["that"], ["them"], ["these"])
 _HE = words("he he's him his she she's her hers")
 _PERSONS = words("""
 wife husband mother father mom mum dad son daughter brother sister partner boyfriend girlfriend friend boss manager
@@ -125,10 +126,11 @@ def names(text: str) -> list[str]:
     return [word[:_STEM] for word in _said(text) if _is_telling(word)]
 
 
-def names_a_thing(text: str, language: Language) -> bool:
-    """Is one of its words neither a verb nor one of grammar?"""
+def things(text: str, language: Language) -> int:
+    """How many of its words are neither verbs nor of grammar, and do not stand for anything."""
     known = NOUN_WORDS[language]
-    return any(_is_telling(word) and word not in known.verbs and word not in known.closed for word in _said(text))
+    rest = (word for word in _said(text) if _is_telling(word) and word not in known.verbs and word not in known.closed)
+    return sum(word not in known.vague for word in rest)
 
 
 def points_outside(clause: str, language: Language) -> bool:
@@ -142,6 +144,7 @@ def points_outside(clause: str, language: Language) -> bool:
         if points(_At(said, place, named)):
             return True
         is_verb = word in verbs or word.endswith(("ly", "mente")) or (place > 0 and said[place - 1] in _BEFORE_VERB)
+        is_verb = is_verb or (place == 0 and said[1:2] in _OBJECTS)
         named += _is_telling(word) and not is_verb
     return False
 
@@ -166,7 +169,8 @@ def _points_en(at: _At) -> bool:
     if word in ("that", "that's"):
         return _is_that(at)
     if word in _THESE or word == "ones":
-        return at.named < _ENOUGH and at.after not in _TIMES
+        is_end = at.place == len(at.said) - 1
+        return is_end or (at.named < _ENOUGH and at.after not in _TIMES)
     if word in _LOOSE:
         return at.named == 0 and at.place > 0 and at.after not in _IS and at.before not in _IS
     if word == "then":

@@ -57,10 +57,7 @@ class _Said:
 def summarise(turns: Sequence[Told], *, max_tokens: int = 50, count: Count) -> Summary | None:
     """Of a segment: consecutive turns, at least one. What `render` makes of it has at most `max_tokens`; None if the
     segment has nothing that is worth a note."""
-    turns = [
-        Told(turn.number, _FENCE.sub("\n", turn.user[:_MOST_READ]), _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
-        for turn in turns
-    ]
+    turns = [Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ])) for turn in turns]
     said = _distinct(_current(turns, list(_said(turns))))
     summary = _filled(turns, said, max_tokens, count)
     if not said:

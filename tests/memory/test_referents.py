@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.referents import names, names_a_thing, points_outside
+from proxy.memory.referents import names, points_outside, things
 from proxy.types.memory import Language
 
 
@@ -15,6 +15,8 @@ from proxy.types.memory import Language
         ("en", "They recommend the blue one"),
         ("en", "Does she need a translated prescription"),
         ("en", "Can you review this code"),
+        ("en", "review it and suggest improvements"),
+        ("en", "is there a way to further improve this"),
         ("en", "What made you decide to get involved with that"),
         ("en", "I was about to wrap that kettle"),
         ("es", "¿Eso funciona con turnos?"),
@@ -58,11 +60,15 @@ def test_words_of_grammar_and_contractions_name_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "text", "does"),
-    [("es", "¿Cómo respondo bien?", False), ("es", "¿Cómo hago los backups?", True), ("en", "think about rent", True)],
+    ("language", "text", "count"),
+    [
+        ("es", "¿Cómo respondo bien?", 0),
+        ("es", "¿Cómo hago los backups?", 1),
+        ("en", "the thing about the rent", 1),
+    ],
 )
-def test_a_verb_names_no_thing(language: Language, text: str, does: bool) -> None:
-    assert names_a_thing(text, language) is does
+def test_neither_verbs_nor_what_stands_for_anything_are_things(language: Language, text: str, count: int) -> None:
+    assert things(text, language) == count
 
 
 @given(st.text(max_size=120), st.sampled_from(["en", "es"]))
