@@ -169,7 +169,7 @@ def _points_en(at: _At) -> bool:
     if word in ("that", "that's"):
         return _is_that(at)
     if word in _THESE or word == "ones":
-        is_end = at.place == len(at.said) - 1
+        is_end = at.place == len(at.said) - 1 and at.before != "for"
         return is_end or (at.named < _ENOUGH and at.after not in _TIMES)
     if word in _LOOSE:
         return at.named == 0 and at.place > 0 and at.after not in _IS and at.before not in _IS
