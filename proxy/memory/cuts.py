@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from proxy.memory import noted_words as tables
 from proxy.memory.signals import folded
 
 SHORTEST = 3  # words of a clause: less says nothing
+_MOST_JOINTS = 24  # of a sentence: it is a list that has more
 
 _SENTENCE = re.compile(
     r"(?<=[.!?…;])(?<!\bDr\.)(?<!\bMr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bMs\.)(?<!\b[A-Z]\.)\s+|\n+|(?=¿)"
@@ -60,13 +62,17 @@ def shortened(clause: str, most: int, *, hard: bool = False) -> str:
 
 def parts(text: str, longest: int) -> Iterator[str]:
     """The runs of clauses of a sentence that are short enough, from each of its joints on."""
-    joints = [(joint.start(), joint.end()) for joint in tables.JOINT.finditer(folded(text))]
+    joints = [(joint.start(), joint.end()) for joint in islice(tables.JOINT.finditer(folded(text)), _MOST_JOINTS)]
     for start in (0, *(end for _, end in joints)):
         if start and not _begins(text, start):
             continue
         stops = [stop for stop, _ in joints if stop > start]
-        runs = [text[start:stop].rstrip(" ,;:.(") for stop in stops] + [text[start:]]
-        yield from (part for run in runs if len(run.split()) <= longest and _is_finished(run) and (part := clean(run)))
+        for stop in (*stops, len(text)):
+            run = text[start:stop].rstrip(" ,;:.(")
+            if len(run.split()) > longest:
+                break
+            if _is_finished(run) and (part := clean(run)):
+                yield part
         if not stops:
             yield shortened(clean(text[start:]), longest)
 

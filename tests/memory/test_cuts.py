@@ -64,3 +64,7 @@ def test_a_question_in_the_middle_begins_a_sentence_and_an_initial_ends_none() -
 @given(st.text(max_size=200), st.integers(1, 30))
 def test_no_part_is_longer_than_it_may_be(text: str, longest: int) -> None:
     assert all(len(part.split()) <= longest for part in parts(" ".join(text.split()), longest) if part)
+
+
+def test_a_list_of_hundreds_of_joints_has_few_parts() -> None:
+    assert len(list(parts(", ".join(["the ones"] * 400), 26))) < 400
