@@ -19,12 +19,14 @@ def _any(table: str) -> str:
 # --- what a clause opens and ends with, and is no part of what it says -----------------------------------------------
 
 _INTERJECTIONS = _any(r"""
-che | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias | hola | listo | dale | vale | bien | ojo
+che | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias | hola | listo | dale | vale
+bien | ojo
 genial | perfecto | barbaro | buenisimo | excelente | claro | gracias | muchas gracias | honestamente | la verdad
-igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tambien | no | si
-wow | hey | hi | hello | ok | okay | thanks(?: a lot| so much)? | thank you(?: so much)? | great | perfect | nice | cool
-awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important | sorry
-ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
+vaya | igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tambien | no | si
+wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| so much)?
+thank you(?: so much)? | great | perfect | nice | cool
+awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important
+sorry | ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
 brilliant | absolutely | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
 """)
 _TRANSITIONS = _any(r"""
@@ -32,14 +34,14 @@ otra cosa(?: que (?:queria|te) \w+)? | cambiando de tema | por otro lado | por c
 volviendo a lo de antes | dicho esto | malas noticias | buenas noticias | para que sepas | fijate que | resulta que
 (?:acordate|acuerdate|recorda|recuerda|ten en cuenta|tene en cuenta)(?: de)? que | estuve pensando(?: y)? | o sea
 es que | la verdad(?: es)? que | te cuento(?: que)?
-by the way | btw | totally unrelated | unrelated | on another note | one more thing | another thing | about my \w+
+by the way | btw | switching (?:topics|gears) | changing (?:topics|the subject) | (?:new|different) topic
+another (?:thing|question) | totally unrelated | unrelated | on another note | one more thing | another thing
+about my \w+
 bad news(?: on [\w\s]{2,20})? | good news | (?:quick )?update | just so (?:you know|it's clear) | i mean | you know
 (?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)? | turns out
 """)
 _CONJUNCTIONS = _any("""
-y | e | pero | entonces | asi que | porque | ya que | aunque
-and | but | so | plus | also | since | as | because | considering | given that | then | especially | specifically
-though | although | or
+y | e | pero | entonces | asi que | and | but | so | plus | also | then | especially | specifically | or
 """)
 LEAD = re.compile(
     r"[\s,;:.!\u2026\u00a1\u00bf'\"“”«»()\u2013\u2014-]*"
@@ -47,7 +49,9 @@ LEAD = re.compile(
     rf"|{_TRANSITIONS}\b[,.:;\u2013\u2014]*\s*|{_CONJUNCTIONS}\b,?\s+)(?=\S))*"
 )
 TAIL = re.compile(
-    r"(?:,?\s(?:por fa\w*|please|thanks|thank you|gracias|ja(?:ja)+\w*|ha(?:ha)+\w*|lol|si o si|you know|and all"
+    r"(?:\W*\s(?:so |and |but )?(?:can|could|would) you (?:please |maybe )?(?:help|assist|guide)(?: me)?(?: out)?"
+    r"(?: (?:with|through|on) (?:that|this|it))?(?:,? (?:like|given|considering) .*)?"
+    r"|,?\s(?:por fa\w*|please|thanks|thank you|gracias|ja(?:ja)+\w*|ha(?:ha)+\w*|lol|si o si|you know|and all"
     r"|or something)"
     r"|,?\s(?:so\s)?here(?:'s| is)\s.*|\s-\scan't wait.*"
     r"|,\s(?:recorda|acordate|acuerdate|guardal[ao]|anotal[ao]|remember|keep|note)\b[^,.;:]*"
@@ -67,39 +71,41 @@ compro | compramos | contratamos | queda (?:como|confirmado|cerrado)
 (?:i|we|i've|we've|i have|we have) (?:just )?(?:decided|chosen|chose|settled|agreed|picked) | decided (?:on|to)
 going with | go with | let's (?:use|do|keep|stick) | we'll (?:use|go|sell|keep|take|ship|move|do|buy)
 i'll (?:use|take|go|buy|keep) | we're (?:using|moving|dropping|pushing|switching|flying|keeping|staying)
-i'm (?:using|switching|dropping|keeping) | switch(?:ing)? to | moving to | settled | final decision
+i'm (?:switching|dropping|keeping) | switch(?:ing)? to | moving to | settled | final decision
 from now on | the decision is | so \w+ it is | is now | now (?:due|starts) | goes up to | goes down to | moved up
 stick(?:ing)? with
 """)
 WAVERS = phrases(r"""
-si (?:yo |me |nos )*(?:fuera|fuese|tuviera|ganara|tocara) | if (?:i|we|you) (?:were|had|won) | hypothetically | maybe
+si (?:yo |me |nos )*(?:fuera|fuese|tuviera|ganara|tocara) | if (?:i|we|you) (?:were|had|won) | hypothetically
+maybe
 might | quizas? | capaz | a lo mejor | tal vez | algun dia | someday | perhaps | no decid\w+ | haven't decided
 not decided | todavia no | make sure | keep \w+ing | voy con (?:calma|tiempo)
 """)
+
+# What changes what was said before. For plain text.
+CORRECTS = phrases(r"""
+correction | correcting | i was wrong | my mistake | changed my mind | change of plans? | changed plans | moves to
+moved to | (?:is|are) now | (?:it's|that's) now | instead of | not \w+ anymore | no longer | make that
+switch(?:ing|ed)? to
+cambie de idea | cambio de planes | cambi(?:e|amos|o|aron) | correccion | corrijo | me equivoque | nos equivocamos
+en vez de | en lugar de | ya no | al final | paso a | pasa a | pasan a | ahora (?:es|son|va|van|lo|la)
+y no (?:el|la|los|las|en|a|con)
+""")
+# For folded text.
+TAKES_BACK = re.compile(
+    r"\b(?:scratch that|forget (?:that|it|what i said|about it)|never ?mind|ignore (?:that|what i)"
+    r"|i take (?:that|it) back"
+    r"|olvidal[oa]|olvidate de|dejal[oa] (?:asi|ahi|no mas)|mejor no\b|me arrepenti|retiro lo|no me hagas caso)"
+)
 
 # --- questions and requests ------------------------------------------------------------------------------------------
 
 # How a request opens; what is asked for stands behind it.
 _FRAMES = _any(r"""
-(?:can|could|would|will|do|did) (?:you|we|i)(?: (?:please|also|maybe|perhaps|just|happen to|possibly|need to))*
-(?:help|show|tell|give|walk|guide|remind) (?:me|us)(?: (?:with|to|through|out|how to do))?
-(?:any|some|have any|know any) (?:tips|advice|ideas?|suggestions|thoughts|guidance)(?: you have)?(?: (?:on|for|about))?
-(?:give|offer|provide|share) (?:some |any )?(?:tips|advice|ideas?|suggestions|guidance) (?:on|for|about)
-i(?:'m| am| was)(?: just| really| currently| still| also)? (?:trying|looking|hoping|planning|wondering) (?:to|for)
-i(?:'m| am| was)(?: just| really| still| also)? (?:wondering|curious|not sure|unsure)(?: about| if you could)?
-i(?:'m| am| was)(?: just| really| currently| still| also)? (?:considering|thinking(?: of| about)?)
-i(?:'m| am) (?:(?:still|also) )?having (?:(?:some )?trouble|issues|a (?:tough|hard) time)(?: with)?
-i(?: |'d | would | also | just | really )*(?:want|need|like|love)(?: you)? to
-please | figure out | explain(?= (?:how|what|why|the)) | understand(?= (?:how|what|why|the|if))
-know(?= (?:how|what|why|if|whether)) | is (?:it possible|there (?:a|any) way) to
-(?:what do you think|what|how) (?:of|about)
-(?:(?:me|nos) )?(?:podes|puedes|podrias|puede|podemos|se puede|puedo)
-(?:ayuda(?:me|nos|rme|rnos)|explica(?:me|rme)|ensena(?:me|rme))(?: (?:a|con|en|de))?
-(?:deci(?:me|rme)|dime|conta(?:me|rme)|dar(?:me)?)(?: (?:a|con|en|de))?
-(?:me|nos) (?:ayudas|explicas|recomendas|recomiendas|das|decis)(?: (?:a|con|en|de|sobre))?
-(?:necesito|quiero|quisiera|me gustaria|busco|trato de|intento)(?: (?:que|saber|ayuda con|ayuda para))?
-estoy (?:tratando|intentando|pensando) (?:de|en) | (?:se te ocurre|tenes|tienes) (?:algo|alguna? \w+) (?:sobre|para|de)
-que (?:opinas|pensas|me decis) (?:de|sobre) | y (?:para|de|a)(?= (?:el|la|los|las) )
+(?:can|could|would|will) you(?: (?:please|also|maybe|just|possibly))*(?: help (?:me|us)(?: (?:with|to|out with))?)?
+please | help (?:me|us)(?: (?:with|to))?
+(?:(?:me|nos) )?(?:podes|puedes|podrias) (?:ayudar(?:me|nos)?|explicar(?:me)?)(?: (?:a|con))?
+ayuda(?:me|nos)(?: (?:a|con))?
 """)
 FRAME = re.compile(rf"(?:{_FRAMES}\s+)+")
 _WISHES = _any(r"""
@@ -115,13 +121,11 @@ OPENS = re.compile(
     rf"|i(?:'m| am|'d| would| really| also| just| need| want| was| kinda| currently)+ ?{_WISHES}"
     rf"|(?:(?:me|nos) )?{_BEGGED}"
 )
-ORDERS = re.compile(r"(?:explain|show|give|write|tell|list|suggest|recommend|summari[sz]e|draft|compare)\b")
 INTERROGATIVE = re.compile(
-    r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|should|shall|can|could|would|will|has|have"
+    r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|should|shall|can|could|would|will"
+    r"|has|have"
     r"|que|cual|cuales|quien|cuando|donde|adonde|como|cuant[oa]s?|por que|conviene)\b"
 )
-# Behind another clause: "which" and "who" go on from that.
-ASKS_LATER = re.compile(r"(?:how|what|why|should|is|are|do|does|can|could|would|will|cual|cuales|cuant[oa]s?)\b|\u00bf")
 # Questions that ask for nothing by themselves.
 IDLE = re.compile(
     _any(r"""
@@ -132,52 +136,89 @@ how did (?:it|that) (?:go|feel) | ^(?:right|no|verdad|sabes|viste|(?:que )?te pa
 te puedo (?:hacer|preguntar) | puedo (?:hacerte|preguntarte) | me ayudas\W*$ | por donde empe
 """)
 )
-# Words that say nothing of what a question is about.
-LIGHT = words("""
-think feel go know works work means mean happens happen help look sound guess believe hope try want need like get do
-make keep say tell see come should would could worth recommend suggest
-decis dices crees piensas opinas parece hago hacer hace decir dice sabes sabe tengo tener puedo poder quiero conviene
-convendria deberia debo recomendas recomiendas
-""")
 
 # --- what does not stand alone ---------------------------------------------------------------------------------------
 
 # What is asked for, begun like this, is the end of something.
 DEPENDENT = re.compile(
-    r"(?:if|whether|when|which|because|maybe|perhaps|like|that|than|i'm|i've|i am|i have|it's|there's"
+    r"(?:if|whether|when|which|because|since|as|considering|given|though|although|porque|ya que|aunque|maybe"
+    r"|perhaps|like|that|than|i'm|i've|i am|i have|it's|there's"
     r"|make sure|think (?:that|this|it)|she|he|they|she's|he's|they're)\b"
 )
 # A statement that points at another one, or at whoever reads it.
 DEICTIC = re.compile(
     _any(r"""
-me gusta (?:la idea|la mezcla|eso|esa|ese|lo|mucho) | lo del? | eso | esa | ese | esto | asi | lo que | lo cual
-cuy[oa]s? | con | gracias | tus? | si | cuando
-that(?:'s)? | it(?:'s)? | this | those | these | such | i (?:really )?(?:like|love) (?:that|the idea|it|this) | he | she
-they | they're | which | who | whom | whose | where | with | including | or | like | to | glad | let me know | thanks?
-hope | good luck | your? | here(?:'s)? | \d+ (?:will|would) | if | when
+porque | because | me gusta (?:la idea|la mezcla|eso|esa|ese|lo|mucho) | lo que | lo cual | cuy[oa]s? | con
+gracias | tus? | si | cuando
+i (?:really )?(?:like|love) (?:that|the idea|it|this) | which | who | whom | whose | where | with | including
+or | like
+to | glad | so glad | i'm (?:so )?glad | let me know | thanks? | hope | good luck | your? | here(?:'s)? | if | when
+not only | i bet | i can imagine | i knew | i'm happy (?:that|for|to hear) | i love how | gives | helps | makes
+keeps | feels | sounds | looks | seems | means | works | don't worry | i'll make sure
+i'll (?:try|let you know|keep you)
 """)
     + r"\b"
 )
-PRAISES = re.compile(r"great|good|nice|perfect|congrat|excellent|sounds|gran|buen|excelente|bien\b|felic|que ")
+PRAISES = re.compile(
+    r"great|what an? |you |way to go|love (?:the|all|how|your|that)|brilliant|awesome|wow|buenisim|lind[oa]|me late"
+    r"|me encanta|good|nice|perfect|congrat|excellent|sounds|gran|buen|excelente|bien\b|felic|que "
+)
 # For plain text.
 YOURS = re.compile(r" (?:you|your|yours|you're|you've|yourself|ya|tu|tus|te|vos|contigo) ")
 MINE = re.compile(
-    r" (?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|our|us|yo|mi|mis|nos|nuestr[oa]s?|\w+amos|\w+emos) "
+    r" (?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|our|us|yo|mi|mis|nos|nuestr[oa]s?|soy|tengo|vivo"
+    r"|trabajo|estoy|prefiero|quiero|uso|hago|somos|estamos|\w+[aei]mos) "
 )
 LAUGHS = re.compile(r" (?:(?:ja){2,}|(?:ha){2,}|lol|jeje\w*|jiji\w*|te juro|vete a saber|who knows)")
+# Points at what is handed over with the message.
+HANDS = re.compile(
+    r"\b(?:the following|below|attached|here's|here is|here are|like this|(?:code|have|setup|tried|got) so far"
+    r"|something like"
+    r"|lo siguiente|el siguiente|te paso|aca (?:va|esta))\b"
+)
+THANKS = re.compile(
+    r" (?:gracias|thanks|thank you|thankful|cheers|long time no \w+|can't wait|you posted|ya posted|bye|for you"
+    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense|another (?:quick )?example"
+    r"|keep (?:that|this|it)(?: one)? (?:in mind|handy)|remember (?:that|this|it) [.,]"
+    r"|(?:ten|tene|guarda|anota|recorda|recuerda)l[oae]) "
+)
+# What the assistant is said to have said: it may not be so.
+QUOTES_YOU = phrases(r"""
+dijiste | decis que | dices que | (?:segun|como) (?:vos|tu) (?:dijiste|decis)? | por lo que (?:decis|dices)
+mencionaste | como ya hiciste
+asumiste | you said | you told me | you mentioned | you claimed | as you said | earlier you
+""")
+JOKED = re.compile(r" (?:es joda|es broma|era broma|just kidding|i'm kidding|joking|jk) ")
 
 # --- where a clause may end ------------------------------------------------------------------------------------------
 
 JOINT = re.compile(
-    r"[;:\u2026\u2013\u2014]\s+|,\s+(?!\d)|\s[-\u2013\u2014]\s|\.\s+|\s\(|\s(?="
+    r"[;:\u2026\u2013\u2014]\s+|,\s+(?!\d)|\s[-\u2013\u2014]\s|(?<!\b\w)\.\s+|\s\(|\s(?="
     r"(?:because|since|which|who|but|so that|so|considering|given|where|while|although|though|as i|if i"
     r"|porque|pero|ya que|asi que|mientras|aunque|como ya|para que|lo que|cuando)\s)"
 )
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
+# A beginning that ends like this waits for what was cut off.
+WAITS = re.compile(
+    r"(?:,|\by|\band)\s(?:and |y |but |pero )?(?:after|before|when|if|while|once|given|as|cuando|si|antes"
+    r"|despues|como|al)\b[^,]*\Z"
+)
+# A clause behind a comma begins with one of these: else it may be the end of a list.
+BEGINS = words("""
+i i'm i've i'd i'll we we're we've we'll my our the there how what why where when is are do does can could should
+please
+nobody everyone
+yo mi mis nuestro nuestra el la los las hay nos me no ya prefiero quiero necesito tengo tenemos soy somos voy vamos
+como
+que cuanto cual donde conviene puedo dejo uso usamos
+""")
 UNFINISHED = words("""
 a an the of for in on with about to and or but my our your his her its their so as at by from i we i'm i've we're if
 when which who very like than is are was especially specifically maybe perhaps
-el la los las un una de del en con por para sin sobre a al y e o que mi tu su se lo le les me te nos es son muy si como
-cuando pero
+el la los las un una de del en con por para sin sobre a al y e o que mi tu su se lo le les me te nos es son muy si
+como
+cuando pero dice dicen decia ponia dijo says said saying told
 """)
+# Leads to what somebody else said.
+LEADS = words("dice dicen decia ponia dijo says said saying")

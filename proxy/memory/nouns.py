@@ -52,12 +52,6 @@ def noun_phrases(text: str, language: Language) -> list[str]:
     return found
 
 
-def content(text: str, language: Language) -> int:
-    """How many words of `text` mean something by themselves."""
-    vague = NOUN_WORDS[language].vague
-    return sum(bool(terms(word)) and fold(word) not in vague for word in re.findall(r"[\w'\u2019./:-]*\w", text))
-
-
 def names_something(phrase: str) -> bool:
     """Does it name a thing, and not just a date or an amount?"""
     said = re.findall(r"[\w'\u2019./:-]*\w", phrase)

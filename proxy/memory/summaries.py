@@ -1,33 +1,37 @@
 """Turns that left the window as a key-value record of a few dozen tokens: extracted, never told, written once.
 
-What cannot be found again by asking for it, the concrete, is kept longest: decisions in the user's own words, names,
-numbers, dates. What was merely discussed goes first.
+A record is filled with whole pieces of what the user said, the most telling first and something of every turn, until it
+is full: decisions in the user's own words, names, numbers, questions. A decision that is changed later in the same
+turns is left out. What would need its context to be understood is no piece, so a record may have few fields or none.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.noted import Noted, clean, concreteness, is_praise, noted, sentences, shortened
-from proxy.memory.nouns import names_something
-from proxy.memory.terms import terms
+from proxy.memory.cuts import concreteness, sentences, shortened
+from proxy.memory.noted import Piece, noted, speaks_to_you, takes_back, told
+from proxy.memory.nouns import names_something, noun_phrases
+from proxy.memory.referents import names
+from proxy.memory.signals import folded
+from proxy.memory.spoken import spoken_in
 from proxy.types import Summary, TurnDigest
 
 Count = Callable[[str], int]  # tokens of a text
 
-_MOST_READ = 4_000  # characters of a message
-_DISCUSSED = 3
-_STATED = 2
-_DECISIONS_KEPT = 4  # the newest: no more fit
-_ANSWERED = 14  # words of an answer
+_MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
+_PIECES = 6  # of a record
+_FIRST = 2.0  # the first piece of a turn is worth more: the others may say the same
+_ANSWERED = 16  # words of an answer
 _ANSWER_SENTENCES = 2  # of an answer that are looked at
-_NAMED = 1.3  # a name is worth more than a word that occurs as often
-_CENTRAL = 3.0  # the worth of a topic: its words are said more than once
-_TOLD_TWICE = 6.0  # and of one that says something alone
+_SHARED = 2  # words: what is said of the same thing
+_SAID_AGAIN = 4  # a topic is named so often
+_TELLING, _NAMED = 2.0, 4  # how concrete an answer must be, or how much it must name
+_WORTH = 2.0  # of a piece, where there are others
 
+# What goes on to say why.
+_REASON = re.compile(r",? (?:porque|ya que|pq|because|since|as it|as i|as we) .*$")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ]|\w[A-Z_/]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +43,29 @@ class Told:
     assistant: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    turn: int  # its index
+    at: int  # its place among all
+    piece: Piece
+
+    @property
+    def says(self) -> frozenset[str]:
+        return frozenset(names(self.piece.text))
+
+
 def summarise(turns: Sequence[Told], *, max_tokens: int = 50, count: Count) -> Summary | None:
     """Of a segment: consecutive turns, at least one. What `render` makes of it has at most `max_tokens`; None if the
     segment has nothing that is worth a note."""
-    turns = [
-        Told(turn.number, _FENCE.sub("\n", turn.user[:_MOST_READ]), _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
-        for turn in turns
-    ]
-    notes = [noted(turn.user) for turn in turns]
-    decisions = _distinct([clause for note in notes for clause in note.decisions])
-    stated = _stated([clause for note in notes for clause in note.statements], decisions)
-    asked = _unanswered(turns[-1], notes[-1])
-    requests = _distinct([request for note in notes for request in note.requests if request not in asked])
-    outcome = stated or ("" if decisions else _answered(turns, notes))
-    topic, worth = _topic(turns, notes)
-    if not (decisions or outcome or requests or asked or worth >= _TOLD_TWICE):
-        return None
-    summary = fitted(
-        Summary(
-            topic=topic,
-            discussed=tuple(_new(requests, (topic, outcome, *decisions)))[:_DISCUSSED],
-            outcome=outcome,
-            decisions=decisions[-_DECISIONS_KEPT:],
-            open_questions=asked,
-            first_turn=turns[0].number,
-            last_turn=turns[-1].number,
-        ),
-        max_tokens,
-        count,
-    )
+    turns = [Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ])) for turn in turns]
+    said = _distinct(_current(turns, list(_said(turns))))
+    summary = _filled(turns, said, max_tokens, count)
+    if not said:
+        summary = replace(summary, topic=_topic(turns), outcome=_volunteered(turns))
+    else:
+        answered = _with_answers(turns, said, summary)
+        summary = next((each for each in answered if count(render(each)) <= max_tokens), summary)
+    summary = fitted(summary, max_tokens, count)
     return summary if render(summary) != "{}" else None
 
 
@@ -133,7 +131,7 @@ def _shorter(summary: Summary) -> Summary:
 def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
     """`clauses`, the longest that has a joint without what stands behind its last one; () if none has."""
     for at in sorted(range(len(clauses)), key=lambda at: -len(clauses[at])):
-        if shorter := shortened(clauses[at], len(clauses[at].split()) - 1, hard=True):
+        if shorter := _shortened(clauses[at]):
             return (*clauses[:at], shorter, *clauses[at + 1 :])
     return ()
 
@@ -142,60 +140,152 @@ def _listed(values: Sequence[str]) -> str:
     return f"[{'; '.join(values)}]" if values else ""
 
 
-def _distinct(clauses: Sequence[str]) -> tuple[str, ...]:
-    """The first of those that say the same."""
-    return tuple(_new(clauses, ()))
+def _said(turns: Sequence[Told]) -> Iterator[_Said]:
+    at = 0
+    for index, turn in enumerate(turns):
+        for piece in noted(turn.user):
+            yield _Said(index, at, piece)
+            at += 1
 
 
-def _new(clauses: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Those that say something that neither `known` nor one before them does."""
-    found: list[str] = []
-    said = [set(terms(each)) for each in known]
-    for clause in clauses:
-        says = set(terms(clause))
-        if says and not any(says <= before for before in said):
-            found.append(clause)
-            said.append(says)
+def _current(turns: Sequence[Told], said: Sequence[_Said]) -> list[_Said]:
+    """Without what is taken back or corrected later."""
+    taken = {index - 1 for index, turn in enumerate(turns) if index and takes_back(turn.user)}
+    left = [each for each in said if each.turn not in taken or each.piece.kind != "decision"]
+    changes = [each for each in left if each.piece.corrects]
+    return [each for each in left if not any(_is_changed(each, by) for by in changes)]
+
+
+def _is_changed(each: _Said, by: _Said) -> bool:
+    return by.turn > each.turn and each.piece.kind != "request" and len(each.says & by.says) >= _SHARED
+
+
+def _distinct(said: Sequence[_Said]) -> list[_Said]:
+    """Those that say something that none before them does."""
+    found: list[_Said] = []
+    for each in said:
+        if not any(each.says <= before.says for before in found):
+            found.append(each)
     return found
 
 
-def _stated(clauses: Sequence[str], decisions: Sequence[str]) -> str:
-    """The most concrete statements, in their order."""
-    new = _new(clauses, decisions)
-    best = sorted(new, key=concreteness, reverse=True)[:_STATED]
-    return "; ".join(clause.replace(";", ",") for clause in new if clause in best)
+def _filled(turns: Sequence[Told], said: Sequence[_Said], max_tokens: int, count: Count) -> Summary:
+    """The record of as many pieces as it has room for, the most telling first."""
+    last = len(turns) - 1
+    is_open = not turns[last].assistant.strip()
+    chosen: list[_Said] = []
+    most_worth = max((each.piece.worth for each in said), default=0.0)
+    left = [each for each in said if each.piece.worth >= min(_WORTH, most_worth)]
+    best = _record(turns, (), is_open=is_open)
+    while left and len(chosen) < _PIECES:
+        known = {each.turn for each in chosen}
+        most = max(left, key=lambda each: each.piece.worth + _FIRST * (each.turn not in known))
+        left.remove(most)
+        for with_it in _ways(chosen, most):
+            record = _record(turns, with_it, is_open=is_open)
+            if count(render(record)) <= max_tokens or not chosen:
+                chosen, best = with_it, record
+                break
+    return best
 
 
-def _answered(turns: Sequence[Told], notes: Sequence[Noted]) -> str:
-    """The newest question whose answer opens with something concrete, and that."""
-    for turn, note in zip(reversed(turns), reversed(notes), strict=True):
-        said = [each for each in sentences(turn.assistant)[:_ANSWER_SENTENCES] if "?" not in each]
-        whole = [
-            clause
-            for each in said
-            if len(each.split()) <= _ANSWERED and (clause := clean(each)) and not is_praise(clause)
-        ]
-        best = next((clause for clause in whole if any(map(str.isdigit, clause))), "")
-        if best and note.requests:
-            return f"{note.requests[-1]}: {best}"
-    return ""
+def _ways(chosen: Sequence[_Said], most: _Said) -> Iterator[list[_Said]]:
+    """`chosen` with `most`: whole, without its end, and, if nothing of its turn was chosen, with the others without
+    theirs."""
+    cuts = [_with_text(most, text) for text in (most.piece.text, *_beginnings(most.piece.text))]
+    yield from ([*chosen, each] for each in cuts)
+    if all(each.turn != most.turn for each in chosen):
+        shorter = [_without_end(each) for each in chosen]
+        yield from ([*shorter, each] for each in cuts)
 
 
-def _unanswered(turn: Told, note: Noted) -> tuple[str, ...]:
-    return () if turn.assistant.strip() else note.requests[-1:]
+def _without_end(said: _Said) -> _Said:
+    """Of a decision only its reason is left out."""
+    text = said.piece.text
+    if said.piece.kind == "decision":
+        return _with_text(said, _without_reason(text))
+    return _with_text(said, next(iter(_beginnings(text)), text))
 
 
-def _topic(turns: Sequence[Told], notes: Sequence[Noted]) -> tuple[str, float]:
-    """The noun phrase whose words were said most, and its worth. What the user says counts double, what both say once
-    more."""
-    asked = Counter(term for turn in turns for term in terms(turn.user))
-    answered = Counter(term for turn in turns for term in set(terms(turn.assistant)))
-    worth = {term: 2 * asked[term] + answered[term] + (term in answered) for term in asked}
-    best, most = "", 0.0
-    for phrase in dict.fromkeys(phrase for note in notes for phrase in note.phrases if names_something(phrase)):
-        found = terms(phrase)
-        bonus = _NAMED if any(map(_NAME.match, phrase.split())) else 1.0
-        scored = bonus * sum(worth.get(term, 0.0) for term in found) / len(found) ** 0.5
-        if scored > most:
-            best, most = phrase, scored
-    return (best, most) if most > _CENTRAL else ("", 0.0)
+def _with_text(said: _Said, text: str) -> _Said:
+    return replace(said, piece=replace(said.piece, text=text))
+
+
+def _without_reason(text: str) -> str:
+    reason = _REASON.search(folded(text))
+    return text[: reason.start()] if reason and len(names(text[: reason.start()])) >= _SHARED else text
+
+
+def _beginnings(text: str) -> Iterator[str]:
+    """`text` up to each of its joints, the last one first."""
+    shorter = text
+    while shorter := shortened(shorter, len(shorter.split()) - 1, hard=True):
+        says = 2 * len(names(shorter)) >= len(names(text)) and len(names(shorter)) >= _SHARED
+        if says and concreteness(shorter) == concreteness(text):
+            yield f"{shorter}?" if text.endswith("?") and "." not in text else shorter
+
+
+def _shortened(text: str) -> str:
+    return next(_beginnings(text), "")
+
+
+def _record(turns: Sequence[Told], said: Sequence[_Said], *, is_open: bool) -> Summary:
+    ordered = sorted(said, key=lambda each: each.at)
+    asked = [each for each in ordered if is_open and each.piece.kind == "request" and each.turn == len(turns) - 1]
+    return Summary(
+        topic="",
+        discussed=tuple(each.piece.text for each in ordered if each.piece.kind != "decision" and each not in asked),
+        outcome="",
+        decisions=tuple(each.piece.text for each in ordered if each.piece.kind == "decision"),
+        open_questions=tuple(each.piece.text for each in asked),
+        first_turn=turns[0].number,
+        last_turn=turns[-1].number,
+    )
+
+
+def _with_answers(turns: Sequence[Told], said: Sequence[_Said], summary: Summary) -> Iterator[Summary]:
+    """`summary` with one of its questions and what its answer opens with as outcome, the newest first."""
+    for each in reversed(said):
+        question = each.piece.text
+        if (
+            question.endswith("?")
+            and question in summary.discussed
+            and (answer := _answer(turns[each.turn].assistant, question))
+        ):
+            rest = tuple(text for text in summary.discussed if text != question)
+            yield replace(summary, discussed=rest, outcome=f"{question} {answer}")
+
+
+def _answer(text: str, question: str) -> str:
+    """What an answer opens with, if it is concrete."""
+    first = next(iter(sentences(text)), "")
+    found = told(first, _ANSWERED, question) if ":" not in first else ""
+    return found if concreteness(found) >= _TELLING or len(names(found)) >= _NAMED else ""
+
+
+def _volunteered(turns: Sequence[Told]) -> str:
+    """The most concrete that the assistant said, where the user said nothing to note."""
+    found = [
+        clause
+        for turn in turns
+        if turn.user.strip()
+        for sentence in sentences(turn.assistant)[:_ANSWER_SENTENCES]
+        if (clause := told(sentence, _ANSWERED)) and not speaks_to_you(clause) and len(names(clause)) > _SHARED
+    ]
+    best = max(found, key=lambda clause: (concreteness(clause), len(names(clause))), default="")
+    return f"the assistant: {best}" if best else ""
+
+
+def _topic(turns: Sequence[Told]) -> str:
+    """The noun phrase of the user's that is said again and again, word by word; "" if there is none."""
+    texts = [folded(f"{turn.user}\n{turn.assistant}") for turn in turns]
+    best, most = "", 0
+    for turn in turns:
+        language = spoken_in(turn.user)
+        for sentence in sentences(turn.user):
+            for phrase in noun_phrases(sentence, language):
+                said = folded(phrase)
+                times = [text.count(said) for text in texts]
+                if len(turns) > 1 and sum(times) >= _SAID_AGAIN and all(times) and sum(times) > most:
+                    best, most = (phrase, sum(times)) if names_something(phrase) else (best, most)
+    return best

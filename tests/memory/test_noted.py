@@ -2,7 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.noted import clean, concreteness, is_praise, noted, sentences, shortened
+from proxy.memory.noted import Kind, noted, speaks_to_you, takes_back, told
+
+
+def said(message: str, kind: Kind) -> tuple[str, ...]:
+    return tuple(piece.text for piece in noted(message) if piece.kind == kind)
 
 
 @pytest.mark.parametrize(
@@ -13,76 +17,111 @@ from proxy.memory.noted import clean, concreteness, is_praise, noted, sentences,
         ("My detective is Inez Harrow, a retired bookkeeper.", ("My detective is Inez Harrow, a retired bookkeeper",)),
         ("Gracias, eso funciona bárbaro!", ()),
         ("jajaja las pastas de mi abuela me agregan 2 minutos seguro", ()),
+        ("¿Y si entreno doble turno como los kenianos? es joda", ()),
         ("That is 14 kilos.", ()),
         ("Your 3 tips were great, thanks!", ()),
+        ("You said that I live in Leeds with my parents.", ()),
+        ("Here's a simple comparison in Python.", ()),
         ("x = [i for i in range(10)]", ()),
     ],
 )
-def test_statements_are_whole_clauses_that_stand_alone(message: str, statements: tuple[str, ...]) -> None:
-    assert noted(message).statements == statements
+def test_statements_are_whole_and_can_be_understood_alone(message: str, statements: tuple[str, ...]) -> None:
+    assert said(message, "statement") == statements
 
 
 @pytest.mark.parametrize(
     ("message", "requests"),
     [
-        ("Che, ¿a qué hora conviene llegar a la largada?", ("a qué hora conviene llegar a la largada",)),
+        ("Che, ¿a qué hora conviene llegar a la largada?", ("a qué hora conviene llegar a la largada?",)),
         ("Can you help me with how to size the new nodes?", ("how to size the new nodes",)),
         (
             "I'm trying to optimize my resume for the new parser, can you help me with that?",
-            ("optimize my resume for the new parser",),
+            ("I'm trying to optimize my resume for the new parser",),
         ),
         (
             "Should I do games, or do people secretly hate games?",
-            ("should I do games, or do people secretly hate games",),
+            ("Should I do games, or do people secretly hate games?",),
         ),
+        (
+            "Dijiste que yo vivo en Leeds. ¿De dónde sacaste la ciudad de Leeds?",  # what it denies is not noted
+            (),
+        ),
+        ("¿Cómo los controlo?", ()),
         ("¿Qué opinas?", ()),
         ("What do you think?", ()),
         ("How are you?", ()),
     ],
 )
-def test_requests_are_told_whole_and_without_their_frame(message: str, requests: tuple[str, ...]) -> None:
-    assert noted(message).requests == requests
+def test_requests_are_told_whole_with_what_they_point_to(message: str, requests: tuple[str, ...]) -> None:
+    assert said(message, "request") == requests
+
+
+def test_a_question_that_points_to_the_sentence_before_it_stands_with_it() -> None:
+    message = 'My partner wrote in the margin: "I hate sentimental endings." Should I take that seriously?'
+    assert said(message, "request") == (
+        'My partner wrote in the margin: "I hate sentimental endings." Should I take that seriously?',
+    )
+
+
+def test_a_decision_in_a_long_sentence_is_told_by_its_clause() -> None:
+    message = (
+        "I'm still looking at every option for the architecture of my application with its many parts and its many "
+        "users in the north, "
+        "and I've decided against microservices for now."
+    )
+    assert said(message, "decision") == ("I've decided against microservices for now",)
 
 
 @pytest.mark.parametrize(
-    ("clause", "cleaned"),
+    ("message", "corrects"),
     [
-        ("Listo, decidí usar Redis 7.", "decidí usar Redis 7"),
-        ("Otra cosa: me aprobaron más plata, por favor", "me aprobaron más plata"),
-        ("Acordate de que las tablas van en singular", "las tablas van en singular"),
-        ("By the way, the cello goes by ship, right?", "the cello goes by ship"),
-        ("we use (mostly Go", ""),
-        ("```rm -rf```", ""),
-        ("ok gracias", ""),
+        ("Small correction: the drop moves to 5.1.", True),
+        ("Cambié de idea con la versión: usamos PostgreSQL 16.", True),
+        ("We're going with PostgreSQL 15.", False),
+        ("Someday I might switch to a boat in Lisbon.", False),
     ],
 )
-def test_a_clause_loses_what_it_opens_and_ends_with_by_habit(clause: str, cleaned: str) -> None:
-    assert clean(clause) == cleaned
+def test_what_changes_an_earlier_word_is_a_decision_that_corrects(message: str, corrects: bool) -> None:
+    assert any(piece.corrects and piece.kind == "decision" for piece in noted(message)) is corrects
 
 
-def test_a_clause_is_cut_at_a_joint_or_not_at_all() -> None:
-    clause = "the long runs move to Friday evening, because the course on Saturdays has just begun again"
-    assert shortened(clause, 8) == "the long runs move to Friday evening"
-    assert shortened("one two three four five six seven", 5) == ""
-    assert shortened(clause, 40) == clause
+@pytest.mark.parametrize(
+    ("message", "takes"), [("Scratch that.", True), ("Mejor no, dejalo así.", True), ("Buy the blue one.", False)]
+)
+def test_a_decision_can_be_taken_back(message: str, takes: bool) -> None:
+    assert takes_back(message) is takes
 
 
-def test_numbers_and_names_are_concrete_and_a_first_word_is_no_name() -> None:
-    assert concreteness("Vamos con Redis 7") == 3
-    assert concreteness("Vamos bien") == 0
+@pytest.mark.parametrize(
+    ("answer", "opening"),
+    [
+        ("They recommend the ship.", ""),  # who does?
+        ("The container takes nine weeks, with customs and papers on top.", "The container takes nine weeks"),
+        ("Great job on 95 %!", ""),
+        ("Do you have a budget of 300?", ""),
+    ],
+)
+def test_an_answer_is_told_up_to_a_joint_if_it_can_be_understood_alone(answer: str, opening: str) -> None:
+    assert told(answer, 8) == opening
 
 
-@pytest.mark.parametrize(("answer", "praises"), [("Great job on 95 %", True), ("Two classes of 80 minutes", False)])
-def test_an_answer_that_speaks_of_whoever_asks_is_praise(answer: str, praises: bool) -> None:
-    assert is_praise(answer) is praises
+def test_behind_its_question_an_answer_may_point_to_what_that_names() -> None:
+    assert (
+        told("They recommend the ship.", 8, "What do most movers recommend for the cello?") == "They recommend the ship"
+    )
 
 
-def test_a_question_in_the_middle_begins_a_sentence() -> None:
-    assert sentences("Una cosa ¿cuánto sale? Diez.\nBien") == ["Una cosa", "¿cuánto sale?", "Diez.", "Bien"]
+def test_words_to_whoever_hears_them_are_told_apart() -> None:
+    assert speaks_to_you("Your words mean a lot")
+    assert not speaks_to_you("The words mean a lot")
+
+
+def test_a_text_that_is_handed_over_is_not_noted() -> None:
+    message = "Summarize this mail:\n\nDear all,\nI have decided to close the Leeds office on May 3.\nRegards, Tom"
+    assert not any("Leeds" in piece.text for piece in noted(message))
 
 
 @given(st.text(max_size=200))
-def test_every_piece_of_a_note_stands_in_the_message_word_by_word(message: str) -> None:
-    found = noted(message)
-    for piece in (*found.decisions, *found.statements, *found.phrases):
-        assert all(word in message for word in piece.split())
+def test_every_word_of_a_piece_stands_in_the_message(message: str) -> None:
+    for piece in noted(message):
+        assert all(word.strip("?.").lower() in message.lower() for word in piece.text.split())

@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.memory.nouns import content, names_something, noun_phrases
+from proxy.memory.nouns import names_something, noun_phrases
 from proxy.types.memory import Language
 
 
@@ -40,8 +40,3 @@ def test_phrases_are_whole_nouns_with_their_complements(language: Language, text
 )
 def test_a_date_or_an_amount_names_nothing(phrase: str, names: bool) -> None:
     assert names_something(phrase) is names
-
-
-def test_words_that_stand_for_anything_are_no_content() -> None:
-    assert content("la cosa del problema", "es") == 0
-    assert content("the bug in the parser", "en") == 2

@@ -64,30 +64,67 @@ def test_what_the_assistant_suggests_is_no_decision() -> None:
     assert summary.decisions == ()
 
 
-def test_a_record_has_the_topic_in_the_users_words_and_the_numbers_of_what_was_stated() -> None:
+def test_a_record_has_a_whole_piece_of_each_turn_in_their_order() -> None:
     turns = [
-        Told(4, "¿Qué réplica de lectura conviene para los reportes?", "Una réplica chica alcanza para los reportes."),
+        Told(4, "¿Qué réplica de lectura conviene para los reportes?", "Depende."),
         Told(5, "El presupuesto es de 260 dólares por mes.", "Con eso la réplica entra."),
     ]
     summary = noted(*turns, most=80)
-    assert summary.topic == "réplica de lectura"
-    assert summary.discussed == ("qué réplica de lectura conviene para los reportes",)
-    assert summary.outcome == "El presupuesto es de 260 dólares por mes"
+    assert summary.discussed == (
+        "Qué réplica de lectura conviene para los reportes?",
+        "El presupuesto es de 260 dólares por mes",
+    )
     assert (summary.first_turn, summary.last_turn) == (4, 5)
 
 
-def test_without_a_statement_the_outcome_is_a_question_and_its_concrete_answer() -> None:
+def test_a_question_whose_answer_opens_with_something_concrete_is_the_outcome_with_it() -> None:
     summary = noted(Told(1, "How heavy is the blue suitcase?", "It weighs 14 kilos."))
-    assert summary.outcome == "how heavy is the blue suitcase: It weighs 14 kilos"
+    assert summary.outcome == "How heavy is the blue suitcase? It weighs 14 kilos"
+    assert summary.discussed == ()
 
 
-@pytest.mark.parametrize("answer", ["Perfect, noted!", "Great job on those 14 kilos.", "You weigh 14 kilos too much."])
-def test_an_answer_that_is_only_politeness_or_of_whoever_asks_is_no_outcome(answer: str) -> None:
+def test_a_question_is_no_outcome_without_its_answer() -> None:
+    assert noted(Told(1, "How heavy is the blue suitcase?", "Hard to say.")).outcome == ""
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I've decided to drop Python 3.9 in version 5.0.", "Small correction: the drop of Python 3.9 moves to 5.1."),
+        ("Usamos PostgreSQL 15 en la base.", "Cambié de idea: usamos PostgreSQL 16 en la base."),
+    ],
+)
+def test_a_decision_that_is_changed_later_is_left_out(earlier: str, later: str) -> None:
+    summary = noted(Told(1, earlier, "Noted."), Told(2, later, "Updated."), most=80)
+    assert len(summary.decisions) == 1
+    assert summary.decisions[0].split()[-1].rstrip(".") in later
+
+
+def test_a_decision_that_is_taken_back_in_the_next_turn_is_left_out() -> None:
+    turns = [Told(1, "We're going with the blue container ship.", "Good."), Told(2, "Scratch that.", "All right.")]
+    assert summarise(turns, count=tokens) is None
+
+
+def test_decisions_keep_their_place_when_room_is_short() -> None:
+    turns = [
+        Told(1, "How long do letters from Norway to Chile take?", "Weeks."),
+        Told(2, "I've decided on Oslo, from May 3.", "Good."),
+    ]
+    assert noted(*turns, most=14).decisions == ("I've decided on Oslo, from May 3",)
+
+
+def test_where_the_user_says_nothing_that_can_be_told_alone_the_assistant_is_quoted() -> None:
+    turn = Told(1, "What made you do that?", "The shelter in Leeds needed three more volunteers.")
+    assert noted(turn).outcome == "the assistant: The shelter in Leeds needed three more volunteers"
+
+
+@pytest.mark.parametrize("answer", ["Perfect, noted!", "Great job on those 14 kilos.", "Thanks for the 14 kilos."])
+def test_an_answer_that_is_only_politeness_is_no_outcome(answer: str) -> None:
     assert noted(Told(1, "How heavy is the blue suitcase?", answer)).outcome == ""
 
 
 def test_only_a_question_without_an_answer_is_open() -> None:
-    assert noted(Told(1, "¿Cuánto sale la réplica?", "")).open_questions == ("cuánto sale la réplica",)
+    assert noted(Told(1, "¿Cuánto sale la réplica?", "")).open_questions == ("Cuánto sale la réplica?",)
     assert noted(Told(1, "¿Cuánto sale la réplica?", "Diez.")).open_questions == ()
 
 
@@ -101,13 +138,17 @@ def test_of_what_says_nothing_there_is_no_record(user: str) -> None:
     assert summarise([Told(1, user, "Perfect, noted.")], count=tokens) is None
 
 
-def test_a_topic_that_is_told_anyway_gives_way_before_anything_else_does() -> None:
+def test_where_no_piece_stands_alone_the_topic_is_the_phrase_said_again_and_again() -> None:
     turns = [
-        Told(1, "We're going with the read replica in São Paulo.", "The read replica is up."),
-        Told(2, "How large can the read replica get?", "Very large."),
+        Told(1, "Does that need the read replica?", "The read replica? Yes."),
+        Told(2, "Is it the read replica, then?", "The read replica, yes."),
     ]
-    whole = noted(*turns)
-    assert whole.topic == "read replica in São Paulo"
+    assert noted(*turns).topic == "read replica"
+    assert noted(*turns, Told(3, "We're going with the read replica in São Paulo.", "Done.")).topic == ""
+
+
+def test_a_topic_that_is_told_anyway_gives_way_before_anything_else_does() -> None:
+    whole = Summary("read replica", (), "", ("we take the read replica in São Paulo",), (), 1, 2)
     assert fitted(whole, tokens(render(whole)) - 1, tokens) == replace(whole, topic="")
 
 

@@ -1,0 +1,119 @@
+"""Where a message and its sentences may be cut, and what a sentence loses that is no part of what it says."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from proxy.memory import noted_words as tables
+from proxy.memory.signals import folded
+
+SHORTEST = 3  # words of a clause: less says nothing
+_MOST_JOINTS = 24  # of a sentence: it is a list that has more
+
+_SENTENCE = re.compile(
+    r"(?<=[.!?…;])(?<!\bDr\.)(?<!\bMr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bMs\.)(?<!\b[A-Z]\.)\s+|\n+|(?=¿)"
+)
+# Code, formulas, addresses and marks of layout.
+_CODE = re.compile(
+    r"[{}<>|\\=^_]{2}|[=^\u221a\u2211\u00b2\u00b3\u00d7\u00f7`]|\w\(\w*\)|\\[()\[\]]|::|->|=>|https?:|www\."
+    r"|\*\*|\$\w+\$|\$\$"
+    r"|^\s*(?:#|\*|[-\u2022]\s|\d+[.)]\s|import\b|def\b|const\b|return\b)"
+)
+STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # that a client puts before what is said
+# Whom a clause speaks to.
+_ADDRESS = re.compile(
+    r"^(?:(?:(?:Hey|Hi|Hello|Hola|Thanks|Wow|Oh|Congrats|Yeah|Definitely)\s)?[A-Z]\w+(?:!\s+|,\s+(?=(?:[Ii]"
+    r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our)\b)))*"
+)
+_NUMBER = re.compile(r"\d")
+_NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
+_I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
+
+
+def sentences(text: str) -> list[str]:
+    return [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
+
+
+def clean(sentence: str) -> str:
+    """`sentence` without what it opens and ends with by habit; "" if it is code, or says nothing."""
+    text = _ADDRESS.sub("", STAMP.sub("", " ".join(sentence.split())))
+    text = _ADDRESS.sub("", without(tables.LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
+    tail = tables.TAIL.search(folded(text))
+    text = (text[: tail.start()] if tail else text).rstrip(" ,;:.!…-\u2013\u2014")
+    return "" if _CODE.search(text) or len(text.split()) < SHORTEST else text
+
+
+def shortened(clause: str, most: int, *, hard: bool = False) -> str:
+    """The longest beginning of `clause` that ends at a joint and has at most `most` words, `hard` at a mark or a
+    conjunction; "" if there is none."""
+    if len(clause.split()) <= most:
+        return clause
+    for joints in (tables.JOINT,) if hard else (tables.JOINT, tables.SOFT_JOINT):
+        for joint in reversed(list(joints.finditer(folded(clause)))):
+            part = clause[: joint.start()].rstrip(" ,;:.(")
+            if hard and clause[joint.start()] == ":":
+                continue  # what it leads to is what it says
+            if joints is tables.SOFT_JOINT and tables.SUBORDINATE.search(folded(part)):
+                break
+            if SHORTEST <= len(part.split()) <= most and _is_finished(part):
+                return part
+    return ""
+
+
+def parts(text: str, longest: int) -> Iterator[str]:
+    """The runs of clauses of a sentence that are short enough, from each of its joints on."""
+    joints = [(joint.start(), joint.end()) for joint in islice(tables.JOINT.finditer(folded(text)), _MOST_JOINTS)]
+    for start in (0, *(end for _, end in joints)):
+        if start and not _begins(text, start):
+            continue
+        stops = [stop for stop, _ in joints if stop > start]
+        for stop in (*stops, len(text)):
+            run = text[start:stop].rstrip(" ,;:.(")
+            if len(run.split()) > longest:
+                break
+            if _is_finished(run) and (part := clean(run)):
+                yield part
+        if not stops:
+            yield shortened(clean(text[start:]), longest)
+
+
+def _begins(text: str, start: int) -> bool:
+    """Does a clause that says something by itself begin there?"""
+    opening = folded(without(tables.LEAD, text[start:])).split(maxsplit=1)
+    if not opening or opening[0].endswith("ing") or tables.DEPENDENT.match(folded(text[start:].lstrip())):
+        return False
+    is_strong = text[:start].rstrip()[-1:] in ":;.\u2014\u2013-"
+    return is_strong or opening[0].strip(',¿"') in tables.BEGINS or text[start:].lstrip()[:1] == "¿"
+
+
+def is_closed(text: str) -> bool:
+    """Is every bracket and quotation mark in it closed, and does it lead to nothing that is left out?"""
+    return (
+        _last(text) not in tables.LEADS
+        and text.count("(") == text.count(")")
+        and text.count('"') % 2 == 0
+        and text.count("“") == text.count("”")
+        and text.count("«") == text.count("»")
+    )
+
+
+def _is_finished(text: str) -> bool:
+    """Does what was cut end where a clause may?"""
+    return _last(text) not in tables.UNFINISHED and not tables.WAITS.search(folded(text))
+
+
+def _last(text: str) -> str:
+    return folded(text.rsplit(maxsplit=1)[-1]).strip("\"'“”") if text else ""
+
+
+def concreteness(text: str) -> float:
+    """Numbers, and names that do not just begin the sentence."""
+    said = text.split()
+    numbers = sum(_NUMBER.search(word) is not None for word in said)
+    capitals = sum(_NAME.search(word.strip("¿¡\"'(“")) is not None and word not in _I for word in said[1:])
+    return 2.0 * numbers + capitals
+
+
+def without(opening: re.Pattern[str], text: str) -> str:
+    found = opening.match(folded(text))
+    return text[found.end() :] if found else text

@@ -1,0 +1,70 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.cuts import clean, concreteness, is_closed, parts, sentences, shortened
+
+
+@pytest.mark.parametrize(
+    ("clause", "cleaned"),
+    [
+        ("Listo, decidí usar Redis 7.", "decidí usar Redis 7"),
+        ("Otra cosa: me aprobaron más plata, por favor", "me aprobaron más plata"),
+        ("Acordate de que las tablas van en singular", "las tablas van en singular"),
+        ("By the way, the cello goes by ship, right?", "the cello goes by ship"),
+        ("Switching topics: what about the visa fees?", "what about the visa fees"),
+        ("6:13 pm on 10 April, 2023: Hey Maria, my car broke down", "my car broke down"),
+        ("I'm stuck with the parser, can you help me with that?", "I'm stuck with the parser"),
+        ("```rm -rf```", ""),
+        ("ok gracias", ""),
+    ],
+)
+def test_a_clause_loses_what_it_opens_and_ends_with_by_habit(clause: str, cleaned: str) -> None:
+    assert clean(clause) == cleaned
+
+
+def test_a_clause_is_cut_at_a_joint_or_not_at_all() -> None:
+    clause = "the long runs move to Friday evening, because the course on Saturdays has just begun again"
+    assert shortened(clause, 8) == "the long runs move to Friday evening"
+    assert shortened("one two three four five six seven", 5) == ""
+    assert shortened(clause, 40) == clause
+
+
+def test_a_cut_at_a_hard_joint_keeps_what_a_colon_leads_to_and_what_waits_for_its_end() -> None:
+    assert shortened("the owner changed: Soledad confirms the orders", 4, hard=True) == ""
+    assert (
+        shortened("the chance is 4 in 52, and after the first ace, it is lower", 11, hard=True)
+        == "the chance is 4 in 52"
+    )
+
+
+def test_the_parts_of_a_long_sentence_begin_where_a_clause_does() -> None:
+    text = "I looked at prices, insurance, long contracts, and I've decided on Oslo, from May 3"
+    found = list(parts(text, 8))
+    assert "I've decided on Oslo, from May 3" in found
+    assert not any(part.startswith(("insurance", "long contracts")) for part in found)
+
+
+def test_what_leads_to_something_left_out_is_not_closed() -> None:
+    assert not is_closed("the coach sent an audio that says")
+    assert not is_closed("we use (mostly Go")
+    assert is_closed('she wrote "never again" on it')
+
+
+def test_numbers_and_names_are_concrete_and_a_first_word_is_no_name() -> None:
+    assert concreteness("Vamos con Redis 7") == 3
+    assert concreteness("Vamos bien") == 0
+
+
+def test_a_question_in_the_middle_begins_a_sentence_and_an_initial_ends_none() -> None:
+    assert sentences("Una cosa ¿cuánto sale? Diez.\nBien") == ["Una cosa", "¿cuánto sale?", "Diez.", "Bien"]
+    assert sentences("We fly from John A. Osborne. Good.") == ["We fly from John A. Osborne.", "Good."]
+
+
+@given(st.text(max_size=200), st.integers(1, 30))
+def test_no_part_is_longer_than_it_may_be(text: str, longest: int) -> None:
+    assert all(len(part.split()) <= longest for part in parts(" ".join(text.split()), longest) if part)
+
+
+def test_a_list_of_hundreds_of_joints_has_few_parts() -> None:
+    assert len(list(parts(", ".join(["the ones"] * 400), 26))) < 400
