@@ -1,8 +1,8 @@
 """multilingual-e5-small, of the extra `multilingual`, made ready to run as the packaged MiniLM is.
 
 Of its 4-bit weights (`e5_file`) the linear layers become int8, smoothed; the table of pieces stays as it is, and its
-rows are unpacked as they are read: 54 MB instead of 384. The engine of the package that carries it takes five times the
-CPU of this graph, on a processor with VNNI, for the same vectors (cosine 0.999), and is not used.
+rows are unpacked as they are read: 54 MB instead of 384. The engine of the package that carries it takes 5 to 7 times
+the CPU of this graph, on a processor with VNNI, for the same vectors (cosine 0.999), and is not used.
 
 All vectors of E5 lean one way: the cosine of texts with nothing in common is about 0.8. Their mean over SAMPLES is
 taken off, as a part of the graph, so that cosines have the scale of MiniLM's in English (nothing in common: about 0.15)
