@@ -24,7 +24,18 @@ from proxy.config.model import Server, Storage
 from proxy.embed.base import EmbeddingError
 from proxy.embed.exported import read
 from proxy.embed.opening import export_folders
-from proxy.embed.source import BUILTIN, WEIGHTS_SHA256, checked, local_path, packaged_model, source_of
+from proxy.embed.source import (
+    BUILTIN,
+    E5,
+    MULTILINGUAL,
+    WEIGHTS_SHA256,
+    checked,
+    checked_multilingual,
+    local_path,
+    multilingual_model,
+    packaged_model,
+    source_of,
+)
 from proxy.observe.logs import redact
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
@@ -102,7 +113,7 @@ def check_tokenizer() -> Row:
 
 
 def check_embedding(config: Config, packaged: Path | None = None, exports: Sequence[Path] = ()) -> Row:
-    """The model that finds questions in other words: at hand, and what it says it is. `packaged`: where the built-in
+    """The model that finds questions in other words: at hand, and what it says it is. `packaged`: where a packaged
     one is, if not in its package. `exports`: folders that may hold its export, which needs neither."""
     if not config.reuse.intent.enabled:
         return Row("embedding", "ok", "not needed: reuse by intent is off")
@@ -112,6 +123,8 @@ def check_embedding(config: Config, packaged: Path | None = None, exports: Seque
     for export in (folder / source.folder for folder in exports):
         if read(export, source):
             return Row("embedding", "ok", f"{config.embedding.model}, exported in {export}")
+    if config.embedding.model == MULTILINGUAL:
+        return _check_multilingual(packaged)
     if config.embedding.model != BUILTIN:
         where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
         return Row("embedding", "ok", f"{config.embedding.model}, {where}")
@@ -120,6 +133,14 @@ def check_embedding(config: Config, packaged: Path | None = None, exports: Seque
     except EmbeddingError as error:
         return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
     return Row("embedding", "ok", "all-MiniLM-L6-v2 at hand, no download needed; exported at the first start")
+
+
+def _check_multilingual(packaged: Path | None) -> Row:
+    try:
+        checked_multilingual(packaged or multilingual_model())
+    except EmbeddingError as error:
+        return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
+    return Row("embedding", "ok", f"{E5} at hand, no download needed; exported at the first start")
 
 
 def check_clock(now: float) -> Row:

@@ -2,6 +2,7 @@
 
 import gc
 import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -41,15 +42,27 @@ if not _AUTHORITY.exists():
 os.environ["SSL_CERT_FILE"] = str(_AUTHORITY)
 
 
-@pytest.fixture(scope="session")
-def embedding_folder() -> Path:
-    """A folder that holds the export of the built-in embedding model. Only to be read."""
+def _export(model: str) -> Path:
     folder = _CACHE / "olvido" / "embedding"
-    builtin = source.source_of(source.BUILTIN)
-    command = (sys.executable, "-m", "proxy.embed.export", builtin.model, str(folder / builtin.folder))
+    chosen = source.source_of(model)
+    command = (sys.executable, "-m", "proxy.embed.export", chosen.model, str(folder / chosen.folder))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture(scope="session")
+def embedding_folder() -> Path:
+    """A folder that holds the export of the built-in embedding model. Only to be read."""
+    return _export(source.BUILTIN)
+
+
+@pytest.fixture(scope="session")
+def multilingual_folder() -> Path:
+    """The same, of the model of the extra `multilingual`."""
+    if importlib.util.find_spec(source.E5_PACKAGE) is None:
+        pytest.skip("the extra olvido[multilingual] is not installed")
+    return _export(source.MULTILINGUAL)
 
 
 # Ten thousand tests are a heap that only grows until they are collected, and stays: nothing in it is garbage.

@@ -120,6 +120,13 @@ def test_a_packaged_model_that_was_altered_fails(tmp_path: Path) -> None:
     assert "sha256" in row.text
 
 
+def test_a_multilingual_model_that_was_altered_fails(tmp_path: Path) -> None:
+    (tmp_path / "e5-small-q4.bin").write_bytes(b"other weights")
+    row = check_embedding(config(embedding={"model": "multilingual"}), tmp_path / "e5-small-q4.bin")
+    assert (row.name, row.status) == ("embedding", "fail")
+    assert "is not that of multilingual-e5-small" in row.text
+
+
 def test_an_exported_model_needs_no_package(tmp_path: Path, embedding_folder: Path) -> None:
     row = check_embedding(config(), packaged=tmp_path / "model.onnx", exports=(tmp_path / "none", embedding_folder))
     assert row.status == "ok"

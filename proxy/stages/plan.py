@@ -189,6 +189,7 @@ class Planner:
             profile=profile,
             state=looked.state,
             vector=looked.vector,
+            embedding=self._embedder.version,
             was_seen=identity.known > 0,
         )
         so_far = progress(case, looked.shelf.pasts)

@@ -212,6 +212,14 @@ MIGRATIONS = (
         "0009_doubts",
         ("ALTER TABLE facts ADD COLUMN doubted_by TEXT", "ALTER TABLE wiped_facts ADD COLUMN doubted_by TEXT"),
     ),
+    # Which embedding model made the vectors of the archive. Until then it was the built-in one, unless told otherwise.
+    Migration(
+        "0010_embedded_by",
+        (
+            "CREATE TABLE embedded_by (model TEXT NOT NULL)",
+            "INSERT INTO embedded_by VALUES ('minilm-l6-v2/int8/2')",
+        ),
+    ),
 )
 
 
@@ -229,6 +237,22 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
             for statement in migration.statements:
                 connection.execute(statement)
             connection.execute("INSERT INTO migrations VALUES (?, ?)", (migration.name, time.time()))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def drop_vectors_of_others(connection: sqlite3.Connection, model: str) -> None:
+    """The archive's vectors, if another embedding model than `model` made them: what two models say cannot be compared.
+    The turns stay, to be found by their words, and get vectors again when their conversation goes on."""
+    if connection.execute("SELECT 1 FROM embedded_by WHERE model = ?", (model,)).fetchone() is not None:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("UPDATE archive SET dimensions = NULL, vectors = NULL WHERE dimensions IS NOT NULL")
+        connection.execute("UPDATE embedded_by SET model = ?", (model,))
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

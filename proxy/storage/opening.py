@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from proxy.config import Config, shows_content
+from proxy.embed.opening import vectors_of
 from proxy.storage.accounts import Accounts, AccountsOff, ContentsOff, ContentStore
 from proxy.storage.answered import OnRecord, nothing_on_record
 from proxy.storage.answers import DiskAnswers
@@ -173,7 +174,11 @@ async def open_storage(
     secret = await asyncio.to_thread(tenant_secret, folder)
     failures: dict[str, str] = {}
     # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
-    database = _opened(lambda: Database(folder / DATABASE, tasks, observed=observed), "database", failures)
+    database = _opened(
+        lambda: Database(folder / DATABASE, tasks, embedding=vectors_of(config), observed=observed),
+        "database",
+        failures,
+    )
     cache = _opened(
         lambda: DiskAnswers(folder / ANSWERS, max_bytes=max_bytes, max_entry_bytes=max_entry_bytes), "answers", failures
     )

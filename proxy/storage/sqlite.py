@@ -23,7 +23,7 @@ import msgspec
 from proxy.storage.base import KnownPrefix, StorageError
 from proxy.storage.ledger_rows import add_rows, recent_rows
 from proxy.storage.memory import Key, Link, Pending, Recent, passage
-from proxy.storage.migrations import migrate, storage_errors
+from proxy.storage.migrations import drop_vectors_of_others, migrate, storage_errors
 from proxy.storage.secret import private_file, private_folder
 from proxy.storage.shares import CUT_LINKS, LEDGER, LINKS
 from proxy.storage.statements import (
@@ -64,6 +64,7 @@ class Database:
         limits: WriterLimits | None = None,
         *,
         lock_seconds: float = LOCK_SECONDS,
+        embedding: str = "",
         observed: Observed = lambda _operation, _seconds: None,
     ) -> None:
         self.path = path
@@ -71,6 +72,8 @@ class Database:
         self._lock_seconds = lock_seconds
         with storage_errors(path):
             connection = _open(path, lock_seconds)
+            if embedding:
+                drop_vectors_of_others(connection, embedding)
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="storage-reader")
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []

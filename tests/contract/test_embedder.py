@@ -18,7 +18,7 @@ from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.embed.endpoint import EndpointEngine
 from proxy.embed.local import LocalEngine
 from proxy.embed.service import Engine, EngineEmbedder
-from proxy.embed.source import BUILTIN
+from proxy.embed.source import BUILTIN, MULTILINGUAL
 from tests.embed.engines import FakeEngine, until, vector
 from tests.servers import run_app
 
@@ -31,12 +31,15 @@ async def _embeddings(request: Request) -> Response:
     return Response(msgspec.json.encode({"data": data}), media_type="application/json")
 
 
-@pytest.fixture(params=["fake", "local", "endpoint"])
+@pytest.fixture(params=["fake", "local", "multilingual", "endpoint"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Open]:
     match request.param:
         case "local":
             folder: Path = request.getfixturevalue("embedding_folder")
             yield lambda: LocalEngine(BUILTIN, [folder])
+        case "multilingual":
+            made: Path = request.getfixturevalue("multilingual_folder")
+            yield lambda: LocalEngine(MULTILINGUAL, [made])
         case "endpoint":
             with run_app(Starlette(routes=[Route("/v1/embeddings", _embeddings, methods=["POST"])])) as url:
                 yield lambda: EndpointEngine(f"{url}/v1", "m")

@@ -5,7 +5,7 @@ import pytest
 
 from proxy.config import Config
 from proxy.embed.base import EmbeddingOff
-from proxy.embed.opening import export_folders, open_embedder
+from proxy.embed.opening import export_folders, open_embedder, vectors_of
 from proxy.embed.service import EngineEmbedder
 from tests.embed.engines import until
 
@@ -17,6 +17,7 @@ ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "model": "text-embedding-3-smal
     [
         ({}, "minilm-l6-v2/int8/2"),
         ({"embedding": ENDPOINT}, "text-embedding-3-small@127.0.0.1:9"),
+        ({"embedding": {"model": "multilingual"}}, "multilingual-e5-small/int8/1"),
         ({"embedding": {"model": "org/some-model"}}, ""),  # only its export can tell
         ({"storage": {"kind": "memory"}}, "minilm-l6-v2/int8/2"),
     ],
@@ -26,6 +27,22 @@ async def test_the_configuration_chooses_the_engine(settings: dict[str, Any], ve
     assert isinstance(embedder, EngineEmbedder)
     assert (embedder.version, embedder.state) == (version, "warming")
     await embedder.close()
+
+
+def test_what_tells_models_apart_is_known_before_any_is_loaded() -> None:
+    settings: list[dict[str, Any]] = [
+        {},
+        {"model": "multilingual"},
+        {"model": "org/some-model"},
+        {"model": "another/some-model"},
+        ENDPOINT,
+        {**ENDPOINT, "base_url": "http://127.0.0.1:8/v1"},
+        {"enabled": False},
+    ]
+    found = [vectors_of(Config.model_validate({"embedding": each})) for each in settings]
+    assert found[0] == "minilm-l6-v2/int8/2"
+    assert found[-1] == ""
+    assert len(set(found)) == len(found)
 
 
 @pytest.mark.parametrize(

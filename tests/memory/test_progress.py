@@ -162,6 +162,20 @@ def test_continuity_is_told_with_the_turn_before_and_kept_with_the_turn() -> Non
     assert later.progress.open[-1].continuity == near
 
 
+def test_continuity_is_read_on_the_scale_of_the_model_that_made_the_vectors() -> None:
+    teller = Teller()
+    said = [*exchange(1, 10), user("¿Cuánto tiempo lleva el viaje en tren?")]
+    teller.ask(*said[:1], vector=unit(1, 0))
+    asked = teller.ask(*said, vector=unit(0.3, 1)).case
+    found = [
+        progress(replace(asked, embedding=version)) for version in ("minilm-l6-v2/int8/2", "multilingual-e5-small/")
+    ]
+    near = [each.topic.continuity for each in found if each is not None]
+    assert near[0] is not None
+    assert near[1] is not None
+    assert near[0] < 0 < near[1]
+
+
 def test_without_an_embedding_continuity_is_unknown() -> None:
     assert Teller().tell(*exchange(1), user("2?"))[-1].progress.topic.continuity is None
 

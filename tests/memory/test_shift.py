@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config.profiles import BUILT_IN
+from proxy.embed.source import BUILTIN, MULTILINGUAL, source_of
 from proxy.memory.domains import domain
-from proxy.memory.shift import WEIGHTS, Exchange, continuity, evidence, likelihood, phrase, shift, topic
+from proxy.memory.shift import UNRELATED, WEIGHTS, Exchange, continuity, evidence, likelihood, phrase, shift, topic
 
 NUMBERS = BUILT_IN["lean"].window
 SERVER = (
@@ -161,6 +162,21 @@ def test_continuity_counts_from_what_unrelated_messages_of_the_language_have() -
     assert continuity(spanish, (), 0.4) < 0 < continuity(english, (), 0.4)
     # What has no language of its own has that of the conversation.
     assert continuity("ok", SERVER, 0.4) < 0 < continuity("ok", [Exchange(english)], 0.4)
+
+
+def test_continuity_counts_from_what_unrelated_messages_have_in_the_model_that_is_used() -> None:
+    spanish = "¿Cuánto tiempo lleva el viaje?"
+    assert (
+        continuity(spanish, (), 0.4, "minilm-l6-v2/int8/2")
+        < 0
+        < continuity(spanish, (), 0.4, source_of(MULTILINGUAL).version)
+    )
+    assert continuity(spanish, (), 0.4, "a-model-of-the-users/1") == continuity(spanish, (), 0.4)
+
+
+@pytest.mark.parametrize("model", [BUILTIN, MULTILINGUAL])
+def test_every_packaged_model_has_its_own_row_of_what_is_unrelated(model: str) -> None:
+    assert source_of(model).version.partition("/")[0] in UNRELATED
 
 
 def test_every_weight_is_of_an_evidence_and_every_evidence_has_one() -> None:

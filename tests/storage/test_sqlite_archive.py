@@ -46,6 +46,25 @@ async def numbers(archive: SqliteArchive, after: int = 0) -> list[int]:
     return [each.number for each, _ in (await archive.turns("a/", after, 0.0, limit=10_000)).entries]
 
 
+@pytest.mark.parametrize(("again", "kept"), [("one", True), ("", True), ("other", False)])
+async def test_vectors_of_another_model_are_dropped_and_their_turns_kept(path: Path, again: str, kept: bool) -> None:
+    first = Database(path, Tasks(), embedding="one")
+    archive = SqliteArchive(first, TTL)
+    archive.add("a/", turn(1), VECTORS)
+    await archive.flush()
+    await first.close()
+
+    second = Database(path, Tasks(), embedding=again)
+    archive = SqliteArchive(second, TTL)
+    ((found, vectors),) = (await archive.turns("a/", 0, 0.0, limit=10)).entries
+    assert (found, vectors is not None) == (turn(1), kept)
+    archive.add("a/", turn(1), VECTORS)  # as it is learnt again
+    await archive.flush()
+    ((_, vectors),) = (await archive.turns("a/", 0, 0.0, limit=10)).entries
+    assert vectors is not None
+    await second.close()
+
+
 async def test_turns_leave_a_bounded_number_at_a_time_the_oldest_first(database: Database) -> None:
     archive = SqliteArchive(database, TTL)
     for number in reversed(range(1, module.PRUNED + 51)):
