@@ -157,7 +157,7 @@ def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: recall
         if known := general_answer(question):
             return known
         told = [_text(message) for message in messages if message.get("role") != "assistant"]
-        found = recall.recall(question, told)
+        found = recall.recall(question, recall.told_in(told))
         return recall.KNOWN[tongue] + found if found else recall.UNKNOWN[tongue]
     agreed, went_on = _AGREED[tongue], _WENT_ON[tongue]
     more = [went_on[(number + at) % len(went_on)] for at in range(5 + number % 4)]

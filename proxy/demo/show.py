@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
         print(f"olvido demo: cannot listen on port {port}: {error.strerror}; try --port 0", file=sys.stderr)
         return 1
     tokenizer = await asyncio.to_thread(load_tokenizer)
-    demo = create_app(DemoConfig(dialect=DIALECTS["kimi"], encode=tokenizer.encode_ordinary))
+    demo = create_app(DemoConfig(dialect=DIALECTS["kimi"], encode=lru_cache(4_096)(tokenizer.encode_ordinary)))
     servers = [(demo_server(demo), upstream), (proxy_server.server(config), front)]
     async with asyncio.TaskGroup() as group:
         for server, sock in servers:
