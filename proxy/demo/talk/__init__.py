@@ -12,6 +12,7 @@ The text is in files beside this module, a record a turn, apart by a blank line:
 A line without such a sign goes on with the one before.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -33,7 +34,8 @@ def read(source: str) -> Iterator[Ask]:
             else:
                 fields[name] += f"\n{line}"
         if fields:
-            yield Ask(**fields)
+            said = defaultdict(str, fields)
+            yield Ask(said["text"], said["expects"], answer=said["answer"], outdated=said["outdated"])
 
 
 @cache
