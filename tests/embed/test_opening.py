@@ -40,7 +40,7 @@ def test_what_tells_models_apart_is_known_before_any_is_loaded() -> None:
         {"enabled": False},
     ]
     found = [vectors_of(Config.model_validate({"embedding": each})) for each in settings]
-    assert found[0] == "minilm-l6-v2/int8/2"
+    assert found[0] == "minilm-l6-v2/int8/3"
     assert found[-1] == ""
     assert len(set(found)) == len(found)
 
