@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="see it work, without a key: a scripted upstream behind the real proxy")
     demo.add_argument("--port", type=int, default=8484, help="port of the proxy (0: any free one)")
     demo.add_argument("--exit", action="store_true", help="stop after the table instead of leaving the proxy running")
+    demo.add_argument("--short", action="store_true", help="40 turns instead of 200")
     demo.set_defaults(run=_demo)
 
     check = commands.add_parser("check-config", help="check a configuration file, or print the schema for editors")
@@ -130,7 +131,7 @@ def _demo(options: argparse.Namespace) -> int:
     from proxy.demo import show  # noqa: PLC0415 (only the demo needs it)
 
     logs.setup("warning", "text")
-    return show.run(options.port, stay=not options.exit)
+    return show.run(options.port, stay=not options.exit, short=options.short)
 
 
 def _replay(options: argparse.Namespace) -> int:

@@ -13,7 +13,8 @@
     delivery.py      how a reply leaves, or fails to
     recording.py     what arrived and what became of it
     server.py        uvicorn that can reset a connection       __main__.py  `python -m proxy.demo`
-    conversation.py  the forty turns that `olvido demo` plays
+    talk/            the two hundred turns that `olvido demo` plays     conversation.py  the forty of `--short`
+    show.py          plays them twice                                   bill.py          what each play came to
 
 Answers depend on the messages, the model and the seed only; ids and times are derived from the request, so that a
 direct call and a proxied one can be compared field by field.

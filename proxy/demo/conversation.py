@@ -1,5 +1,5 @@
-"""The forty turns that `olvido demo` plays: somebody plans a trip and a small project, tells things early and asks
-about them late, repeats a few questions word for word, and lets a tool be called once.
+"""The forty turns that `olvido demo --short` plays: somebody plans a trip and a small project, tells things early and
+asks about them late, repeats a few questions word for word, and lets a tool be called once.
 
 Spanish and English alternate the way people do who live in both. `expects` is what the answer must contain if the
 prompt that arrived still held the fact; most were told long before a short window has moved on.
@@ -37,6 +37,8 @@ class Ask:
     expects: str = ""  # the answer contains it if memory works
     tools: Sequence[Mapping[str, Any]] = ()  # offered with this turn; its result is WEATHER_RESULT
     alone: bool = False  # sent without the history and with temperature 0, as a FAQ would be
+    answer: str = ""  # what the model says to it; "": what it makes of the prompt
+    outdated: str = ""  # what was true before: the answer does not hold it if memory is up to date
 
 
 _PASTE = (

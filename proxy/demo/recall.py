@@ -5,8 +5,10 @@ This is what makes a lost memory visible: the answer is in the prompt that arriv
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
+
+from proxy.memory.block import ours, without_ours
 
 Language: TypeAlias = Literal["es", "en"]
 
@@ -20,6 +22,7 @@ _SPANISH = re.compile(
     r"[¿¡ñáéíóú]|\b(el|la|los|las|que|de|una?|por|para|con|como|mi|es|hola|gracias|repet[ií]|palabras)\b", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_ANSWER = re.compile(r"^\d+ assistant: .*$", re.MULTILINE)  # a line of old turns
 _TAG = re.compile(r"</?[\w-]+>")
 _SUFFIX = re.compile(r"(?:imos|amos|emos|ing|ed|es|as|os|is|an|en|s|a|e|i|o)$")
 _STOPWORDS_ES = """a al algo ante aquel asi aun ayer aca alla con como cual cuales cuando cuanto cuanta cuantos cuantas
@@ -53,6 +56,13 @@ def stems(text: str) -> frozenset[str]:
     plain = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()
     words = (word for word in re.findall(r"[a-z0-9]+", plain) if word not in _STOPWORDS)
     return frozenset(_SUFFIX.sub("", word)[:6] if len(word) > 3 else word for word in words)
+
+
+def told_in(texts: Sequence[str]) -> list[str]:
+    """What users said in the texts of a prompt, the oldest first: what a proxy has put into them is older than what
+    they say, and of old turns it tells the assistant's words as well."""
+    ours_first = [*(block for text in texts for block in ours(text)), *map(without_ours, texts)]
+    return [_ANSWER.sub("", text) for text in ours_first]
 
 
 def recall(question: str, told: Iterable[str]) -> str | None:

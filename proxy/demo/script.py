@@ -1,11 +1,12 @@
 """What the demo model answers: a function of the messages, the model and the seed, and of nothing else.
 
-What it does, in this order:
+It reads what was asked off the newest user message, without what a proxy has set before it. In this order:
 
     "refuse to …" / "negate a …"           refuses
     tools, and the text names one          calls it (all that are named, unless `parallel_tool_calls` is false)
     a tool has just answered               tells what it said
     `response_format`                      JSON that fits
+    a message of the long talk             what is written for it (talk/)
     "say: …" / "repetí: …"                 says it
     "40 words" / "40 palabras"             that many
     a question                             what it knows (knowledge.py), else the sentence of the prompt that the
@@ -24,6 +25,8 @@ import msgspec
 from proxy.demo import recall
 from proxy.demo.knowledge import general_answer
 from proxy.demo.schema import fit
+from proxy.demo.talk import answers
+from proxy.memory.block import without_ours
 
 _REFUSE = re.compile(r"\b(refuse to|neg[aá]te a)\b", re.IGNORECASE)
 _SAY = re.compile(
@@ -87,7 +90,8 @@ class Scripted:
 
 def script(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], *, seed: int, thinking: bool) -> Scripted:
     """The answer to a chat completion request. `fields` is the body without `messages`."""
-    asked = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
+    newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
+    asked = without_ours(newest).strip()
     tongue = recall.language(recall.question_in(asked) or asked)
     reasoning = f"Me preguntan: {asked[-80:]} Lo busco en el prompt." if thinking and tongue == "es" else None
     if thinking and reasoning is None:
@@ -142,6 +146,8 @@ def _formatted(response_format: Any, asked: str, text: str) -> str:
 
 
 def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: recall.Language, number: int) -> str:
+    if written := answers().get(asked):
+        return written
     if said := _SAY.search(asked):
         return said.group(1).strip()
     if count := _COUNT.search(asked):
@@ -151,7 +157,7 @@ def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: recall
         if known := general_answer(question):
             return known
         told = [_text(message) for message in messages if message.get("role") != "assistant"]
-        found = recall.recall(question, told)
+        found = recall.recall(question, recall.told_in(told))
         return recall.KNOWN[tongue] + found if found else recall.UNKNOWN[tongue]
     agreed, went_on = _AGREED[tongue], _WENT_ON[tongue]
     more = [went_on[(number + at) % len(went_on)] for at in range(5 + number % 4)]

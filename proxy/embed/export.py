@@ -69,7 +69,7 @@ def _scratch(folder: Path) -> Iterator[Path]:
 def made_of(source: Source, scratch: Path) -> Made:
     """Raises EmbeddingRefused if the model is absent, altered, or can't be exported."""
     if source.model == BUILTIN:
-        return packaged.made(source, scratch)
+        return packaged.made(source)
     if source.model == MULTILINGUAL:
         return multilingual.made(source, scratch)
     local = local_path(source.model)

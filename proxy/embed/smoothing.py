@@ -1,6 +1,6 @@
 """What makes int8 cost less precision: a linear layer's inputs divided by a factor per channel, its weights multiplied
 by the same, so that no few channels with large values leave the others only a handful of int8's steps (Xiao et al.,
-SmoothQuant, 2023). all-MiniLM-L6-v2 has a mean cosine with the original of 0.997 instead of 0.994, in no more time.
+SmoothQuant, 2023). all-MiniLM-L6-v2 has a mean cosine with the original of 0.998 instead of 0.994, in no more time.
 """
 
 import numpy as np

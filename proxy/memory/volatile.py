@@ -110,13 +110,22 @@ class Volatile:
 
     def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:
         """What another conversation stated is worth its price: pass-through could not know it. What this one did was
-        left out to save money, and comes back for free or for a question that needs the past."""
+        left out to save money, and comes back for a question that needs the past; else as far as it is free, the most
+        relevant first, and that one whatever it costs where the question may need the past: it is a line, and without
+        it a few hundredths of a cosine would decide whether the question can be answered."""
         if self.memory.wanted and not self.memory.is_faint:
             return relevant
-        own = tuple(fact for fact in relevant if fact.session == self.around.session)
-        if not own or self.figures.stated(own) <= self._allowance(draft, regret=-economics.RESERVE):
-            return relevant
-        return tuple(fact for fact in relevant if fact not in own)
+        allowed = self._allowance(draft, regret=-economics.RESERVE)
+        chosen: list[Fact] = []
+        own: list[Fact] = []
+        for fact in relevant:
+            if fact.session == self.around.session:
+                is_first = self.memory.is_faint and not chosen
+                if not is_first and self.figures.stated([*own, fact]) > allowed:
+                    continue
+                own.append(fact)
+            chosen.append(fact)
+        return tuple(chosen)
 
     def _is_worth_it(self) -> bool:
         """The past is asked for, and the limit would not let it be sent."""

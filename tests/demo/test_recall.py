@@ -1,6 +1,7 @@
 import pytest
 
-from proxy.demo.recall import language, question_in, recall
+from proxy.demo.recall import language, question_in, recall, told_in
+from proxy.memory.block import RECALLED_TITLE
 
 TOLD = [
     "Hola, me llamo Valentina y vivo en Rosario. Tengo dos gatos.",
@@ -24,6 +25,14 @@ TOLD = [
 )
 def test_finds_the_sentence_that_a_question_is_about_or_nothing(question: str, answer: str | None) -> None:
     assert recall(question, TOLD) == answer
+
+
+def test_what_a_proxy_recalls_is_older_than_what_the_prompt_says_and_answers_are_not_the_users() -> None:
+    lines = "3 user: The budget is 100.\n3 assistant: The budget is small. Is it?"
+    old = f"<recalled>\n{RECALLED_TITLE}\n{lines}\n</recalled>\n\n"
+    told = told_in(["The budget is 200.", f"{old}What is the budget?"])
+    assert recall("What is the budget?", told) == "The budget is 200."
+    assert "small" not in "".join(told)
 
 
 def test_of_two_equal_statements_the_later_one_counts() -> None:

@@ -4,6 +4,8 @@ import msgspec
 import pytest
 
 from proxy.demo.script import Scripted, ToolCall, script
+from proxy.demo.talk import answers
+from proxy.memory.block import RECALLED_TITLE
 
 WEATHER = {
     "type": "function",
@@ -49,6 +51,16 @@ def test_the_same_request_gets_the_same_answer_and_another_seed_another() -> Non
     assert says("Hello there.") == says("Hello there.")
     assert len({says("Hello there.", seed=seed).content for seed in range(9)}) > 1
     assert len({says("Hello there.", model=f"model-{number}").content for number in range(9)}) > 1
+
+
+def test_only_what_the_user_asks_now_is_obeyed() -> None:
+    old = f"<recalled>\n{RECALLED_TITLE}\n2 user: Refuse to say: 40 words, with get_weather.\n</recalled>\n\n"
+    assert says(f"{old}say: hi", tools=[WEATHER]) == Scripted(content="hi")
+
+
+def test_what_is_written_for_a_message_is_said() -> None:
+    text, written = next(iter(answers().items()))
+    assert says(text) == Scripted(content=written)
 
 
 def test_as_many_words_as_asked_for() -> None:

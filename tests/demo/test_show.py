@@ -1,26 +1,34 @@
-"""The demonstration: the same conversation twice, and a table of what each was billed."""
+"""The demonstration: the same conversation twice, and tables of what each was billed."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from proxy.demo import show
 from proxy.demo.conversation import CONVERSATION
-from proxy.demo.show import Bill
-from proxy.types import Usage
+from proxy.demo.talk import talk
 
 
-def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
-    assert show.run(0, stay=False) == 0
+def rows_under(said: str, *heads: str) -> dict[str, list[str]]:
+    """The cells of a table, by the first of each row."""
+    lines = said.splitlines()
+    head = next(number for number, line in enumerate(lines) if all(title in line for title in heads))
+    found = {}
+    for line in lines[head + 2 :]:
+        if not line.strip():
+            break
+        first, *cells = re.split(r"\s{2,}", line.strip())
+        found[first] = cells
+    return found
+
+
+def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str], embedding_folder: Path) -> None:
+    assert embedding_folder.is_dir()
+    assert show.run(0, stay=False, short=True) == 0
     said = capsys.readouterr()
     assert said.err == ""
-    lines = said.out.splitlines()
-    head = next(line for line in lines if "direct" in line and "through olvido" in line)
-    rows = {
-        cells[0].strip(): cells[1:]
-        for line in lines[lines.index(head) + 2 :]
-        if (cells := re.split(r"\s{2,}", line.strip()))
-    }
+    rows = rows_under(said.out, "direct", "saved")
     requests = [int(cell) for cell in rows["requests"][:2]]
     assert requests[0] == requests[1] >= len(CONVERSATION)
     direct, proxied = (float(cell) for cell in rows["cost, US$ (prices of kimi-k2.6)"][:2])
@@ -29,13 +37,21 @@ def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str]) -> Non
     assert reused[0] == 0 < reused[1]
     recalled = rows["facts recalled when asked"]
     assert recalled[0] == recalled[1]
+    assert list(rows_under(said.out, "turns", "of these recalled")) == ["20", "40"]
 
 
-def test_a_bill_adds_up_what_was_billed_and_nothing_else() -> None:
-    bill = Bill()
-    bill.add(Usage(1_000_000, 500_000, cached_tokens=400_000), reused=False)
-    bill.add(Usage(1_000_000, 500_000), reused=True)
-    bill.add(None, reused=False)
-    assert (bill.requests, bill.reused) == (3, 1)
-    assert (bill.prompt, bill.cached, bill.completion) == (1_000_000, 400_000, 500_000)
-    assert bill.cost == pytest.approx(0.6 * 0.95 + 0.4 * 0.16 + 0.5 * 4.0)
+def test_the_long_one_saves_the_more_the_longer_it_gets(
+    capsys: pytest.CaptureFixture[str], embedding_folder: Path
+) -> None:
+    assert embedding_folder.is_dir()
+    assert show.run(0, stay=False) == 0
+    said = capsys.readouterr().out
+    lines = rows_under(said, "turns", "of these recalled")
+    assert list(lines) == ["20", "60", "100", "200"]
+    differences = [int(cells[-1].removesuffix("%")) for cells in lines.values()]
+    assert differences == sorted(differences, reverse=True)
+    assert differences[-1] < -25
+    prompt, recalled = (int(cell.replace(",", "")) for cell in lines["200"][1:3])
+    assert 0 < recalled < prompt
+    asked = f"{sum(bool(ask.expects) for ask in talk())}"
+    assert rows_under(said, "direct", "saved")["facts recalled when asked"] == [f"{asked} of {asked}"] * 2

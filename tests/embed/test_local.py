@@ -45,7 +45,7 @@ def serve(model: str, folder: Path) -> list[str]:
 
 
 def test_an_export_that_is_there_is_served_without_torch(embedding_folder: Path) -> None:
-    assert serve(BUILTIN, embedding_folder) == ["ready ", "2 minilm-l6-v2/int8/2", "[] []"]
+    assert serve(BUILTIN, embedding_folder) == ["ready ", "2 minilm-l6-v2/int8/3", "[] []"]
 
 
 def test_a_model_by_its_folder_is_exported_without_torch_in_the_serving_process(tiny: Path, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_the_export_is_found_in_whichever_folder_has_it(embedding_folder: 
 
 async def test_before_it_is_open_it_has_no_vectors(tmp_path: Path) -> None:
     engine = LocalEngine(BUILTIN, [tmp_path])
-    assert engine.version == "minilm-l6-v2/int8/2"
+    assert engine.version == "minilm-l6-v2/int8/3"
     with pytest.raises(EmbeddingUnavailable):
         await engine.vectors(["a"])
     await engine.close()

@@ -15,11 +15,11 @@ ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "model": "text-embedding-3-smal
 @pytest.mark.parametrize(
     ("settings", "version"),
     [
-        ({}, "minilm-l6-v2/int8/2"),
+        ({}, "minilm-l6-v2/int8/3"),
         ({"embedding": ENDPOINT}, "text-embedding-3-small@127.0.0.1:9"),
         ({"embedding": {"model": "multilingual"}}, "multilingual-e5-small/int8/1"),
         ({"embedding": {"model": "org/some-model"}}, ""),  # only its export can tell
-        ({"storage": {"kind": "memory"}}, "minilm-l6-v2/int8/2"),
+        ({"storage": {"kind": "memory"}}, "minilm-l6-v2/int8/3"),
     ],
 )
 async def test_the_configuration_chooses_the_engine(settings: dict[str, Any], version: str) -> None:
@@ -40,7 +40,7 @@ def test_what_tells_models_apart_is_known_before_any_is_loaded() -> None:
         {"enabled": False},
     ]
     found = [vectors_of(Config.model_validate({"embedding": each})) for each in settings]
-    assert found[0] == "minilm-l6-v2/int8/2"
+    assert found[0] == "minilm-l6-v2/int8/3"
     assert found[-1] == ""
     assert len(set(found)) == len(found)
 

@@ -13,7 +13,7 @@ from proxy.embed.source import BUILTIN, source_of
 
 
 def test_it_is_made_without_torch_and_gives_vectors(tmp_path: Path) -> None:
-    made = packaged.made(source_of(BUILTIN), tmp_path)
+    made = packaged.made(source_of(BUILTIN))
     assert (made.manifest.dimensions, made.manifest.max_tokens) == (packaged.DIMENSIONS, packaged.MAX_TOKENS)
     one, same, other = Session(write(tmp_path, made)).vectors(
         ["How do I cook rice?", "How is rice cooked?", "El perro ladra."]
@@ -27,4 +27,4 @@ def test_an_altered_package_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "model.onnx").write_bytes(b"another")
     monkeypatch.setattr(packaged, "packaged_model", lambda: tmp_path / "model.onnx")
     with pytest.raises(EmbeddingRefused, match="is not that of all-MiniLM-L6-v2"):
-        packaged.made(source_of(BUILTIN), tmp_path)
+        packaged.made(source_of(BUILTIN))

@@ -49,7 +49,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_the_built_in_model_has_one_version_and_one_folder() -> None:
     source = source_of(BUILTIN)
-    assert (source.version, source.folder) == ("minilm-l6-v2/int8/2", "minilm-l6-v2-int8-2")
+    assert (source.version, source.folder) == ("minilm-l6-v2/int8/3", "minilm-l6-v2-int8-3")
 
 
 def test_an_extra_that_is_not_installed_is_named() -> None:

@@ -112,6 +112,24 @@ def test_nor_is_a_fact_that_an_excerpt_says() -> None:
     assert found.facts == 0
 
 
+@pytest.mark.parametrize(
+    ("memory", "of", "said"),
+    [
+        (Memory(), Poor, ""),
+        (Memory(wanted=500, is_faint=True), Poor, "first"),  # a line, where the question may be about it
+        (Memory(wanted=500), Poor, "first second third"),
+        (Memory(), Rich, "first second third"),
+    ],
+)
+def test_facts_of_this_conversation_go_as_the_need_or_what_was_saved_allows(
+    memory: Memory, of: type[Figures], said: str
+) -> None:
+    own = tuple(fact(f"the {name} of all", b"o" * 16, name=name) for name in ("first", "second", "third"))
+    needed, draft = volatile(replace(memory, relevant=own), of=of)
+    found = needed.with_volatile(draft).volatile
+    assert [each.id for each in own if each.value in found] == said.split()
+
+
 def test_what_comes_from_other_conversations_is_told_apart_since_it_was_never_in_this_prompt() -> None:
     def recall(_tokens: int, _start: int) -> tuple[Excerpt, ...]:
         return (excerpt(b"e" * 16, words(40), session="another"),)

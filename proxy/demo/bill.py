@@ -1,0 +1,117 @@
+"""What a play of a conversation came to, as it went on, and two plays of it side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from proxy.demo.conversation import Ask
+from proxy.types import Price, Usage
+
+PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)  # kimi-k2.6
+
+
+@dataclass
+class Bill:
+    """What one play of the conversation came to."""
+
+    requests: int = 0
+    reused: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    recalled: int = 0  # tokens of old turns that went with questions, of `prompt`
+    asked: int = 0
+    remembered: int = 0
+    forgotten: list[str] = field(default_factory=list)
+    marks: dict[int, "Bill"] = field(default_factory=dict)  # as it stood after so many turns
+
+    def add(self, usage: Usage | None, *, reused: bool) -> None:
+        self.requests += 1
+        self.reused += reused
+        if usage is not None and not reused:
+            self.prompt += usage.prompt_tokens
+            self.cached += usage.cached_tokens
+            self.completion += usage.completion_tokens
+
+    def check(self, ask: Ask, answer: str) -> None:
+        if ask.expects:
+            is_right = ask.expects in answer and not (ask.outdated and ask.outdated in answer)
+            self.asked += 1
+            self.remembered += is_right
+            if not is_right:
+                self.forgotten.append(ask.text)
+
+    def mark(self, turns: int) -> None:
+        self.marks[turns] = replace(self, forgotten=list(self.forgotten), marks={})
+
+    @property
+    def cost(self) -> float:
+        new = self.prompt - self.cached
+        return (new * PRICE.input + self.cached * PRICE.cached + self.completion * PRICE.output) / 1_000_000
+
+
+def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
+    """A line for every mark: all that was billed until then."""
+    head = (
+        "turns",
+        "prompt tokens direct",
+        "through olvido",
+        "of these recalled",
+        "cost, US$ direct",
+        "through olvido",
+    )
+    rows = [
+        (
+            f"{turns}",
+            f"{bill.prompt:,}",
+            f"{proxied[turns].prompt:,}",
+            f"{proxied[turns].recalled:,}",
+            f"{bill.cost:.4f}",
+            f"{proxied[turns].cost:.4f}",
+            f"{proxied[turns].cost / bill.cost - 1:+.0%}",
+        )
+        for turns, bill in direct.items()
+    ]
+    return _laid_out((*head, "difference"), rows)
+
+
+def table(direct: Bill, proxied: Bill) -> str:
+    rows = [
+        ("requests", f"{direct.requests:,}", f"{proxied.requests:,}", ""),
+        ("  answered from memory", f"{direct.reused:,}", f"{proxied.reused:,}", ""),
+        ("prompt tokens billed", f"{direct.prompt:,}", f"{proxied.prompt:,}", _saved(direct.prompt, proxied.prompt)),
+        ("  of these cached by the provider", f"{direct.cached:,}", f"{proxied.cached:,}", ""),
+        ("  of these recalled for questions", f"{direct.recalled:,}", f"{proxied.recalled:,}", ""),
+        (
+            "completion tokens billed",
+            f"{direct.completion:,}",
+            f"{proxied.completion:,}",
+            _saved(direct.completion, proxied.completion),
+        ),
+        (
+            "cost, US$ (prices of kimi-k2.6)",
+            f"{direct.cost:.5f}",
+            f"{proxied.cost:.5f}",
+            _saved(direct.cost, proxied.cost),
+        ),
+        (
+            "facts recalled when asked",
+            f"{direct.remembered} of {direct.asked}",
+            f"{proxied.remembered} of {proxied.asked}",
+            "",
+        ),
+    ]
+    return _laid_out(("", "direct", "through olvido", "saved"), rows)
+
+
+def _laid_out(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        first, *cells = row
+        return "  ".join([first.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])
+
+    return "\n".join([line(head), "-" * len(line(head)), *map(line, rows)])
+
+
+def _saved(before: float, after: float) -> str:
+    return f"{1 - after / before:.1%}" if before else ""
