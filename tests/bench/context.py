@@ -26,6 +26,7 @@ from tests.bench.reuse_data import FOLDER
 
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)
 USUAL = 0.17
+SHORT = {"lean": {"budget": 1_500, "window": {"tokens": 600}}}  # for conversations of 35 turns
 SOURCES = ("locomo", "beam", "authored", "agents", "tau", "swe")
 UPSTREAMS = (
     Provider("kimi", "kimi", USUAL, "hits", USUAL),
@@ -93,7 +94,7 @@ def recall_rows(*, quick: bool) -> list[Section]:
     rows.append(_share("BEAM-100K evidence at 4,000 tokens", answers, 0.80, 0.92))
     rows += [_recalled(answers), *_baseline(chats, BUDGETS[-1])]
     _tell("authored conversations")
-    answers = context_recall.asked(told, told=True, profiles={"lean": {"budget": 1_500, "window": {"tokens": 600}}})
+    answers = context_recall.asked(told, told=True, profiles=SHORT)
     newest = [a for a in answers if a.question.kind == "updated_fact"]
     rows += [
         _share("authored, answers at 1,500 tokens", answers, 0.92, 0.98),
@@ -101,6 +102,14 @@ def recall_rows(*, quick: bool) -> list[Section]:
         _share("— newest value", newest, 0.95, 0.99),
         _recalled(answers),
         Row("— outdated value alone", _of(a.outdated for a in newest), len(newest), 0.02, 0.0),
+    ]
+    _tell("conversations that nobody tuned on")
+    answers = context_recall.asked(context_data.unseen(), told=True, profiles=SHORT)
+    rows += [
+        _share("unseen, answers at 1,500 tokens", answers, 0.94, 0.98),
+        _share("— Spanish", [a for a in answers if a.lang == "es"]),
+        _share("— newest value", [a for a in answers if a.question.kind == "updated_fact"], 0.96, 0.99),
+        _recalled(answers),
     ]
     return [Section("Evidence in the prompt", rows)]
 

@@ -6,6 +6,7 @@ Read from `OLVIDO_EVAL_DATA` (default: `../shared/data` beside the repository).
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -84,8 +85,17 @@ def beam() -> list[Conversation]:
 
 
 def authored() -> list[Conversation]:
+    return _written(AUTHORED / "conversations", "authored")
+
+
+def unseen() -> list[Conversation]:
+    """Conversations by authors who had not seen the code, which nobody tunes on."""
+    return _written(Path(__file__).with_name("unseen"), "unseen")
+
+
+def _written(folder: Path, source: str) -> list[Conversation]:
     found = []
-    for path in sorted((AUTHORED / "conversations").glob("*.json")):
+    for path in sorted(folder.glob("*.json")):
         row = msgspec.json.decode(path.read_bytes())
         messages = tuple(
             said
@@ -100,7 +110,7 @@ def authored() -> list[Conversation]:
             if asked["answer_must_contain"]
         )
         found.append(
-            Conversation(row["id"], "authored", row["lang"], messages, questions=questions, facts=tuple(row["facts"]))
+            Conversation(row["id"], source, row["lang"], messages, questions=questions, facts=tuple(row["facts"]))
         )
     return found
 
