@@ -47,6 +47,7 @@ class Weights:
     floor_per_filling: float = 0.087  # for every e-fold
     floor_by_words: float = -0.15
     floor_answers: float = 0.2  # share more, for what the assistant said where that is not asked for
+    share: float = 0.2  # of a short conversation, that is recalled at most
 
 
 WEIGHTS = Weights()

@@ -21,9 +21,10 @@ FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
 WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
 FLOOR_LEAST, FLOOR_MOST = 0.2, 0.7
 FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.05, "some": 0.0, "many": 0.0, "all": 0.0}
-# What is recalled at most of messages that the prompt does not hold: in a short conversation all is about the same, and
-# no score tells what answers. Beyond SHORT_HISTORY tokens the share rises with the square root of their size.
-SHARE_ASKING: Mapping[Extent, float] = {"one": 0.2, "some": 0.2, "many": 0.25, "all": 0.3}
+# Of messages that the prompt does not hold, `share` is recalled at most, and so many times more for many things: in a
+# short conversation all is about the same, and no score tells what answers. Beyond SHORT_HISTORY tokens the share rises
+# with the square root of their size.
+SHARE_ASKING: Mapping[Extent, float] = {"one": 1.0, "some": 1.0, "many": 1.25, "all": 1.5}
 SHORT_HISTORY = 3_000
 LEAST_SHARED = 300  # tokens
 NEAR_BEST = 0.7  # share of the best score from which a message is recalled whole
@@ -66,7 +67,7 @@ def select(
         return counted(text) if (tokens := told.get(text)) is None else tokens
 
     chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
-    left, refused = _room(ranking, query, free := _free(index, ranking, query), budget_tokens), 0
+    left, refused = _room(ranking, query, free := _free(index, ranking, query), budget_tokens, weights), 0
     for found in _best_first(ranking, query, free, budget_tokens, weights):
         if left <= framing or refused == MOST_REFUSED:
             break
@@ -133,10 +134,10 @@ def _free(index: TurnIndex, ranking: Ranking, query: Query) -> Flags:
     return free
 
 
-def _room(ranking: Ranking, query: Query, free: Flags, tokens: int) -> int:
+def _room(ranking: Ranking, query: Query, free: Flags, tokens: int, weights: Weights) -> int:
     """Tokens of `tokens` that excerpts may take."""
     there = float(ranking.view.tokens[free].sum())
-    share = SHARE_ASKING[asks_for(query.text)] * max(1.0, math.sqrt(there / SHORT_HISTORY))
+    share = weights.share * SHARE_ASKING[asks_for(query.text)] * max(1.0, math.sqrt(there / SHORT_HISTORY))
     return min(tokens, max(round(share * there), LEAST_SHARED))
 
 

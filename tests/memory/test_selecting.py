@@ -78,7 +78,7 @@ def test_of_a_short_conversation_a_part_is_recalled_and_more_for_a_summary() -> 
 
 
 def test_of_a_long_message_what_is_fenced_is_recalled_only_where_it_matches() -> None:
-    code = "\n".join(f"value_{at} = compute_{at}(other_{at})" for at in range(32))
+    code = "\n".join(f"value_{at} = compute_{at}(other_{at})" for at in range(48))
     message = f"The budget of the quarter in euros: 48,000 euros.\n\n```\n{code}\n```\n\nPlease keep the budget."
     best = turn(9, "the budget of the quarter in euros", "fine")
     talk = [turn(1, message, "fine"), turn(3, "the dentist called", "oh"), best]
@@ -86,7 +86,7 @@ def test_of_a_long_message_what_is_fenced_is_recalled_only_where_it_matches() ->
     long = [each.text for each in found if each.turn == 1 and each.role == "user"]
     assert "48,000" in long[0]
     assert "Please keep the budget." in long[0]
-    assert "value_16 " not in long[0]
+    assert "value_22 " not in long[0]
     assert "\n…\n" in long[0]
 
 
