@@ -16,7 +16,8 @@ from proxy.memory.turn_index import IndexedMessage, TurnIndex
 from proxy.memory.view import Flags, Floats, spread
 from proxy.types import Excerpt
 
-NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0)  # what is almost as relevant as the best alone
+# What the user has said since that is almost as relevant as the best, alone.
+NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0)
 FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
 WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
 FLOOR_LEAST, FLOOR_MOST = 0.2, 0.7
