@@ -43,7 +43,9 @@ Recall:
     turns.py        turns as they are archived; passages.py: long messages in pieces
     turn_index.py   all of a scope, ready to be searched; terms.py: by which words; columns.py: arrays that grow
     view.py         what of it one request may see
-    recall.py       which of them the question needs
+    recall.py       how much the question needs each of them
+    selecting.py    as many of the best as go with it; parts.py: which passages of a long one
+    answering.py    which facts answer it, so that hardly anything is recalled
     need.py         whether it needs any; cues.py: what its wording tells
 
 README.md maps the architecture note that this is built from, item by item, to numbers and tests.

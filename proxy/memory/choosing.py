@@ -102,8 +102,7 @@ def relevant(
     rest = _one_of_each(
         fact for fact in known.values() if status(fact, now, decay) in may and not _stands(fact, known, now, decay)
     )
-    said = frozenset(term for text in need.said for term in terms(text))
-    scored = [(relevance(fact, need), fact) for fact in rest if not _is_said(fact, said)]
+    scored = [(relevance(fact, need), fact) for fact in unsaid(rest, need.said)]
     personal = need.asks is not None and need.asks.any >= _PERSONAL
     least, most = (_IMPLIED, _MOST_IMPLIED) if personal else (_RELEVANT, len(scored))
     chosen: list[Fact] = []
@@ -130,6 +129,12 @@ def _in_order(chosen: Iterable[Fact], known: Mapping[str, Fact]) -> tuple[Fact, 
         told |= {each.id: replace(each, value=f"{each.value}{MAY_BE_OVER}") for each in line[:-1]}
         told[line[-1].id] = line[-1]
     return tuple(told.values())
+
+
+def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
+    """Those that `texts` do not say."""
+    said = frozenset(term for text in texts for term in terms(text))
+    return tuple(fact for fact in facts if not _is_said(fact, said))
 
 
 def relevance(fact: Fact, need: Need) -> float:

@@ -3,11 +3,12 @@ against `proxy.reuse.text.plain`."""
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from proxy.reuse.text import phrases, plain
 
-Extent = Literal["one", "some", "many"]
+Extent = Literal["one", "some", "many", "all"]
 
 _MOST = 2_000  # characters at either end that are read: a question stands at one of them
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -76,6 +77,7 @@ _POINTING = re.compile(
     r"(?= (?:[.?,]|is|was|are|were|did|look|mean|work|go|s))) "
 )
 
+_LONG_QUESTION = 16  # words: a longer one tells what it is about
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
 
 # The words of the assistant are wanted, not the user's own.
@@ -115,11 +117,17 @@ _ONE = re.compile(
     r"|name|colou?r|size|number|price)|cuando|quien|quienes|donde|adonde|cuant[oa]s?"
     r"|que (?:dia|hora|fecha|ano|mes|color|numero)|como se llama(?:ba)?) "
 )
-# Many things, or all of a course of events.
+# All of a course of events.
+_ALL = re.compile(
+    r" (?:list|order|summar\w+|across|throughout|overview|recap|everything|conversations?|chats|sessions|progress\w*"
+    r"|resum\w*|lista\w*|enumera\w*|orden|conversacion(?:es)?|charlas|sesiones|todo lo que|avance|avanzado) "
+    r"| how (?:has|have) (?:my|our|the) (?:\w+ )+(?:changed|developed|evolved|grown)"
+)
+# Many things.
 _MANY = re.compile(
-    r" (?:list|order|summar\w+|across|throughout|overview|recap|everything|all|both|every|each|resum\w*|lista\w*"
-    r"|enumera\w*|tod[oa]s?|cada|amb[oa]s|orden|cuales) "
-    r"| (?:what|which|que) (?:\w+ ){0,2}?[a-z]+(?<![si'u])s | (?:what|which) (?:are|were) "
+    r" (?:all|both|every|each|tod[oa]s?|cada|amb[oa]s|cuales) "
+    r"| (?:what|which) (?:\w+ ){0,2}?[a-z]+(?<![si'u])s | (?<!por )que (?:otr[oa]s )?[a-z]+[aeonrl]e?s "
+    r"| (?:what|which) (?:are|were) "
     # "Where have I sailed?": of all the times until now.
     r"| (?:what|where|who|which|when|how (?:many|often)) (?:\w+ ){0,3}(?:has|have) (?!to )"
     r"| (?:how many|cuant[oa]s) (?:times|veces) | how often "
@@ -174,10 +182,28 @@ def _read(text: str) -> tuple[str, list[str], list[str]]:
     return text, sentences, [sentence for sentence in sentences if sentence.endswith("?")]
 
 
+def last_question(text: str) -> str:
+    """Its last sentence that is a question; "" if there is none."""
+    questions = _read(text)[2]
+    return questions[-1] if questions else ""
+
+
+def asking(text: str) -> float:
+    """How much of a message is short questions, which tell nothing: 0 to 1, by characters."""
+    if "?" not in text:
+        return 0.0
+    _, sentences, questions = _read(text)
+    plainly = [said for said in questions if len(said.split()) <= _LONG_QUESTION]
+    return sum(map(len, plainly)) / max(1, sum(map(len, sentences)))
+
+
+@lru_cache(64)
 def asks_for(text: str) -> Extent:
-    """How many things its last question asks for."""
+    """How many things its last question asks for; "all": a summary, or the course of events."""
     text, _, questions = _read(text)
     asked = plain(questions[-1] if questions else text)
+    if _ALL.search(asked):
+        return "all"
     if _MANY.search(asked):
         return "many"
     return "one" if _ONE.search(asked) else "some"

@@ -6,6 +6,7 @@ Pure: the facts that are known go in, the rows to write come out, by the clock o
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 
 from proxy.memory.ending import abouts, ended_by
@@ -300,4 +301,9 @@ def _may_be_meant(about: Gist, said: Gist) -> bool:
 
 def sayable(fact: Fact) -> frozenset[str]:
     """The terms that a fact can be spoken of by."""
-    return frozenset(terms(f"{fact.value} {fact.key.replace('-', ' ')}"))
+    return _sayable(fact.value, fact.key)
+
+
+@lru_cache(4_096)
+def _sayable(value: str, key: str) -> frozenset[str]:
+    return frozenset(terms(f"{value} {key.replace('-', ' ')}"))

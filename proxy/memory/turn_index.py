@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.memory.columns import FIRST_ROWS, Columns, room
+from proxy.memory.cues import asking
 from proxy.memory.passages import estimate, spans
 from proxy.memory.terms import terms
 from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined, spread
@@ -59,7 +60,13 @@ class TurnIndex:
         self._entries = 0  # in all posting lists
         self._text_bytes = 0
         self._by_message = Columns(
-            first=np.int64, count=np.int64, is_user=np.bool_, tokens=np.int64, session=np.int64, is_here=np.bool_
+            first=np.int64,
+            count=np.int64,
+            is_user=np.bool_,
+            asks=np.float32,
+            tokens=np.int64,
+            session=np.int64,
+            is_here=np.bool_,
         )
         self._by_passage = Columns(length=np.float32, scale=np.float32)
         self._vectors: npt.NDArray[np.int8] | None = None  # times `scale`: that changes a cosine by 0.001
@@ -100,12 +107,14 @@ class TurnIndex:
         if vectors is not None:
             self._check(turn, vectors)
         row = 0
+        asks = 0.0  # of the user's message that is being answered
         for utterance in turn.utterances:
+            asks = asking(utterance.text) if utterance.role == "user" else asks
             if not utterance.text.strip():  # a message that only calls tools has nothing to be found by
                 continue
             number = self._numbers.get(utterance.link)
             if number is None:
-                number = self._append(turn, utterance, (keys or {}).get(utterance.link, ""))
+                number = self._append(turn, utterance, (keys or {}).get(utterance.link, ""), asks)
             embedded = min(len(self.message(number).spans), EMBEDDED[utterance.role])
             if vectors is not None:
                 self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
@@ -193,6 +202,7 @@ class TurnIndex:
             first=first,
             begins=begins,
             is_user=self._by_message["is_user"][messages],
+            asks=self._by_message["asks"][messages],
             tokens=self._by_message["tokens"][messages],
             at=at,
         )
@@ -252,7 +262,7 @@ class TurnIndex:
         begins[1:] = sessions[others][1:] != sessions[others][:-1]
         return others, begins
 
-    def _append(self, turn: ArchivedTurn, utterance: Utterance, keys: str) -> int:
+    def _append(self, turn: ArchivedTurn, utterance: Utterance, keys: str, asks: float) -> int:
         found = tuple(spans(utterance.text, self._passage_tokens))
         number, first = len(self._messages), len(self._by_passage)
         for offset, (start, end) in enumerate(found):
@@ -268,6 +278,7 @@ class TurnIndex:
             first=first,
             count=len(found),
             is_user=utterance.role == "user",
+            asks=asks,
             tokens=estimate(utterance.text),
             session=self._sessions.setdefault(turn.session, len(self._sessions)),
             is_here=True,

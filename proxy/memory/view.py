@@ -33,6 +33,7 @@ class View:
     first: Ints  # position in `passages` of the first one of every message
     begins: Flags  # the message has none before it in its conversation
     is_user: Flags
+    asks: Floats  # how much of a user's message is questions, 0 to 1; of another's, that of the message before
     tokens: Ints  # of a message, by the estimate
     at: Ints  # position of a message in the path; -1: it is another session's
 
@@ -60,6 +61,7 @@ def joined(one: View, other: View, *, goes_on: bool) -> View:
         first=np.concatenate((one.first, other.first + len(one.passages))),
         begins=begins,
         is_user=np.concatenate((one.is_user, other.is_user)),
+        asks=np.concatenate((one.asks, other.asks)),
         tokens=np.concatenate((one.tokens, other.tokens)),
         at=np.concatenate((one.at, other.at)),
     )

@@ -75,18 +75,17 @@ class Volatile:
 
     def volatile(self, draft: Draft, wanted: int) -> Draft:
         bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
-        allowed: float = self._allowance(bare)
-        if self._is_worth_it():
-            allowed = max(allowed, ASKED_FOR)
-        if self.memory.is_faint:
-            allowed = min(allowed, SHARED * self._saving(bare))
-        room = round(min(wanted, allowed))
+        start = self.figures.start(bare)
         free = math.inf
         if self.around.limit is not None:
             free = self.around.limit - self.figures.tokens(bare) - BLOCK
-            room = min(room, round(free))
-        start = self.figures.start(bare)
         relevant = self._payable(self.folder.unsaid(self.memory.relevant, start, free), bare)
+        allowed: float = self._allowance(bare)
+        if self._is_worth_it():
+            allowed = max(allowed, ASKED_FOR + self.figures.stated(relevant))
+        if self.memory.is_faint:
+            allowed = min(allowed, SHARED * self._saving(bare))
+        room = round(min(wanted, allowed, free))
         excerpts = self._recalled(room - self.figures.stated(relevant), start)
         # What an excerpt says need not be said twice.
         said = {excerpt.link for excerpt in excerpts}

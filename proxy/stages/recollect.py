@@ -1,10 +1,11 @@
 """What a scope remembers that may matter for a request: standing facts, facts that the question is about, and how much
 of the past the question calls for. In a worker thread, which holds the shelf's lock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory import choosing, need, recall
+from proxy.memory import choosing, need, recall, selecting
+from proxy.memory.answering import answering
 from proxy.memory.block import without_ours
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
@@ -19,6 +20,7 @@ from proxy.storage.shelf import Shelf
 from proxy.types import Excerpt, Fact
 from proxy.wire.content import text
 
+ANSWERED = 150  # tokens, with the fact, that a question gets which a fact answers
 _QUESTION = 300  # characters at the end of a message, where its question stands
 
 
@@ -45,7 +47,9 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
         return memory  # in mid-turn: what its question needed has been looked up
     asked = without_ours(text(case.messages[so_far.newest].data))
-    memory = replace(memory, relevant=_relevant(asking, asked, known, case, so_far, shelf))
+    answers = answering(known, asked, asking.now, asking.decay)
+    relevant = _relevant(asking, asked, known, case, so_far, shelf) if not answers else ()
+    memory = replace(memory, relevant=choosing.unsaid(answers, _last_said(case, so_far)) or relevant)
     held = _first_held(case, so_far, limit)
     others = asking.session if asking.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
@@ -67,15 +71,22 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
         data = case.messages[at].data
         return case.tokens(at) - FRAMING if len(data) == 2 and data.get("content") == said else None
 
-    def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
-        rest = replace(query, exclude=frozenset(case.chain[start:]))
-        return recall.select(shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count, known=counted)
+    # A fact that answers may have been changed since by words that were not understood: these alone are recalled.
+    since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
+    weights = selecting.NEAR if answers else recall.WEIGHTS
 
+    def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
+        rest = replace(query, exclude=frozenset((*case.chain[:since], *case.chain[start:])))
+        return selecting.select(
+            shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count, known=counted, weights=weights
+        )
+
+    wanted = round(needed.share * most)
     return replace(
         memory,
-        wanted=round(needed.share * most),
+        wanted=min(most, ANSWERED) if answers else wanted,
         is_asked_for=needed.kind == "past",
-        is_faint=needed.kind == "faint",
+        is_faint=needed.kind == "faint" and not answers,
         recall=recalled,
     )
 
@@ -105,9 +116,6 @@ def _relevant(
     """Facts that the question is about, and that the last turns do not say."""
     if not known:
         return ()
-    limits = case.profile.facts
-    last = so_far.open[-limits.said_turns :] if limits.said_turns else ()
-    start = last[0].start if last else so_far.newest
     vector = case.vector
     vectors = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
     question = asked[-_QUESTION:]
@@ -115,10 +123,27 @@ def _relevant(
         terms=frozenset(terms(asked)),
         domain=so_far.topic.domain,
         cosines=None if vector is None else {name: float(of @ vector) for name, of in vectors},
-        said=tuple(text(said.data) for said in case.messages[start:]),
+        said=_last_said(case, so_far),
         asks=needs(question, spoken_in(question)),
     )
-    return choosing.relevant(known, needed, asking.now, asking.decay, tokens=limits.tokens, count=asking.count)
+    tokens = case.profile.facts.tokens
+    return choosing.relevant(known, needed, asking.now, asking.decay, tokens=tokens, count=asking.count)
+
+
+def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
+    """Index of the first message of the turn after the last of these; 0 if the conversation has none of them."""
+    last = max((at for at in range(so_far.newest) if case.chain[at] in links), default=None)
+    if last is None:
+        return 0
+    return next(at for at in range(last + 1, so_far.newest + 1) if case.messages[at].role == "user")
+
+
+def _last_said(case: Case, so_far: Progress) -> tuple[str, ...]:
+    """The texts of the last turns and of the newest message."""
+    turns = case.profile.facts.said_turns
+    last = so_far.open[-turns:] if turns else ()
+    start = last[0].start if last else so_far.newest
+    return tuple(text(said.data) for said in case.messages[start:])
 
 
 def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:

@@ -126,7 +126,7 @@ class Excerpt:
 
     link: bytes  # of the message
     role: Literal["user", "assistant"]
-    text: str  # verbatim
+    text: str  # verbatim, but for a mark where a part is left out
     turn: int
     session: str
     at: float

@@ -26,7 +26,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from proxy.memory.recall import Query, search
+from proxy.memory.recall import Query
+from proxy.memory.selecting import search
 from proxy.storage.base import PAGE
 from proxy.storage.library import Library
 from proxy.storage.recollection import FactsOff, StatesOff

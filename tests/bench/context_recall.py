@@ -24,6 +24,7 @@ class Answer:
     found: float  # share of its evidence, or of its answer strings, that the prompt holds
     tokens: int  # of the prompt
     recalled: int  # tokens of the block of excerpts
+    facts: int  # tokens of the head, and of the facts before the question
     first: bool  # the history was seen for the first time
     outdated: bool  # the prompt holds a value that has been replaced, and not the one that replaced it
 
@@ -51,6 +52,7 @@ def _answer(running: Bench, conversation: Conversation, question: Question, *, f
     before, _, _ = got.text.rpartition(question.text)  # the question must not answer itself
     wanted = question.evidence or question.answers
     held = [_holds(before, each, whole=bool(question.evidence)) for each in wanted]
+    blocks = ours(before)
     outdated = any(_holds(before, value, whole=False) for value in question.outdated)
     return Answer(
         conversation=conversation.name,
@@ -58,7 +60,8 @@ def _answer(running: Bench, conversation: Conversation, question: Question, *, f
         question=question,
         found=sum(held) / len(held),
         tokens=got.tokens,
-        recalled=sum(counter().text(each) for each in ours(before) if each.startswith("<recalled>")),
+        recalled=sum(counter().text(each) for each in blocks if each.startswith("<recalled>")),
+        facts=sum(counter().text(each) for each in blocks if each.startswith("<memory>")),
         first=first,
         outdated=outdated and not all(held),
     )

@@ -21,6 +21,7 @@ from tests.bench.recall_cases import Case, Method, Vectors, case, prompt, wanted
 
 BUDGETS = (1_000, 2_000, 4_000)
 AUTHORED_BUDGET, AUTHORED_WINDOW = 1_500, 600
+SHARES = (0.1, 0.15, 0.2, 0.3, 0.4, 1.0)  # of a short conversation
 CURVE = (-0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2)  # added to the floor
 METHODS: tuple[Method, ...] = ("window", "words", "fused", "gated")
 
@@ -135,7 +136,7 @@ def ablate(sets: Sequence[Sequence[Case]], vectors: Vectors) -> None:
 
 def curve(sets: Sequence[Sequence[Case]], vectors: Vectors) -> None:
     """What each step of the floor costs and finds; `flat`: a quarter of the best score, however much there is to
-    choose from."""
+    choose from. Then the same of the share of a short conversation."""
     talks, chats, told = sets
     steps = {f"{shift:+.2f}": replace(WEIGHTS, floor=WEIGHTS.floor + shift) for shift in CURVE}
     flat = replace(WEIGHTS, floor=0.25, floor_per_filling=0.0, floor_by_words=0.0)
@@ -148,6 +149,17 @@ def curve(sets: Sequence[Sequence[Case]], vectors: Vectors) -> None:
         names = (*(f"LoCoMo {b}" for b in BUDGETS), "BEAM", "authored")
         cells = (f"{name} {mean(row):.1f} % of {recalled(row):.0f}" for name, row in zip(names, rows, strict=True))
         print(f"{label:6s} {'  '.join(cells)}")
+
+    for share in SHARES:
+        row = scored(
+            told,
+            vectors,
+            "fused",
+            budget=AUTHORED_BUDGET,
+            limit=AUTHORED_WINDOW,
+            weights=replace(WEIGHTS, share=share),
+        )
+        print(f"a share of {share:.2f}  authored {mean(row):.1f} % of {recalled(row):.0f}")
 
 
 def _kinds(shares: Scored) -> list[str]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from proxy.embed.local import LocalEngine
 from proxy.memory.need import Need, need
-from proxy.memory.recall import FRAMING, WEIGHTS, Query, Weights, rank, select
+from proxy.memory.recall import WEIGHTS, Query, Weights, rank
+from proxy.memory.selecting import FRAMING, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.tokens import PER_MESSAGE, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector

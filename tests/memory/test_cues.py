@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.memory.cues import asks_for, asks_for_answers, cues
+from proxy.memory.cues import asking, asks_for, asks_for_answers, cues, last_question
 
 
 @pytest.mark.parametrize(
@@ -100,17 +100,43 @@ def test_whose_words_are_wanted(text: str, expected: bool) -> None:
         ("", "some"),
         ("What colours did I paint it?", "many"),
         ("Which islands have we sailed to?", "many"),
-        ("List the repairs in the order I mentioned them", "many"),
-        ("Can you give me a summary of our plans?", "many"),
+        ("List the repairs in the order I mentioned them", "all"),
+        ("Can you give me a summary of our plans?", "all"),
         ("¿Cuáles eran las islas?", "many"),
         ("Where have I sailed this year?", "many"),
         ("How many times did I paint the keel?", "many"),
         ("¿Cuántas veces pinté la quilla?", "many"),
         ("How many coats does the keel have?", "one"),
         ("When do I have to pay the berth?", "one"),
-        ("Resumime todo lo del barco", "many"),
+        ("Resumime todo lo del barco", "all"),
+        ("How has my plan for the boat changed?", "all"),
+        ("¿Qué islas vimos?", "many"),
+        ("¿Por qué pintamos las velas?", "some"),
         ("I have listed all of them. When is the race?", "one"),
     ],
 )
 def test_how_many_things_a_question_asks_for(text: str, expected: str) -> None:
     assert asks_for(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("Which paint is best?", 1.0, 1.0),
+        ("¿Qué pintura conviene?", 1.0, 1.0),
+        ("I bought the red paint.", 0.0, 0.0),
+        ("I bought the red paint. Is it any good?", 0.3, 0.7),
+        (f"I have {'a very long keel and ' * 10}a mast, can you help me with it?", 0.0, 0.0),
+        ("", 0.0, 0.0),
+    ],
+)
+def test_how_much_of_a_message_is_short_questions(text: str, least: float, most: float) -> None:
+    assert least <= asking(text) <= most
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Thanks! When is the race? ", "When is the race?"), ("One? Two? Three.", "Two?"), ("None.", ""), ("", "")],
+)
+def test_the_last_question_of_a_message(text: str, expected: str) -> None:
+    assert last_question(text) == expected

@@ -1,28 +1,15 @@
-from collections.abc import Callable
-from dataclasses import replace
+"""Old messages ranked by what the newest question needs."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.passages import estimate
-from proxy.memory.recall import (
-    AT_ONCE,
-    FLOOR_MOST,
-    FRAMING,
-    MOST_REFUSED,
-    WEIGHTS,
-    Query,
-    expected_cosines,
-    floor,
-    rank,
-    search,
-    select,
-)
+from proxy.memory.recall import Query, expected_cosines, rank
+from proxy.memory.selecting import FRAMING, search
 from proxy.memory.turn_index import TurnIndex
-from proxy.types import ArchivedTurn, Excerpt
-from tests.memory.indexed import index_of, link, path, turn, vector
+from proxy.types import ArchivedTurn
+from tests.memory.indexed import index_of, path, turn, vector
 
 TALK = (
     turn(1, "I named my boat Marigold last spring", "A fine name for it"),
@@ -34,114 +21,14 @@ TALK = (
 BUDGET = 200
 
 
-def words(text: str) -> int:
-    return len(text.split())
-
-
-def recalled(
-    text: str, *turns: ArchivedTurn, embedded: bool = False, budget: int = BUDGET, count: Callable[[str], int] = words
-) -> tuple[Excerpt, ...]:
-    query = Query(text, vector(text) if embedded else None, path(*turns))
-    return search(index_of(turns, embedded=embedded), query, budget_tokens=budget, count=count)
-
-
-@pytest.mark.parametrize("embedded", [False, True], ids=["by-words", "by-meaning-too"])
-def test_the_message_that_answers_is_recalled_first(embedded: bool) -> None:
-    (only,) = recalled("how is my boat named?", *TALK, embedded=embedded, budget=7 + FRAMING)
-    assert only == Excerpt(link("1.0"), "user", TALK[0].utterances[0].text, 1, "s", 1.0, only.score, 7 + FRAMING)
-
-
-def test_excerpts_come_in_the_order_they_were_said_and_say_what_they_cost() -> None:
-    found = recalled("the dentist on Thursday, and the boat Marigold?", *TALK)
-    assert [excerpt.turn for excerpt in found] == sorted(excerpt.turn for excerpt in found)
-    assert {1, 3} <= {excerpt.turn for excerpt in found}
-    assert all(excerpt.tokens == words(excerpt.text) + FRAMING for excerpt in found)
-
-
-def test_what_scores_far_below_the_best_is_left_out_though_there_is_room() -> None:
-    found = {excerpt.turn for excerpt in recalled("toner for the printer", *TALK, budget=10_000)}
-    assert 4 in found
-    assert 1 not in found
-
-
-def test_the_more_there_is_for_the_room_the_nearer_to_the_best_must_an_excerpt_be() -> None:
-    shares = [floor("Is the keel dry?", fillings=times) for times in (0.1, 1, 4, 16, 64, 10**6)]
-    assert shares == sorted(shares)
-    assert shares[0] == shares[1] < shares[2] < shares[3] < shares[4]
-    assert (shares[0], shares[-1]) == (WEIGHTS.floor, FLOOR_MOST)
-
-
-def test_a_question_for_one_thing_gets_fewer_excerpts_than_one_for_many() -> None:
-    asked = ("When was the keel painted?", "Why was the keel painted?", "List all that was painted")
-    one, some, many = (floor(text, fillings=10) for text in asked)
-    assert one > some > many
-
-
-def test_a_smaller_room_is_no_reason_to_fill_it() -> None:
-    talk = [turn(number, f"keel paint {number}", "fine") for number in range(1, 200)]
-    talk.append(turn(300, "which copper paint the keel of boat Marigold got", "noted"))
-    found = recalled("which copper paint did the keel of boat Marigold get?", *talk, budget=60)
-    assert sum(each.tokens for each in found) < 40
-
-
-def test_what_the_prompt_holds_is_not_recalled() -> None:
-    query = Query("how is my boat named?", None, path(*TALK), frozenset(path(TALK[0])))
-    found = search(index_of(TALK), query, budget_tokens=BUDGET, count=words)
-    assert all(excerpt.turn != 1 for excerpt in found)
-
-
-def test_a_branch_does_not_see_its_sibling() -> None:
-    sibling = turn(6, "I sold the boat Marigold", "For how much?", prefix="b")
-    query = Query("the boat Marigold", None, path(*TALK))
-    found = search(index_of([*TALK, sibling]), query, budget_tokens=BUDGET, count=words)
-    assert found
-    assert all("sold" not in excerpt.text for excerpt in found)
-
-
-def test_other_sessions_are_searched_only_if_wanted() -> None:
-    other = turn(1, "I painted my boat Marigold green", "Nice", session="other", prefix="o")
-    index = index_of([*TALK, other])
-    query = Query("which colour is my boat painted?", None, path(*TALK))
-    assert all(each.session == "s" for each in search(index, query, budget_tokens=BUDGET, count=words))
-    wider = search(index, replace(query, others_than="s"), budget_tokens=BUDGET, count=words)
-    assert "other" in {each.session for each in wider}
-
-
-def test_of_a_long_answer_only_the_passage_that_matters_is_recalled() -> None:
-    filling = [f"Point {number}: " + "general remarks on sailing follow. " * 12 for number in range(6)]
-    filling[4] = "Point 4: paint the keel with copper. " + "It keeps barnacles away. " * 12
-    told = turn(1, "How do I care for a boat?", "\n\n".join(filling))
-    found = recalled("copper on the keel?", told, TALK[1], budget=120)
-    (passage,) = [excerpt for excerpt in found if excerpt.role == "assistant" and excerpt.turn == 1]
-    assert passage.text == filling[4].strip()
-
-
-def test_neighbouring_passages_become_one_excerpt() -> None:
-    halves = ["Copper paint for the keel. " * 16, "The keel wants copper paint. " * 16, "Unrelated remarks. " * 24]
-    told = turn(1, "How do I care for it?", "\n\n".join(half.strip() for half in halves))
-    found = recalled("copper paint keel", told, TALK[1], budget=210)
-    texts = [excerpt.text for excerpt in found if excerpt.role == "assistant" and excerpt.turn == 1]
-    assert texts == ["\n\n".join(half.strip() for half in halves[:2])]
-
-
-def test_a_long_user_message_is_recalled_whole() -> None:
-    text = "My boat Marigold has a story. " + "It was built by hand in a shed. " * 30
-    assert len(index_of([turn(1, text, "Go on")]).texts(turn(1, text))) > 1
-    found = recalled("the story of Marigold", turn(1, text, "Go on"), TALK[1], budget=1_000, count=estimate)
-    assert text in {excerpt.text for excerpt in found}
-
-
-def test_an_answer_is_recalled_whole_if_it_is_the_answer_that_is_asked_for() -> None:
-    text = "I recommend copper paint. " + "It keeps the barnacles away for years. " * 16
-    told = turn(1, "What is good for a keel?", text)
-    asked = recalled("which paint did you recommend?", told, TALK[1], budget=600, count=estimate)
-    assert text in {excerpt.text for excerpt in asked}
-
-
-def test_a_neighbour_of_what_matches_is_preferred_to_a_stranger() -> None:
-    query = Query("toner", None, path(*TALK))
-    found = search(index_of(TALK), query, budget_tokens=2 * FRAMING + 11, count=words)
-    assert [excerpt.turn for excerpt in found] == [4, 4]
+def test_a_question_of_the_user_comes_behind_what_they_stated_and_before_its_answer_where_they_ask_for_it() -> None:
+    long = "Teak oil protects the deck well. " * 4
+    talk = [turn(number, f"thing {number}?", long) for number in range(4, 12)]
+    asked, told = turn(1, "Which oil does the deck get?", long), turn(2, "The deck gets oil.", long)
+    ranking = rank(
+        index_of([asked, told, *talk]), Query("Which oil does the deck get?", None, path(asked, told, *talk))
+    )
+    assert ranking.scores[2] > ranking.scores[0]
 
 
 def partly_embedded(turns: tuple[ArchivedTurn, ...], newest: int) -> TurnIndex:
@@ -154,7 +41,7 @@ def partly_embedded(turns: tuple[ArchivedTurn, ...], newest: int) -> TurnIndex:
 @pytest.mark.parametrize("newest", range(len(TALK) + 1))
 def test_what_is_not_embedded_yet_is_found_whatever_else_is(newest: int) -> None:
     query = Query("how is my boat named?", vector("how is my boat named?"), path(*TALK))
-    (only,) = search(partly_embedded(TALK, newest), query, budget_tokens=7 + FRAMING, count=words)
+    (only,) = search(partly_embedded(TALK, newest), query, budget_tokens=36 + FRAMING, count=len)
     assert only.turn == 1
 
 
@@ -169,74 +56,3 @@ def test_an_awaited_vector_is_expected_as_near_as_its_words_are_and_a_known_one_
     expected = expected_cosines(np.where(awaited, 0, cosines), awaited, ~awaited, scores)
     assert np.all(np.diff(expected[awaited][np.argsort(scores[awaited])]) > 0)
     np.testing.assert_array_equal(expected[~awaited], cosines[~awaited])
-
-
-def test_the_search_ends_when_nothing_more_fits() -> None:
-    many = [turn(number, f"boat number {number} is blue", "fine") for number in range(1, 300)]
-    texts: list[str] = []
-
-    def count(text: str) -> int:
-        texts.append(text)
-        return 50
-
-    assert recalled("boat", *many, budget=2 * FRAMING + 50 + 20, count=count)
-    assert len(texts) <= MOST_REFUSED + 2
-
-
-def test_of_many_passages_the_best_come_first_and_of_equals_the_first_said() -> None:
-    talk = [turn(number, "the boat is blue" if number % 2 else "a blue boat, a boat") for number in range(3 * AT_ONCE)]
-    index, query = index_of(talk), Query("boat", None, path(*talk))
-    ranking = rank(index, query)
-    order = np.argsort(-ranking.scores, kind="stable")
-    for most in (1, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE + 5):
-        found = select(index, ranking, query, budget_tokens=most * (10 + FRAMING), count=lambda _: 10)
-        assert [each.turn for each in found] == sorted(order[:most].tolist())
-
-
-def test_what_is_known_to_be_the_tokens_of_a_message_is_not_counted_again() -> None:
-    index, query = index_of(TALK), Query("boat Marigold printer toner", None, path(*TALK))
-    ranking, counted = rank(index, query), search(index, query, budget_tokens=40, count=words)
-    asked: list[int] = []
-
-    def known(at: int, text: str) -> int:
-        asked.append(at)
-        assert text == [said.text for each in TALK for said in each.utterances][at]
-        return words(text)
-
-    def count(text: str) -> int:
-        raise AssertionError(text)
-
-    assert select(index, ranking, query, budget_tokens=40, count=count, known=known) == counted
-    assert asked
-
-
-def test_of_other_sessions_nothing_is_known_without_counting() -> None:
-    other = turn(1, "My boat lies in Cape Merrow", session="o", prefix="o")
-    index = index_of([*TALK, other])
-    query = Query("boat", None, path(*TALK), frozenset(path(*TALK)), others_than="s")
-    found = select(index, rank(index, query), query, budget_tokens=BUDGET, count=words, known=lambda _at, _text: 1)
-    assert [each.tokens for each in found] == [6 + FRAMING]
-
-
-@pytest.mark.parametrize("text", ["", "?", "zzz unheard of", "the of and"])
-def test_a_question_with_no_known_word_recalls_within_the_budget_or_nothing(text: str) -> None:
-    assert sum(excerpt.tokens for excerpt in recalled(text, *TALK, budget=30)) <= 30
-
-
-def test_nothing_is_recalled_from_an_empty_index() -> None:
-    assert search(TurnIndex(), Query("boat", vector("boat"), ()), budget_tokens=BUDGET, count=words) == ()
-
-
-TEXTS = st.text(alphabet=st.sampled_from("boat keel red.\n? "), max_size=900)
-
-
-@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6), TEXTS, st.integers(0, 400), st.booleans())
-def test_excerpts_are_verbatim_within_the_budget_and_the_same_each_time(
-    said: list[tuple[str, str]], question: str, budget: int, embedded: bool
-) -> None:
-    turns = [turn(number, *texts) for number, texts in enumerate(said, 1)]
-    found = recalled(question, *turns, embedded=embedded, budget=budget, count=estimate)
-    texts = {utterance.link: utterance.text for each in turns for utterance in each.utterances}
-    assert sum(estimate(excerpt.text) + FRAMING for excerpt in found) <= budget
-    assert all(excerpt.text in texts[excerpt.link] for excerpt in found)
-    assert found == recalled(question, *turns, embedded=embedded, budget=budget, count=estimate)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from proxy.memory.block import ours
 from tests.page.conftest import TOKEN, Open, Page
 from tests.page.talk import MARKUP, SESSION, Talked
 from tests.servers import eventually
@@ -37,7 +38,8 @@ def test_what_memory_added_is_set_apart_in_what_the_model_got(page: Page, proxy:
     told = proxy.api(f"requests/{talked.last}")
     assert told["head"]
     assert page.tab.locator(".ours-head .text").text_content() == told["head"]
-    assert page.tab.locator(".ours-volatile").count() == bool(told["volatile"])
+    shown = page.tab.locator(".ours-volatile .text").all_text_contents()
+    assert shown == list(ours(told["volatile"]))  # facts and excerpts: a block each
 
 
 @pytest.mark.parametrize(

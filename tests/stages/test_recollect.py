@@ -14,7 +14,7 @@ from proxy.memory.facts import Decay
 from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, progress
 from proxy.memory.turns import archived, complete
-from proxy.stages.recollect import Asking, recollect
+from proxy.stages.recollect import ANSWERED, Asking, recollect
 from proxy.storage.shelf import Shelf
 from proxy.types import Fact, PathState
 from tests.builders import NOW, Said, assistant, calling, messages, result, user
@@ -106,6 +106,24 @@ def test_what_the_last_turns_say_is_not_said_again() -> None:
     boat = replace(fact("boat is called Marigold", b"f" * 16), pinned=False)
     said = [user("The boat is called Marigold."), assistant("Nice."), user("What is my boat called?")]
     assert recollected(said, shelf_of(boat))[0].relevant == ()
+
+
+def test_a_fact_that_answers_goes_alone() -> None:
+    boat = replace(fact("My boat is called Marigold", b"f" * 16), pinned=False)
+    others = [replace(fact(f"My boat has {at} sails", b"g" * 16, name=f"s-{at}"), pinned=False) for at in range(3)]
+    said = [*BOAT, *SAID, user("What is my boat called?")]
+    answered, _ = recollected(said, shelf_of(boat, *others))
+    searched, _ = recollected(said, shelf_of(*others))
+    assert answered.relevant == (boat,)
+    assert answered.wanted <= ANSWERED < searched.wanted
+
+
+def test_beside_a_fact_that_answers_only_what_was_said_since_is_recalled() -> None:
+    of = case(messages(*SAID, QUESTION))
+    boat = replace(fact("My boat is called Marigold", of.chain[0]), pinned=False)
+    asked = [*SAID[:20], user("My boat is now called Daffodil."), assistant("Lovely."), *SAID[20:]]
+    memory, _ = recollected([*asked, user("What is my boat called?")], shelf_of(boat))
+    assert [each.text for each in memory.recall(100, len(asked))] == ["My boat is now called Daffodil."]
 
 
 def test_while_a_turn_goes_on_nothing_more_is_looked_up() -> None:

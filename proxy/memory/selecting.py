@@ -1,0 +1,207 @@
+"""The excerpts of old messages that go with a question, of those that `recall` has ranked: the best first, as many as
+the room holds, and none that is far less relevant than the best."""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from proxy.memory import parts
+from proxy.memory.cues import Extent, asks_for
+from proxy.memory.recall import WEIGHTS, Query, Ranking, Weights, rank
+from proxy.memory.turn_index import IndexedMessage, TurnIndex
+from proxy.memory.view import Flags, Floats, spread
+from proxy.types import Excerpt
+
+# What the user has said since that is almost as relevant as the best, alone.
+NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0)
+FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
+WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
+FLOOR_LEAST, FLOOR_MOST = 0.2, 0.7
+FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.05, "some": 0.0, "many": 0.0, "all": 0.0}
+# Of messages that the prompt does not hold, `share` is recalled at most, and so many times more for many things: in a
+# short conversation all is about the same, and no score tells what answers. Beyond SHORT_HISTORY tokens the share rises
+# with the square root of their size.
+SHARE_ASKING: Mapping[Extent, float] = {"one": 1.0, "some": 1.0, "many": 1.25, "all": 1.5}
+SHORT_HISTORY = 3_000
+LEAST_SHARED = 300  # tokens
+NEAR_BEST = 0.7  # share of the best score from which a message is recalled whole
+LEFT_OUT = "…"
+AT_ONCE = 128  # passages that are made ready for the search
+MOST_REFUSED = 40  # passages that the rest of the budget does not hold, before the search for a smaller one ends
+
+
+def search(
+    index: TurnIndex,
+    query: Query,
+    *,
+    budget_tokens: int,
+    count: Callable[[str], int],
+    framing: int = FRAMING,
+    weights: Weights = WEIGHTS,
+) -> tuple[Excerpt, ...]:
+    """The excerpts that `query` needs most, in the order they were said; with `framing` tokens for each they take
+    `budget_tokens` at most, as `count` counts."""
+    ranking = rank(index, query, weights)
+    return select(index, ranking, query, budget_tokens=budget_tokens, count=count, framing=framing, weights=weights)
+
+
+def select(
+    index: TurnIndex,
+    ranking: Ranking,
+    query: Query,
+    *,
+    budget_tokens: int,
+    count: Callable[[str], int],
+    framing: int = FRAMING,
+    known: Callable[[int, str], int | None] = lambda _at, _text: None,
+    weights: Weights = WEIGHTS,
+) -> tuple[Excerpt, ...]:
+    """`known`: the tokens of a whole message's text, by its position in the path, if that is known without counting."""
+    counted = cache(count)
+    told: dict[str, int] = {}
+
+    def cost(text: str) -> int:
+        return counted(text) if (tokens := told.get(text)) is None else tokens
+
+    chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
+    left, refused = _room(ranking, query, free := _free(index, ranking, query), budget_tokens, weights), 0
+    for found in _best_first(ranking, query, free, budget_tokens, weights):
+        if left <= framing or refused == MOST_REFUSED:
+            break
+        taken, paid = chosen.get(found.position) or (None, 0)
+        if taken is None:
+            taken = _Chosen(message := index.message(found.message))
+            if found.at >= 0 and (tokens := known(found.at, message.text)) is not None:
+                told[message.text] = tokens
+        if taken.has(found.offset):
+            continue
+        grown = taken.grown(found.offset, found.score, _also(found, taken.message, ranking))
+        price = cost(grown.text()) + framing
+        if price - paid <= left:
+            chosen[found.position] = grown, price
+            left -= price - paid
+        else:
+            refused += 1
+    return tuple(chosen[position][0].excerpt(cost, framing) for position in sorted(chosen))
+
+
+def _also(found: "_Found", message: IndexedMessage, ranking: Ranking) -> Collection[int]:
+    """The passages of a message that are recalled beside the one that was found."""
+    passages = len(message.spans)
+    if passages == 1 or not found.whole:
+        return ()
+    if found.score >= NEAR_BEST * float(ranking.scores.max()):
+        return range(passages)
+    first = int(ranking.view.first[found.position])
+    matched: Flags = np.asarray(ranking.occurs[:, first : first + passages].any(axis=0))
+    return parts.needed(message.text, message.spans, matched.tolist())
+
+
+class _Found(NamedTuple):
+    """A passage that may be recalled. A tuple, since there are many."""
+
+    position: int  # of its message in the view
+    message: int  # number in the index
+    at: int  # position in the path
+    offset: int  # of the passage in its message
+    score: float
+    whole: bool  # the message is recalled as a whole, if it is
+
+
+def floor(text: str, *, fillings: float, by_words: float = 0.0, weights: Weights = WEIGHTS) -> float:
+    """The share of the best score below which nothing is recalled for this question. `fillings`: how often the room
+    could be filled with what there is; `by_words`: the share of it that is known by words alone."""
+    chance = weights.floor_per_filling * math.log(max(1.0, fillings))
+    share = weights.floor + chance + FLOOR_ASKING[asks_for(text)] + by_words * weights.floor_by_words
+    return min(max(share, FLOOR_LEAST), FLOOR_MOST)
+
+
+def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weights) -> float:
+    """The score below which nothing is recalled. `free`: messages that the prompt does not hold."""
+    view = ranking.view
+    may_be = free[view.message_of]
+    by_words = 1.0 if ranking.cosines is None else float(ranking.awaited[may_be].mean())
+    fillings = float(view.tokens[free].sum()) / max(1, room)
+    return float(ranking.scores.max()) * floor(query.text, fillings=fillings, by_words=by_words, weights=weights)
+
+
+def _free(index: TurnIndex, ranking: Ranking, query: Query) -> Flags:
+    """Messages that the prompt does not hold."""
+    free: Flags = ~np.isin(ranking.view.messages, index.numbers(query.exclude))
+    return free
+
+
+def _room(ranking: Ranking, query: Query, free: Flags, tokens: int, weights: Weights) -> int:
+    """Tokens of `tokens` that excerpts may take."""
+    there = float(ranking.view.tokens[free].sum())
+    share = weights.share * SHARE_ASKING[asks_for(query.text)] * max(1.0, math.sqrt(there / SHORT_HISTORY))
+    return min(tokens, max(round(share * there), LEAST_SHARED))
+
+
+def _best_first(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weights) -> Iterator[_Found]:
+    view, scores = ranking.view, ranking.scores
+    if not free.any():
+        return
+    least = _least(ranking, query, free, room, weights)
+    dearer = 0.0 if ranking.for_answers else weights.floor_answers
+    floors: Floats = (least * np.where(view.is_user, 1, 1 + dearer)).astype(np.float32)
+    wanted = np.flatnonzero((scores >= spread(floors, view)) & free[view.message_of])
+    while len(wanted):
+        values = scores[wanted]
+        is_next = values >= (np.partition(values, -AT_ONCE)[-AT_ONCE] if len(values) > AT_ONCE else values.min())
+        passages, wanted = wanted[is_next], wanted[~is_next]
+        passages = passages[np.argsort(-scores[passages], kind="stable")]
+        positions = view.message_of[passages]
+        whole = (view.is_user[positions] | ranking.for_answers) & (view.tokens[positions] <= WHOLE_SHARE * room)
+        columns = (
+            positions,
+            view.messages[positions],
+            view.at[positions],
+            passages - view.first[positions],
+            scores[passages],
+            whole,
+        )
+        yield from map(_Found, *(column.tolist() for column in columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Which runs of a message's passages are recalled."""
+
+    message: IndexedMessage
+    runs: tuple[tuple[int, int], ...] = ()  # half-open, of passages, in order
+    score: float = 0.0
+
+    def has(self, passage: int) -> bool:
+        return any(start <= passage < end for start, end in self.runs)
+
+    def grown(self, passage: int, score: float, also: Collection[int]) -> "_Chosen":
+        """With this passage, and these, as well."""
+        if len(self.message.spans) == 1:
+            return _Chosen(self.message, ((0, 1),), score)
+        taken = {passage, *also, *(at for start, end in self.runs for at in range(start, end))}
+        return _Chosen(self.message, runs(sorted(taken)), max(self.score, score))
+
+    def text(self) -> str:
+        """The message, or what is recalled of it, with a mark where something is left out."""
+        text, spans = self.message.text, self.message.spans
+        if self.runs == ((0, len(spans)),):
+            return text
+        cut = f"\n{LEFT_OUT}\n".join(text[spans[start][0] : spans[end - 1][1]] for start, end in self.runs)
+        before = f"{LEFT_OUT} " if self.runs[0][0] else ""
+        return f"{before}{cut} {LEFT_OUT}" if self.runs[-1][1] < len(spans) else f"{before}{cut}"
+
+    def excerpt(self, count: Callable[[str], int], framing: int) -> Excerpt:
+        said, text = self.message, self.text()
+        return Excerpt(said.link, said.role, text, said.turn, said.session, said.at, self.score, count(text) + framing)
+
+
+def runs(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Half-open runs of ascending numbers."""
+    starts = [at for at in numbers if at - 1 not in set(numbers)]
+    ends = [at + 1 for at in numbers if at + 1 not in set(numbers)]
+    return tuple(zip(starts, ends, strict=True))
