@@ -19,6 +19,16 @@ _ASKING_WORD = re.compile(
     r"|hasta|segun|entre|sobre))? (?:what|which|who|whom|whose|when|where|why|how|que|cual|cuales|quien|quienes|cuando"
     r"|donde|adonde|como|cuanto|cuanta|cuantos|cuantas) "
 )
+# What begins with an asking word and is short is a question without its mark too; but an exclamation, or a clause of
+# time, place or manner in front of another ("when I was there, …"), is none.
+_NO_QUESTION = re.compile(
+    _PREFIX
+    + r" (?:(?:que|what) (?:bueno|bien|lind[oa]|pena|rar[oa]|horror|mal|lastima|suerte|risa|ric[oa]|ganas|a|an) "
+    r"|(?:como|cuando|donde|when|where|que) .*,|como (?:siempre|te|ya|dije|sabes|veras) "
+    r"|que (?:me|te|se|no|la|el|los|las) )"
+)
+_SHORTENED = re.compile(_PREFIX + r" (?:what|who|where|when|how)'s ")
+_UNMARKED = 16  # words: what is longer and without a mark is rather told
 _REQUEST = re.compile(
     _PREFIX
     + r"(?: (?:please|por favor|can you|could you|puedes|podes|podrias|me))* (?:list|summari[sz]e|tell me|remind me"
@@ -138,7 +148,7 @@ _MANY = re.compile(
 class Cues:
     """Of the last question of a message, or of all of it if it asks none."""
 
-    asks: bool  # there is a question mark
+    asks: bool  # it is a question, with its mark or without
     asking_word: bool  # it begins with what, which, when, …
     request: bool  # it begins with list, remind me, summarise, …
     before: bool  # it speaks of what was said or decided before
@@ -179,7 +189,18 @@ def _read(text: str) -> tuple[str, list[str], list[str]]:
     if len(text) > 2 * _MOST:
         text = f"{text[:_MOST]} {text[-_MOST:]}"
     sentences = [sentence for sentence in _SENTENCE.split(text.strip()) if sentence] or [""]
-    return text, sentences, [sentence for sentence in sentences if sentence.endswith("?")]
+    questions = [sentence for sentence in sentences if sentence.endswith("?")]
+    return text, sentences, questions or [sentence for sentence in sentences[-1:] if _is_unmarked(sentence)]
+
+
+def _is_unmarked(sentence: str) -> bool:
+    """Is it a question that was typed without its mark: "cuanto pago de alquiler"?"""
+    if len(sentence.split()) > _UNMARKED:
+        return False
+    said = plain(sentence)
+    return "\u00bf" in sentence or bool(
+        (_ASKING_WORD.search(said) or _SHORTENED.search(said)) and not _NO_QUESTION.search(said)
+    )
 
 
 def last_question(text: str) -> str:
