@@ -49,7 +49,9 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     asked = without_ours(text(case.messages[so_far.newest].data))
     answers = answering(known, asked, asking.now, asking.decay)
     relevant = _relevant(asking, asked, known, case, so_far, shelf) if not answers else ()
-    memory = replace(memory, relevant=choosing.unsaid(answers, _last_said(case, so_far)) or relevant)
+    # What the question says of the fact itself is not the answer.
+    before = _last_said(case, so_far, upto=so_far.newest)
+    memory = replace(memory, relevant=choosing.unsaid(answers, before) or relevant)
     held = _first_held(case, so_far, limit)
     others = asking.session if asking.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
@@ -138,12 +140,12 @@ def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
     return next(at for at in range(last + 1, so_far.newest + 1) if case.messages[at].role == "user")
 
 
-def _last_said(case: Case, so_far: Progress) -> tuple[str, ...]:
-    """The texts of the last turns and of the newest message."""
+def _last_said(case: Case, so_far: Progress, *, upto: int | None = None) -> tuple[str, ...]:
+    """The texts of the last turns and of the newest message; or of these messages as far as that index."""
     turns = case.profile.facts.said_turns
     last = so_far.open[-turns:] if turns else ()
     start = last[0].start if last else so_far.newest
-    return tuple(text(said.data) for said in case.messages[start:])
+    return tuple(text(said.data) for said in case.messages[start:upto])
 
 
 def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:

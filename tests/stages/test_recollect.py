@@ -118,6 +118,12 @@ def test_a_fact_that_answers_goes_alone() -> None:
     assert answered.wanted <= ANSWERED < searched.wanted
 
 
+def test_a_fact_that_answers_goes_though_the_question_has_most_of_its_words() -> None:
+    boat = replace(fact("My old green wooden boat is called Marigold", b"f" * 16), pinned=False)
+    memory, _ = recollected([*SAID, user("How is my old green wooden boat called?")], shelf_of(boat))
+    assert memory.relevant == (boat,)
+
+
 def test_beside_a_fact_that_answers_only_what_was_said_since_is_recalled() -> None:
     of = case(messages(*SAID, QUESTION))
     boat = replace(fact("My boat is called Marigold", of.chain[0]), pinned=False)
