@@ -163,6 +163,7 @@ def test_reported_as_wrong_it_is_not_given_again(warm: Proxy) -> None:
     assert warm.metric("olvido_reuse_reports_total", kind="wrong") == 1
 
 
+@pytest.mark.long
 def test_what_was_kept_is_there_after_a_restart(
     config: dict[str, Any], start_proxy: Callable[..., Proxy], tmp_path: Path
 ) -> None:
@@ -175,6 +176,7 @@ def test_what_was_kept_is_there_after_a_restart(
     assert ask(after, AGAIN, key="sk-restart").headers["x-olvido-source"] == "intent"
 
 
+@pytest.mark.long
 def test_torch_is_not_in_the_serving_process(warm: Proxy) -> None:
     maps = Path(f"/proc/{warm.process.pid}/maps")
     if not maps.exists():
