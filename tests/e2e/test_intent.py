@@ -71,6 +71,7 @@ def test_the_server_answers_before_the_model_has_loaded(started: tuple[Proxy, ht
     wait_until_warm(proxy)
 
 
+@pytest.mark.note("5.4/4", "9.3/2")
 def test_the_answer_comes_back_with_the_systems_line_and_the_upstream_is_not_asked(demo: Demo, warm: Proxy) -> None:
     first = asked(warm, ASKED, key="sk-json").json()["choices"][0]["message"]["content"]
     demo.clear()
