@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test check format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
+.PHONY: run demo test test-all check shape golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -15,7 +15,10 @@ run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 demo: $(READY)           ## see it work without a key, then leave it running
 	$(BIN)/olvido demo
 
-test: $(DEV_READY) $(NODE_READY)
+test: $(DEV_READY) $(NODE_READY)       ## what is quick: within two minutes on two cores
+	$(BIN)/pytest -n 2 --dist worksteal -m "not long"
+
+test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too
 	$(BIN)/pytest -n 2 --dist worksteal
 
 check: $(DEV_READY)
@@ -24,6 +27,18 @@ check: $(DEV_READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.mirror
+
+shape: $(DEV_READY)          ## how large the proxy is, how its parts hang together, and what is there twice
+	$(BIN)/python -m tests.shape
+
+golden-check: $(DEV_READY)   ## does the proxy do what it did, in conversations that were written down?
+	$(BIN)/python -m tests.golden --check
+
+golden: $(DEV_READY)         ## what the proxy did in conversations that were written down, anew; after a change that is meant
+	$(BIN)/python -m tests.golden --write
+
+notes-table: $(DEV_READY)    ## the architecture note's table, with the tests that are marked with its items
+	$(BIN)/python -m tests.notes --write
 
 format: $(DEV_READY)
 	$(BIN)/ruff format .

@@ -15,8 +15,9 @@ from hypothesis import settings
 
 from proxy.embed import export, exported, source
 
-# How long an example takes says how busy the machine is, and nothing else.
+# How long an example takes says how busy the machine is, and nothing else. `make test` tries fewer of them.
 settings.register_profile("olvido", deadline=None)
+settings.register_profile("quick", settings.get_profile("olvido"), max_examples=25)
 settings.load_profile("olvido")
 
 # Many images forbid Python to keep bytecode. Here every worker and every server that a test starts would make it again,
@@ -67,6 +68,11 @@ def multilingual_folder() -> Path:
 
 # Ten thousand tests are a heap that only grows until they are collected, and stays: nothing in it is garbage.
 gc.disable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("markexpr") == "not long":
+        settings.load_profile("quick")
 
 
 def pytest_collection_finish() -> None:

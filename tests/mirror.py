@@ -1,55 +1,80 @@
-"""`python -m tests.mirror`: every module of the proxy has its tests where one looks for them."""
+"""`python -m tests.mirror`: every module of the proxy has its tests where one looks for them.
 
+`proxy/a/b.py` is tested by `tests/a/test_b.py`. A module that is tested elsewhere is named below by its whole path."""
+
+import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# Modules that are tested elsewhere, and where.
+_DATA = "data only; mypy is its test"
+_SIGNALS = "tables only; tests/memory/test_signals.py and tests/memory/test_extract.py say what they decide"
+_LEXICON = "tables only; tests/reuse/test_question.py and tests/reuse/test_align.py say what they decide"
+
+# Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
-    "types": "data only; mypy is its test",
-    "likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
-    "noted_words.py": "tables only; tests/memory/test_noted.py says what they decide",
-    "noun_words.py": "tables only; tests/memory/test_nouns.py says what they decide",
-    "shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
-    "signals_en.py": "tables only; tests/memory/test_signals.py and test_extract.py say what they decide",
-    "signals_es.py": "tables only; as signals_en.py",
-    "merge.py": "tests/wire/test_accumulate.py: its rules are an accumulator's",
-    "statements.py": "SQL only; tests/storage/test_sqlite.py and tests/contract run it",
-    "memory.py": "tests/contract: one suite over every backend",
-    "accounts.py": "tests/contract/test_accounts.py and test_contents.py run what is off as well",
+    "memory/likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
+    "memory/noted_words.py": "tables only; tests/memory/test_noted.py says what they decide",
+    "memory/noun_words.py": "tables only; tests/memory/test_nouns.py says what they decide",
+    "memory/shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
+    "memory/signals_en.py": _SIGNALS,
+    "memory/signals_es.py": _SIGNALS,
     "memory_folder.py": "tests/test_memory_cli.py runs it",
-    "wipes_schema.py": "tests/contract/test_wipe_store.py runs it",
-    "accounts_schema.py": "tests/storage/test_rollups.py and tests/contract run it",
-    "memory_accounts.py": "tests/contract: one suite over every backend",
-    "patterns.py": "tables only; tests/reuse/test_moment.py and test_cacheable.py say what they decide",
-    "verbs.py": "tables only; tests/reuse/test_effects.py says what they decide",
-    "lexicon_en.py": "tables only; tests/reuse/test_question.py and test_align.py say what they decide",
-    "lexicon_es.py": "tables only; as lexicon_en.py",
-    "filler_en.py": "tables only; tests/reuse/test_filler.py says what they decide",
-    "filler_es.py": "tables only; as filler_en.py",
-    "frames_en.py": "tables only; tests/reuse/test_frames.py says what they decide",
-    "frames_es.py": "tables only; as frames_en.py",
-    "english.py": "tables only; tests/reuse/test_standing.py says what they decide",
-    "spanish.py": "tables only; as english.py",
-    "vocabulary.py": "tables only; as english.py",
-    "sentence.py": "a part of the package that tests/reuse/test_standing.py tests",
+    "reuse/filler_en.py": "tables only; tests/reuse/test_filler.py says what they decide",
+    "reuse/filler_es.py": "tables only; tests/reuse/test_filler.py says what they decide",
+    "reuse/frames_en.py": "tables only; tests/reuse/test_frames.py says what they decide",
+    "reuse/frames_es.py": "tables only; tests/reuse/test_frames.py says what they decide",
+    "reuse/lexicon_en.py": _LEXICON,
+    "reuse/lexicon_es.py": _LEXICON,
+    "reuse/patterns.py": "tables only; tests/reuse/test_moment.py, tests/reuse/test_cacheable.py",
+    "reuse/standing/english.py": "tables only; tests/reuse/test_standing.py says what they decide",
+    "reuse/standing/sentence.py": "a part of the package that tests/reuse/test_standing.py tests",
+    "reuse/standing/spanish.py": "tables only; tests/reuse/test_standing.py says what they decide",
+    "reuse/standing/vocabulary.py": "tables only; tests/reuse/test_standing.py says what they decide",
+    "reuse/verbs.py": "tables only; tests/reuse/test_effects.py says what they decide",
+    "storage/accounts.py": "tests/contract/test_accounts.py and tests/contract/test_contents.py run what is off",
+    "storage/accounts_schema.py": "SQL only; tests/storage/test_rollups.py and tests/contract/test_accounts.py run it",
+    "storage/memory_accounts.py": "tests/contract/test_accounts.py: one suite over every backend",
+    "storage/wipes_schema.py": "SQL only; tests/contract/test_wipe_store.py runs it",
+    "types/account.py": _DATA,
+    "types/answer.py": _DATA,
+    "types/base.py": _DATA,
+    "types/ledger.py": _DATA,
+    "types/memory.py": _DATA,
+    "types/plan.py": _DATA,
+    "types/request.py": _DATA,
+    "types/reuse.py": _DATA,
+    "wire/merge.py": "tests/wire/test_accumulate.py: its rules are an accumulator's",
 }
 
+_NAMED_TEST = re.compile(r"tests/[\w/]+\.py")
 
-def missing() -> list[str]:
-    wanted = []
-    for module in sorted((ROOT / "proxy").rglob("*.py")):
-        path = module.relative_to(ROOT / "proxy")
-        if path.name.startswith("__") or path.name in ELSEWHERE or path.parts[0] in ELSEWHERE:
-            continue
-        test = Path("tests") / path.with_name(f"test_{path.name}")
-        if not (ROOT / test).exists():
-            wanted.append(f"proxy/{path} has no {test}")
-    return wanted
+
+def missing(root: Path, elsewhere: Mapping[str, str]) -> list[str]:
+    """What is wrong, a line each: modules without a test, and entries of `elsewhere` that do not hold any more."""
+    modules = {path.relative_to(root / "proxy").as_posix(): path for path in (root / "proxy").rglob("*.py")}
+    wrong = []
+    for name, module in sorted(modules.items()):
+        test = Path("tests") / Path(name).with_name(f"test_{module.name}")
+        tested = (root / test).exists()
+        if name in elsewhere and tested:
+            wrong.append(f"proxy/{name} is said to be tested elsewhere, and has {test.as_posix()}")
+        elif not tested and name not in elsewhere and not module.name.startswith("__"):
+            wrong.append(f"proxy/{name} has no {test.as_posix()}")
+    for name, where in elsewhere.items():
+        if name not in modules:
+            wrong.append(f"proxy/{name} is said to be tested elsewhere, and is not there")
+        wrong.extend(
+            f"proxy/{name} is said to be tested by {test}, which is not there"
+            for test in _NAMED_TEST.findall(where)
+            if not (root / test).is_file()
+        )
+    return wrong
 
 
 if __name__ == "__main__":
-    problems = missing()
+    problems = missing(ROOT, ELSEWHERE)
     print("\n".join(problems) or "every module has its tests")
     sys.exit(bool(problems))

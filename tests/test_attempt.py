@@ -157,6 +157,7 @@ def test_timings_are_a_copy(attempts: Attempts) -> None:
     assert before == {}
 
 
+@pytest.mark.note("1.3/5")
 async def test_the_log_says_where_and_not_what(attempts: Attempts, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "proxy.attempt"):
         await attempts.run("plan", raises(), fallback="", deadline=5.0)

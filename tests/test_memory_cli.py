@@ -157,6 +157,7 @@ def test_a_table_tells_what_is_remembered_newest_first(olvido: Olvido) -> None:
     assert oldest.endswith("personal  ciudad  vivo en Rosario")
 
 
+@pytest.mark.note("9.4/3")
 @pytest.mark.parametrize(
     ("options", "numbers"),
     [
@@ -403,6 +404,7 @@ def test_what_is_not_clear_or_not_there_forgets_nothing(arguments: list[str], st
 # --- confirm ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("1.1/12")
 def test_a_confirmed_fact_is_active_again(olvido: Olvido) -> None:
     old = fact(created_at=time() - 200 * DAY, last_confirmed_at=time() - 200 * DAY, links=(b"l",))
     olvido.known(ANA, old)

@@ -226,6 +226,7 @@ def test_an_answer_and_a_session_stay_with_the_key_and_the_user_they_belong_to(
 # --- only what is complete is kept ----------------------------------------------------------------------------------
 
 
+@pytest.mark.note("1.3/3")
 @pytest.mark.parametrize(
     ("fault", "stream", "kept"),
     [
@@ -410,6 +411,7 @@ FAILING = [
 AFTER = {"store", "ledger"}  # when the answer is on its way already
 
 
+@pytest.mark.note("0/4")
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(
     ("stage", "parts"), FAILING, ids=[f"{stage}-{number}" for number, (stage, _) in enumerate(FAILING)]

@@ -187,6 +187,7 @@ async def test_a_little_is_counted_where_it_is_and_much_in_a_thread(fresh: Token
     assert executor.submitted == 1
 
 
+@pytest.mark.note("5.1/4")
 async def test_what_was_counted_before_is_not_counted_again(fresh: TokenCounter, executor: Executor) -> None:
     first = messages(user(LONG))
     then = messages(user(LONG), assistant("sure"), user("thanks"))

@@ -142,6 +142,7 @@ def test_the_facts_of_a_scope_are_told_newest_first_with_all_that_is_known(proxy
     assert first["id"] == new.id
 
 
+@pytest.mark.note("9.4/3")
 @pytest.mark.parametrize(
     ("days", "differing", "status"),
     [
@@ -417,6 +418,7 @@ def test_an_edited_value_is_a_new_fact_in_place_of_the_old_one(proxy: Proxy) -> 
     assert proxy.of(scope) == [new, old]
 
 
+@pytest.mark.note("1.1/12")
 @pytest.mark.parametrize(("days", "before"), [(100, "retrieval-only"), (200, "stale")])
 def test_a_confirmed_fact_is_active_again(days: int, before: str, proxy: Proxy) -> None:
     scope, fact = proxy.known(age=days * DAY)
@@ -537,6 +539,7 @@ def test_with_a_token_nobody_else_learns_or_changes_anything(authorization: str,
     assert [each["value"] for each in told] == [fact.value]
 
 
+@pytest.mark.note("1.3/1", "4/1")
 def test_contents_are_not_kept_by_anything_on_the_way(proxy: Proxy) -> None:
     scope, fact = proxy.known()
     for answer in attempts(proxy, scope, fact, {}):

@@ -42,6 +42,7 @@ def outcome(path: Path) -> Config | ConfigError:
         return error
 
 
+@pytest.mark.note("1.3/1")
 def test_without_a_file_it_serves_kimi_on_loopback_with_the_clients_key() -> None:
     config = load(None, {})
     (upstream,) = config.upstreams

@@ -60,6 +60,7 @@ async def cache(backend: Backend, tmp_path: Path) -> AsyncIterator[AnswerCache]:
 
 
 class TestAnswerCache:
+    @pytest.mark.note("9.3/1")
     async def test_an_answer_comes_back_as_it_was(self, cache: AnswerCache) -> None:
         plain = replace(ANSWER, streamed=False, completion=bytes(range(256)), created_at=1001.5)
         await cache.put("a/", "k1", ANSWER, ttl=60)
@@ -71,6 +72,7 @@ class TestAnswerCache:
         assert await cache.get("a/", "k", now=1000) is None
         assert await cache.delete("a/", "k") is False
 
+    @pytest.mark.note("5.1/1")
     @pytest.mark.parametrize(("now", "there"), [(1000.0, True), (1059.9, True), (1060.0, False), (9999.0, False)])
     async def test_an_answer_expires_by_the_callers_clock(self, cache: AnswerCache, now: float, there: bool) -> None:
         await cache.put("a/", "k", ANSWER, ttl=60)

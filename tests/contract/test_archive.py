@@ -122,6 +122,7 @@ class TestArchive:
         assert vectors is not None
         assert vectors.tolist() == VECTORS.tolist()
 
+    @pytest.mark.note("1.3/7")
     @pytest.mark.parametrize("flushed", [True, False])
     async def test_vectors_that_were_missing_may_come_later(self, archive: Archive, flushed: bool) -> None:
         archive.add("a/", FIRST, None)
@@ -198,6 +199,7 @@ class TestArchive:
         assert set(seen.gone) == {FIRST.link, SECOND.link, SECOND.utterances[0].link}
         assert await archive.turns("a/", 0, NOW) == seen
 
+    @pytest.mark.note("1.2/8", "7 NO/1")
     async def test_a_turn_is_pruned_when_its_time_has_passed(self, archive: Archive) -> None:
         archive.add("a/", FIRST, None)
         archive.add("b/", SECOND, None)

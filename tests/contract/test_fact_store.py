@@ -70,6 +70,7 @@ async def store(backend: Backend, tmp_path: Path) -> AsyncIterator[FactStore]:
 
 
 class TestFactStore:
+    @pytest.mark.note("1.1/2")
     async def test_a_fact_comes_back_as_it_was_at_once_and_when_it_is_durable(self, store: FactStore) -> None:
         store.put("a/", [FACT])
         assert await store.all("a/") == [FACT]
@@ -103,6 +104,7 @@ class TestFactStore:
         store.put("a/", [NEW, newer])
         assert await store.all("a/") == [newer]
 
+    @pytest.mark.note("9.1/1")
     async def test_what_was_superseded_stays_beside_what_took_its_place(self, store: FactStore) -> None:
         store.put("a/", [NEW])
         second = replace(NEW, id="f-2", value="I left the team", created_at=NOW + 5)

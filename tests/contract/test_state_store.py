@@ -55,6 +55,7 @@ async def kept(store: StateStore, scope: str = "a/") -> list[int]:
 
 
 class TestStateStore:
+    @pytest.mark.note("4/4")
     @pytest.mark.parametrize("state", [b"", b'{"turns":1}', bytes(range(256)) * 100])
     async def test_a_state_comes_back_at_once_and_when_it_is_durable(self, store: StateStore, state: bytes) -> None:
         store.put("a/", "s", LINKS[0], NOW, state)

@@ -283,6 +283,7 @@ steps = st.lists(
 )
 
 
+@pytest.mark.long
 @given(steps=steps)
 @example([("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("wipe", "a/", 1)])
 @example([("wipe", "a/", 2), ("forget", "a/", 2), ("restore", "a/", 1)])

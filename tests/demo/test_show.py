@@ -23,6 +23,7 @@ def rows_under(said: str, *heads: str) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.long
 def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str], embedding_folder: Path) -> None:
     assert embedding_folder.is_dir()
     assert show.run(0, stay=False, short=True) == 0

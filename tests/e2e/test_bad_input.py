@@ -661,6 +661,7 @@ SCHEMA = schemathesis.openapi.from_dict(yaml.safe_load(Path(__file__).with_name(
 OPERATION = SCHEMA[CHAT]["POST"]
 
 
+@pytest.mark.long
 @at_random(50)
 @given(OPERATION.as_strategy(generation_mode=GenerationMode.POSITIVE))
 def test_whatever_fits_the_schema_gets_the_upstreams_answer(strict: Proxy, case: Case[Any]) -> None:
@@ -670,6 +671,7 @@ def test_whatever_fits_the_schema_gets_the_upstreams_answer(strict: Proxy, case:
     assert answer.content == COMPLETION or "exact" in answer.headers["x-olvido-source"]
 
 
+@pytest.mark.long
 @at_random(75)
 @given(OPERATION.as_strategy(generation_mode=GenerationMode.NEGATIVE))
 def test_whatever_does_not_is_refused_or_passed_on(strict: Proxy, case: Case[Any]) -> None:

@@ -260,6 +260,7 @@ def tables_with(proxy: Proxy, text: str) -> list[str]:
     return sorted(found)
 
 
+@pytest.mark.long
 def test_a_kill_loses_no_fact_no_turn_and_no_place_in_the_conversation(
     demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path
 ) -> None:

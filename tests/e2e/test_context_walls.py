@@ -117,6 +117,7 @@ def scope_of(services: Services, key: str = KEY) -> str:
 # --- scopes ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("1.1/8")
 async def test_what_somebody_states_stands_in_their_next_conversation(services: Services, running: Upstream) -> None:
     await Talk(services, running).say(NICKNAME)
     prompt = await Talk(services, running).say("Hello!")
@@ -127,6 +128,7 @@ async def test_what_somebody_states_stands_in_their_next_conversation(services: 
     assert prompt.got.plan.startswith("managed")
 
 
+@pytest.mark.note("1.1/8")
 async def test_or_where_it_is_asked_for(services: Services, running: Upstream) -> None:
     await Talk(services, running).say(ALLERGY)
     assert holds(await Talk(services, running).say(ASKING), "soy alérgica al maní")

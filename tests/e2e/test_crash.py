@@ -58,6 +58,7 @@ async def load_until_killed(proxy: Proxy, seconds: float) -> tuple[dict[str, flo
     return answered, killed
 
 
+@pytest.mark.long
 async def test_a_kill_under_load_loses_at_most_the_last_second_and_corrupts_nothing(
     demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def refuses(proxy: Proxy) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_at_shutdown_what_does_not_end_is_cut_and_recorded(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
     proxy = start_proxy({**config(demo), "server": {"drain": 1}})
     asked = chat("40 words", stream=True)
@@ -123,6 +125,7 @@ def test_at_shutdown_what_does_not_end_is_cut_and_recorded(demo: Demo, start_pro
     eventually(lambda: demo.arrived()[0].closed_early)
 
 
+@pytest.mark.long
 def test_at_shutdown_who_has_no_answer_yet_is_told_why(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
     proxy = start_proxy({**config(demo), "server": {"drain": 1}})
     with ThreadPoolExecutor(1) as executor:
@@ -133,6 +136,7 @@ def test_at_shutdown_who_has_no_answer_yet_is_told_why(demo: Demo, start_proxy: 
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "shutting_down")
 
 
+@pytest.mark.long
 def test_a_terminal_that_hangs_up_does_not_end_it(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
     proxy = start_proxy(config(demo))
     proxy.process.send_signal(signal.SIGHUP)
@@ -140,6 +144,7 @@ def test_a_terminal_that_hangs_up_does_not_end_it(demo: Demo, start_proxy: Calla
     assert proxy.http.post(CHAT, json=chat("hi")).status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "part"), [("olvido.db", "database"), ("answers/cache.db", "answers")])
 def test_with_a_damaged_file_it_starts_serves_and_says_so(
     file: str, part: str, demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path
@@ -156,6 +161,7 @@ def test_with_a_damaged_file_it_starts_serves_and_says_so(
     assert len(proxy.complaints()) == 1
 
 
+@pytest.mark.long
 def test_on_a_full_disk_requests_are_answered_and_afterwards_all_is_well(
     demo: Demo, start_proxy: Callable[..., Proxy]
 ) -> None:
@@ -185,6 +191,7 @@ def test_on_a_full_disk_requests_are_answered_and_afterwards_all_is_well(
     eventually(lambda: answers(1)[0].headers["x-olvido-source"] == "exact")
 
 
+@pytest.mark.long
 def test_when_the_files_are_damaged_while_it_runs_requests_are_answered(
     demo: Demo, start_proxy: Callable[..., Proxy]
 ) -> None:
@@ -202,6 +209,7 @@ def test_when_the_files_are_damaged_while_it_runs_requests_are_answered(
     assert proxy.stop() in (0, -15)
 
 
+@pytest.mark.long
 def test_when_the_storage_folder_vanishes_requests_are_answered(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
     proxy = start_proxy(config(demo))
     proxy.http.post(CHAT, json=chat("hi", temperature=0))

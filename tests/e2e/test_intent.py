@@ -71,6 +71,7 @@ def test_the_server_answers_before_the_model_has_loaded(started: tuple[Proxy, ht
     wait_until_warm(proxy)
 
 
+@pytest.mark.note("5.4/4", "9.3/2")
 def test_the_answer_comes_back_with_the_systems_line_and_the_upstream_is_not_asked(demo: Demo, warm: Proxy) -> None:
     first = asked(warm, ASKED, key="sk-json").json()["choices"][0]["message"]["content"]
     demo.clear()
@@ -163,6 +164,7 @@ def test_reported_as_wrong_it_is_not_given_again(warm: Proxy) -> None:
     assert warm.metric("olvido_reuse_reports_total", kind="wrong") == 1
 
 
+@pytest.mark.long
 def test_what_was_kept_is_there_after_a_restart(
     config: dict[str, Any], start_proxy: Callable[..., Proxy], tmp_path: Path
 ) -> None:
@@ -175,6 +177,7 @@ def test_what_was_kept_is_there_after_a_restart(
     assert ask(after, AGAIN, key="sk-restart").headers["x-olvido-source"] == "intent"
 
 
+@pytest.mark.long
 def test_torch_is_not_in_the_serving_process(warm: Proxy) -> None:
     maps = Path(f"/proc/{warm.process.pid}/maps")
     if not maps.exists():

@@ -35,6 +35,7 @@ def source(answer: httpx.Response) -> str:
 # --- both forms -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("4.1/1")
 @pytest.mark.parametrize("asked", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("again", [False, True], ids=["to JSON", "to SSE"])
 @pytest.mark.parametrize("first", [False, True], ids=["JSON", "SSE"])
@@ -73,6 +74,7 @@ def comparable(value: Json) -> Json:
     return [comparable(item) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.note("4/3")
 def test_a_reused_json_answer_is_the_upstreams_own_bytes_and_says_its_age(demo: Demo, proxy: Proxy) -> None:
     first, again = (proxy.http.post(CHAT, json=chat("say: own bytes", temperature=0)) for _ in range(2))
     assert again.content == first.content
@@ -268,6 +270,7 @@ def text(answer: httpx.Response) -> str:
     )
 
 
+@pytest.mark.note("7 NO/3")
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 async def test_identical_requests_at_once_are_one_upstream_call(
     stream: bool, demo: Demo, proxy: Proxy, crowd: httpx.AsyncClient

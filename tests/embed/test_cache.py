@@ -1,9 +1,11 @@
 import numpy as np
+import pytest
 
 from proxy.embed.cache import VectorCache, text_key
 from tests.embed.engines import vector, vectors
 
 
+@pytest.mark.note("5.1/3")
 def test_the_least_recently_used_vector_leaves() -> None:
     cache = VectorCache(entries=2)
     cache.put(b"a", vector("a"))

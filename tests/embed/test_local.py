@@ -48,6 +48,7 @@ def test_an_export_that_is_there_is_served_without_torch(embedding_folder: Path)
     assert serve(BUILTIN, embedding_folder) == ["ready ", "2 minilm-l6-v2/int8/3", "[] []"]
 
 
+@pytest.mark.long
 def test_a_model_by_its_folder_is_exported_without_torch_in_the_serving_process(tiny: Path, tmp_path: Path) -> None:
     model = str(tiny)
     state, version, loaded = serve(model, tmp_path / "kept")

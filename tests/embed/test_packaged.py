@@ -11,6 +11,8 @@ from proxy.embed.exported import write
 from proxy.embed.session import Session
 from proxy.embed.source import BUILTIN, source_of
 
+pytestmark = pytest.mark.long  # the model is made from the package, several times
+
 
 def test_it_is_made_without_torch_and_gives_vectors(tmp_path: Path) -> None:
     made = packaged.made(source_of(BUILTIN))

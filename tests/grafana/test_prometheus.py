@@ -63,6 +63,7 @@ def prometheus(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield prometheus
 
 
+@pytest.mark.long
 @needs_prometheus
 def test_every_expression_has_an_answer(prometheus: Prometheus) -> None:
     asked = {where: filled(expression) for where, expression in expressions().items() if where not in UNANSWERED}
@@ -79,12 +80,14 @@ def test_every_expression_has_an_answer(prometheus: Prometheus) -> None:
         pytest.fail("no answer to " + "; ".join(f"{where}: {asked[where]}" for where in sorted(silent)))
 
 
+@pytest.mark.long
 @needs_prometheus
 def test_nothing_is_left_unanswered_without_need(prometheus: Prometheus) -> None:
     every = expressions()
     assert [where for where in UNANSWERED if prometheus.ask(filled(every[where]))] == []
 
 
+@pytest.mark.long
 @needs_prometheus
 def test_the_load_made_everything_happen(prometheus: Prometheus) -> None:
     """Else an expression could have an answer because its metric begins at 0."""

@@ -50,6 +50,7 @@ def window(told: Told) -> str:
 # --- section 1: what is kept ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("1.1/4")
 @pytest.mark.parametrize(
     ("said", "domain", "confidence", "holds"),
     [
@@ -69,6 +70,7 @@ def test_the_three_examples_of_facts_are_kept_in_the_users_words(
     assert found.value in said
 
 
+@pytest.mark.note("1.1/2", "1.2/2")
 def test_a_fact_a_turn_and_a_summary_have_the_fields_of_the_note() -> None:
     def names(*kinds: type) -> set[str]:
         return {each.name for kind in kinds for each in fields(kind)}
@@ -82,6 +84,7 @@ def test_a_fact_a_turn_and_a_summary_have_the_fields_of_the_note() -> None:
     assert names(Summary) >= {"topic", "discussed", "outcome", "decisions", "open_questions"}
 
 
+@pytest.mark.note("1.1/11")
 def test_facts_grow_old_by_the_notes_days_unless_configured() -> None:
     memory = Config().memory
     ages = (memory.unconfirmed_after, memory.stale_after, memory.drop_low_after)
@@ -97,6 +100,7 @@ def kept(told: Told) -> int:
     return len(told.managed.state.open)
 
 
+@pytest.mark.note("2.2/1", "9.1/2")
 def test_folded_strictly_the_oldest_turn_leaves_as_soon_as_there_is_one_too_many() -> None:
     done = Teller(limit=4_000, rates=WARM).tell(*conversation(9, 100), profile=STRICT)
     assert [kept(told) for told in done] == [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]
@@ -104,6 +108,7 @@ def test_folded_strictly_the_oldest_turn_leaves_as_soon_as_there_is_one_too_many
     assert "3: tea" in window(done[-1])
 
 
+@pytest.mark.note("2.2/2")
 def test_above_three_quarters_of_the_limit_turns_are_summarised_without_waiting_for_a_profit() -> None:
     cheap = Rates(cached=0.1, write=1.0)  # a prompt that is far from its limit is left alone at such a price
     done = Teller(limit=4_000, rates=cheap).tell(*conversation(60, 300))
@@ -118,6 +123,7 @@ def test_above_three_quarters_of_the_limit_turns_are_summarised_without_waiting_
     assert any(is_folded for size, is_folded in after if size > 3_000)
 
 
+@pytest.mark.note("1.2/7", "2.2/4")
 def test_who_asks_to_change_the_subject_has_the_window_emptied_into_summaries() -> None:
     said = conversation(5, 200)[:-1]
     told = Teller(limit=4_000, rates=COLD).tell(*said, user("Cambiemos de tema: ¿qué cocino hoy?"))[-1]
@@ -127,6 +133,7 @@ def test_who_asks_to_change_the_subject_has_the_window_emptied_into_summaries() 
     assert "4: tea" not in window(told)
 
 
+@pytest.mark.note("2.4/3")
 def test_a_summary_is_written_once_and_leaves_when_the_slots_are_full() -> None:
     done = Teller(limit=4_000, rates=COLD).tell(*conversation(30, 150), profile=STRICT)
     folds = [told.managed.state.fold for told in done]
@@ -142,12 +149,14 @@ def test_a_summary_is_written_once_and_leaves_when_the_slots_are_full() -> None:
 # --- sections 3 and 6: how large a prompt is --------------------------------------------------------------------------
 
 
+@pytest.mark.note("3.2/2")
 def test_the_parts_of_the_delta_add_up_to_the_notes() -> None:
     summaries = LEAN.summaries.slots * LEAN.summaries.tokens
     pending = 300  # results of the call under way: sent whole, whatever they are
     assert LEAN.facts.tokens + summaries + LEAN.window.tokens + pending == DELTA
 
 
+@pytest.mark.note("3.2/5", "6/1")
 def test_twenty_turns_of_eight_thousand_tokens_are_sent_as_the_system_prompt_and_the_delta() -> None:
     known = Memory(standing=(fact("no hedging", name="f-1"),), facts=frozenset({"f-1"}))
     told = Teller(limit=4_000, rates=WARM).tell(*conversation(20), profile=STRICT, memory=known)[-1]
@@ -156,6 +165,7 @@ def test_twenty_turns_of_eight_thousand_tokens_are_sent_as_the_system_prompt_and
     assert told.tokens <= 0.2 * told.managed.original + SYSTEM  # "80 % saved", the system prompt apart
 
 
+@pytest.mark.note("0/1", "6/2", "7 NO/4")
 @pytest.mark.parametrize("fold", ["economic", "strict"])
 @pytest.mark.parametrize("rates", [WARM, COLD])
 def test_a_prompt_does_not_grow_with_the_conversation(fold: str, rates: Rates) -> None:
@@ -166,6 +176,7 @@ def test_a_prompt_does_not_grow_with_the_conversation(fold: str, rates: Rates) -
     assert done[-1].managed.original > 12_000
 
 
+@pytest.mark.note("3.3/2")
 def test_no_fact_is_repeated_that_the_messages_behind_it_say() -> None:
     teller = Teller(limit=4_000, rates=COLD)
     said = [system("be brief"), user("Prefiero té sin azúcar."), assistant("Bien.")]
@@ -187,6 +198,7 @@ def test_no_fact_is_repeated_that_the_messages_behind_it_say() -> None:
 # --- section 4: what is not sent --------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("1.3/2")
 def test_of_what_tools_have_answered_only_the_newest_is_sent_whole() -> None:
     agent = profile(BUILT_IN["agent"], tool_results={"keep": 1})
     said: list[Said] = [system("look things up"), user("what is in all of the files?")]
@@ -199,6 +211,7 @@ def test_of_what_tools_have_answered_only_the_newest_is_sent_whole() -> None:
     assert all(len(each) < 400 for each in results[:-2])
 
 
+@pytest.mark.note("4.1/5")
 def test_where_a_prompt_is_too_large_summaries_leave_before_the_last_turns_do() -> None:
     teller = Teller(limit=1_000, rates=COLD)
     small = profile(LEAN, window={"tokens": 60})
@@ -217,6 +230,7 @@ def test_where_a_prompt_is_too_large_summaries_leave_before_the_last_turns_do() 
     assert kept(after) == kept(before)
 
 
+@pytest.mark.note("4.1/4")
 def test_a_question_alone_above_the_limit_is_sent_whole_and_said_to_be_over_it() -> None:
     done = Teller(limit=4_000, rates=WARM).tell(*conversation(5)[:-1], user(words(5_000)))
     assert done[-1].managed.kind == "over-budget"
@@ -270,6 +284,7 @@ async def remembered(services: Services) -> list[Fact]:
     return found
 
 
+@pytest.mark.note("1.1/13", "1.2/6", "7 SÍ/1", "8/1", "8/2")
 async def test_what_was_decided_yesterday_is_in_the_prompt_of_who_asks_today(
     services: Services, running: Upstream
 ) -> None:
@@ -302,6 +317,7 @@ async def test_what_was_decided_yesterday_is_in_the_prompt_of_who_asks_today(
     assert (again.id, again.last_confirmed_at) == (decided.id, NOW + DAY)
 
 
+@pytest.mark.note("9.4/2")
 async def test_a_prompt_above_its_limit_is_counted(services: Services) -> None:
     said = [user("hi"), assistant("hello"), user("word " * 5_000)]
     await say(services, "long", NOW, said)
@@ -310,6 +326,7 @@ async def test_a_prompt_above_its_limit_is_counted(services: Services) -> None:
     assert total(services, "olvido_plans_total", kind="over-budget") >= 1
 
 
+@pytest.mark.note("9.4/1")
 async def test_the_ledger_tells_tokens_by_session(services: Services) -> None:
     for session in ("a", "b", "a"):
         await say(services, session, NOW, [user(f"hello {next(_numbers)}")])

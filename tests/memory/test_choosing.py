@@ -34,6 +34,7 @@ def test_standing_facts_are_pinned_active_one_of_a_key_and_the_newest_first() ->
         assert [fact.value for fact in standing(order, 4 * DAY, DECAY)] == ["new", "other"]
 
 
+@pytest.mark.note("1.1/10")
 def test_a_standing_fact_that_grew_old_comes_up_by_relevance_only() -> None:
     old = a_fact(pinned=True)
     assert standing([old], 91 * DAY, DECAY) == ()
@@ -55,23 +56,27 @@ def chosen(
     return [fact.value for fact in found]
 
 
+@pytest.mark.note("0/2", "1.1/9", "6/3", "7 SÍ/5")
 def test_the_facts_that_a_question_is_about_are_chosen() -> None:
     facts = [a_fact("vivo en Tandil", id="f-a", key="residence"), a_fact("uso Linux en casa", id="f-b")]
     assert chosen(facts, "¿Cómo instalo Docker en Linux?") == ["uso Linux en casa"]
     assert chosen(facts, "¿Cuánto dura un partido?") == []
 
 
+@pytest.mark.note("5.1/3")
 def test_where_meaning_is_known_it_weighs_more_than_words() -> None:
     facts = [a_fact("soy celíaca", id="f-a", key="diet"), a_fact("como a las nueve", id="f-b", key="schedule")]
     assert chosen(facts, "¿A qué hora como pan?", cosines={"f-a": 0.8, "f-b": 0.1})[0] == "soy celíaca"
 
 
+@pytest.mark.note("3.3/2")
 def test_what_the_last_turns_say_is_not_said_again() -> None:
     facts = [a_fact("uso Linux 6 en casa")]
     assert chosen(facts, "¿Linux?", said=("Bueno, en casa uso Linux 6 siempre",)) == []
     assert chosen(facts, "¿Linux?", said=("Bueno, en casa uso Linux 7 siempre",)) == ["uso Linux 6 en casa"]
 
 
+@pytest.mark.note("3.2/1", "7 NO/5")
 @given(st.integers(min_value=0, max_value=40))
 def test_facts_keep_within_their_budget(tokens: int) -> None:
     facts = [a_fact(f"uso Linux {number}", id=f"f-{number}", key=f"linux-{number}") for number in range(9)]

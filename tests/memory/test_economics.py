@@ -249,6 +249,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
 ]
 
 
+@pytest.mark.note("2.2/1")
 @pytest.mark.parametrize(
     ("at", "prompt", "books", "terms", "expected"),
     [row[1:] for row in DECISIONS],
@@ -325,6 +326,7 @@ def test_without_a_limit_no_moment_of_any_conversation_costs_more_than_pass_thro
     assert all(spent <= plain + 1e-6 for spent, plain in zip(accumulate(costs), accumulate(baselines), strict=True))
 
 
+@pytest.mark.note("2.1/9")
 @given(conversations(), CACHES)
 def test_under_a_limit_prompts_stay_within_it_and_costs_within_the_regret(
     said: list[tuple[int, int]], at: Rates
@@ -339,6 +341,7 @@ def test_under_a_limit_prompts_stay_within_it_and_costs_within_the_regret(
     )
 
 
+@pytest.mark.note("6/5")
 @pytest.mark.parametrize("ratio", [0.1, 0.17, 0.25, 0.5, 1.0])
 def test_a_long_conversation_costs_a_fraction_and_its_prompt_stops_growing(ratio: float) -> None:
     baselines, costs, sizes = bills([(40, 80)] * 300, Rates(ratio, 1.0), LEAN)

@@ -51,6 +51,7 @@ def calls(name: str, arguments: str) -> dict[str, Any]:
     return {"content": None, "tool_calls": [{"id": "a", "function": {"name": name, "arguments": arguments}}]}
 
 
+@pytest.mark.note("3.3/5", "7 SÍ/7")
 @pytest.mark.parametrize(
     ("answer", "response_format", "expected"),
     [
@@ -89,6 +90,7 @@ def test_a_schema_that_lies_elsewhere_is_not_fetched(tmp_path: Path) -> None:
     assert passed({"content": "{}"}, schema, []) is False
 
 
+@pytest.mark.note("3.3/1", "3.3/3", "7 NO/7")
 @pytest.mark.parametrize(
     ("wanted", "used", "valid", "expected"),
     [
@@ -112,6 +114,7 @@ def test_no_built_in_profile_leaves_instructions_out() -> None:
     assert all(profile.elide == NONE for profile in BUILT_IN.values())
 
 
+@pytest.mark.note("3.3/4")
 def test_only_what_is_elided_is_missing() -> None:
     sent = applied(SAID, EVERYTHING)
     assert sent.system is not None
@@ -165,6 +168,7 @@ def going(requests: int, *, tokens: int = 500, books: Books = RICH) -> Going:
     return Going(tokens, tokens - 20, requests, books)
 
 
+@pytest.mark.note("3.3/6")
 @pytest.mark.parametrize(
     ("before", "may", "state", "rates", "expected"),
     [

@@ -26,6 +26,7 @@ STATED = [
 ]
 
 
+@pytest.mark.note("1.1/5", "9.1/3")
 @pytest.mark.parametrize(("message", "domain", "key", "value"), STATED)
 def test_what_is_stated_is_kept_in_the_users_words(message: str, domain: str, key: str, value: str) -> None:
     (statement,) = extract(message)
@@ -93,11 +94,13 @@ NOTHING = [
 ]
 
 
+@pytest.mark.note("1.1/7")
 @pytest.mark.parametrize("message", NOTHING)
 def test_nothing_is_taken_from_questions_hypotheses_quotations_and_passing_states(message: str) -> None:
     assert extract(message) == ()
 
 
+@pytest.mark.note("1.1/5")
 @pytest.mark.parametrize(
     "message",
     [
@@ -119,6 +122,7 @@ def test_standing_instructions_are_pinned_preferences(message: str) -> None:
     assert (statement.pinned, statement.domain, statement.confidence) == (True, "preferences", "high")
 
 
+@pytest.mark.note("1.1/4")
 @pytest.mark.parametrize(
     ("message", "confidence"),
     [
@@ -133,6 +137,7 @@ def test_what_shall_be_remembered_is_surer_than_what_is_told(message: str, confi
     assert statement.confidence == confidence
 
 
+@pytest.mark.note("1.1/6")
 @pytest.mark.parametrize(
     ("message", "stance"),
     [

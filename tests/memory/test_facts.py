@@ -38,6 +38,7 @@ def _link(turn: int) -> bytes:
     return turn.to_bytes(16)
 
 
+@pytest.mark.note("1.1/14")
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -79,6 +80,7 @@ def test_what_does_not_contradict_stands_side_by_side(one: str, other: str) -> N
     assert len(current(told(one, other))) == 2
 
 
+@pytest.mark.note("1.1/13")
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -149,6 +151,7 @@ def test_the_order_of_confirmations_does_not_matter(order: list[int]) -> None:
     assert confirmed(order) == confirmed([2, 3, 4, 5])
 
 
+@pytest.mark.note("1.1/10", "1.1/11", "1.1/15", "7 SÍ/6", "7 NO/6")
 @pytest.mark.parametrize(
     ("days", "confidence", "expected"),
     [
@@ -195,6 +198,7 @@ def test_what_is_stale_or_history_becomes_nothing_else(fact: Fact) -> None:
     assert next_status(fact, 0.0, DECAY) is None
 
 
+@pytest.mark.note("1.1/16")
 def test_a_superseded_fact_is_nothing_else() -> None:
     assert status(a_fact(superseded_by="f-2"), 0.0, DECAY) == "superseded"
 

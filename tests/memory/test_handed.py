@@ -190,6 +190,7 @@ HANDED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.note("1.1/7")
 @pytest.mark.parametrize(("parts", "mine", "theirs"), HANDED.values(), ids=HANDED)
 def test_the_users_own_words_are_told_from_what_is_handed_over(
     parts: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, ...]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 
 from proxy.memory.draft import FRAMING, thinking
@@ -220,6 +221,7 @@ INVARIANTS = (
 )
 
 
+@pytest.mark.note("1.3/8", "2.1/9", "3.1/2", "4.1/3", "7 SÍ/4")
 @given(setting=SETTINGS, told=steps())
 @settings(max_examples=EXAMPLES)
 def test_every_plan_keeps_the_invariants(setting: Setting, told: list[Step]) -> None:

@@ -1,14 +1,10 @@
-"""The table in proxy/memory/README.md: every test, file and number that it names is there, and nothing of the
-architecture note is missing from it."""
+"""The table in proxy/memory/README.md: it names the tests that are marked with its items, every file and number that it
+names is there, and nothing of the architecture note is missing from it."""
 
-import ast
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from proxy.config import load
 from proxy.config.values import Seconds
+from tests import notes
+from tests.notes import Row
 
-ROOT = Path(__file__).parents[2]
-NOTE = ROOT / "proxy" / "memory" / "README.md"
+ROOT, NOTE = notes.ROOT, notes.NOTE
 
 # Items of the note, by section: its tables, lists and rules, a row each.
 ITEMS = {
@@ -42,32 +39,12 @@ PHRASES = ("Otra cosa", "Cambiando de tema", "Te quería preguntar sobre", "Deja
 
 _VALUE = r"\"[^\"]+\"|[\w.,]*\w"
 _NUMBER = re.compile(rf"`([a-z]\w*(?:\.\w+)+)` = ({_VALUE})")
-_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 _FILE = re.compile(r"`((?:proxy|tests)/[\w/]+\.py)")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    section: str
-    says: str
-    where: str
-    tests: str
-
-
-def table(text: str) -> Iterator[Row]:
-    for line in text.splitlines():
-        if line.startswith("| ") and not line.startswith("| § "):
-            yield Row(*(cell.strip() for cell in line.strip("|").split(" | ")))
-
-
-ROWS = list(table(NOTE.read_text(encoding="utf-8")))
+ROWS = list(notes.table(NOTE.read_text(encoding="utf-8")))
+MARKED = notes.marked(ROOT)
 NUMBERS = sorted({found for row in ROWS for found in _NUMBER.findall(row.where)})
-
-
-@cache
-def functions(path: Path) -> frozenset[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def stands(name: str) -> Any:
@@ -101,8 +78,18 @@ def reads(value: str) -> Any:
         return yaml.safe_load(re.sub(r"(?<=\d),(?=\d{3})", "", value))
 
 
-def test_every_item_of_the_note_has_its_row() -> None:
-    assert Counter(row.section for row in ROWS) == ITEMS
+def test_every_item_of_the_note_has_its_row_in_order() -> None:
+    assert [row.item for row in ROWS] == [
+        f"{section}/{at + 1}" for section, size in ITEMS.items() for at in range(size)
+    ]
+
+
+def test_the_table_names_the_tests_that_are_marked_with_its_items() -> None:
+    assert notes.written(NOTE.read_text(encoding="utf-8"), MARKED) == NOTE.read_text(encoding="utf-8")
+
+
+def test_no_test_is_marked_with_what_is_no_item() -> None:
+    assert MARKED.keys() - {row.item for row in ROWS} == set()
 
 
 @pytest.mark.parametrize("said", [*PARAMETERS, *PHRASES])
@@ -110,14 +97,9 @@ def test_every_parameter_and_phrase_of_the_note_is_named(said: str) -> None:
     assert sum(f"`{said}`" in row.says or f'"{said}"' in row.says for row in ROWS) == 1
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.section} {row.says[:30]}")
-def test_every_row_names_tests_and_files_that_exist_or_says_whose_it_is(row: Row) -> None:
-    named = _TEST.findall(row.tests)
-    assert named or (row.tests == "—" and row.where.startswith("not ours"))
-    assert len(named) == row.tests.count("::")
-    for path, name in named:
-        assert name.startswith("test_")
-        assert name in functions(ROOT / path)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.item)
+def test_every_item_has_a_test_and_files_that_exist_or_says_whose_it_is(row: Row) -> None:
+    assert row.item in MARKED or row.where.startswith("not ours")
     assert [path for path in _FILE.findall(row.where) if not (ROOT / path).is_file()] == []
 
 

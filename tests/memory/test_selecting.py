@@ -49,6 +49,7 @@ def test_excerpts_come_in_the_order_they_were_said_and_say_what_they_cost() -> N
     assert all(excerpt.tokens == words(excerpt.text) + FRAMING for excerpt in found)
 
 
+@pytest.mark.note("0/3")
 def test_what_scores_far_below_the_best_is_left_out_though_there_is_room() -> None:
     found = {excerpt.turn for excerpt in recalled("toner for the printer", *TALK, budget=10_000)}
     assert 4 in found
@@ -120,6 +121,7 @@ def test_other_sessions_are_searched_only_if_wanted() -> None:
     assert "other" in {each.session for each in wider}
 
 
+@pytest.mark.note("4/6")
 def test_of_a_long_answer_only_the_passage_that_matters_is_recalled() -> None:
     filling = [f"Point {number}: " + "general remarks on sailing follow. " * 12 for number in range(6)]
     filling[4] = "Point 4: paint the keel with copper. " + "It keeps barnacles away. " * 12

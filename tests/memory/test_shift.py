@@ -77,17 +77,20 @@ def lines(table: str) -> list[str]:
     return table.strip().splitlines()
 
 
+@pytest.mark.note("2.3/2", "2.3/3", "2.3/4", "2.3/5")
 @pytest.mark.parametrize("text", lines(ANNOUNCED))
 def test_who_announces_another_topic_changes_it(text: str) -> None:
     assert phrase(text) == "phrase"
     assert shift(text, SERVER, since=2, near=1.0, numbers=NUMBERS) == "phrase"
 
 
+@pytest.mark.note("2.2/4")
 @pytest.mark.parametrize("text", lines(FLUSHED))
 def test_who_asks_to_leave_the_topic_empties_the_window(text: str) -> None:
     assert phrase(text) == "flush"
 
 
+@pytest.mark.note("2.3/2")
 @pytest.mark.parametrize("text", lines(NOT_ANNOUNCED))
 def test_the_same_words_elsewhere_announce_nothing(text: str) -> None:
     assert phrase(text) is None
@@ -130,11 +133,13 @@ def test_what_leans_on_the_turn_before_stays_in_its_topic_however_far_the_embedd
     assert shift(text, SERVER, since=3, near=-0.1, numbers=NUMBERS) is None
 
 
+@pytest.mark.note("2.3/6")
 def test_a_new_question_about_another_part_of_life_changes_the_topic() -> None:
     asked = "¿Qué receta de torta me recomendás para el cumpleaños?"
     assert shift(asked, SERVER, since=4, near=-0.1, numbers=NUMBERS) == "domain"
 
 
+@pytest.mark.note("2.3/1")
 def test_a_new_question_far_from_the_turn_before_changes_the_topic() -> None:
     before = [Exchange("Which suspects have a motive?", "The cannery owner, the widow, and the weighmaster's brother.")]
     asked = "How long do candles burn in an unheated room during a storm?"
@@ -156,6 +161,7 @@ def test_the_first_message_changes_no_topic() -> None:
     assert (found.continuity, found.shift, found.domain) == (None, None, "code")
 
 
+@pytest.mark.note("1.2/4")
 def test_continuity_counts_from_what_unrelated_messages_of_the_language_have() -> None:
     spanish, english = "¿Cuánto tiempo lleva el viaje?", "How long does the trip take?"
     assert continuity(spanish, (), 1.0) == continuity(english, (), 1.0) == 1.0
@@ -179,10 +185,12 @@ def test_every_packaged_model_has_its_own_row_of_what_is_unrelated(model: str) -
     assert source_of(model).version.partition("/")[0] in UNRELATED
 
 
+@pytest.mark.note("9.2/2")
 def test_every_weight_is_of_an_evidence_and_every_evidence_has_one() -> None:
     assert evidence("hola", SERVER, since=1, near=None).keys() == WEIGHTS.keys()
 
 
+@pytest.mark.note("2.3/7")
 @given(st.text(max_size=300), st.text(max_size=300), st.integers(0, 50), st.none() | st.floats(-1, 1))
 def test_any_text_is_judged_and_always_alike(message: str, earlier: str, since: int, cosine: float | None) -> None:
     before = [Exchange(earlier, message)]

@@ -25,6 +25,7 @@ def digests(shifts: str) -> list[TurnDigest]:
     return [TurnDigest(b"", 10, None, causes[each]) for each in shifts]
 
 
+@pytest.mark.note("2.4/2")
 @pytest.mark.parametrize(
     ("user", "decision"),
     [
@@ -43,6 +44,7 @@ def test_a_decision_stands_in_the_record_in_the_users_own_words(user: str, decis
     assert decision in render(summary)
 
 
+@pytest.mark.note("7 NO/2")
 @pytest.mark.parametrize(
     "user",
     [
@@ -64,6 +66,7 @@ def test_what_the_assistant_suggests_is_no_decision() -> None:
     assert summary.decisions == ()
 
 
+@pytest.mark.note("9.2/1")
 def test_a_record_has_a_whole_piece_of_each_turn_in_their_order() -> None:
     turns = [
         Told(4, "¿Qué réplica de lectura conviene para los reportes?", "Depende."),
@@ -163,6 +166,7 @@ FULL = Summary(
 )
 
 
+@pytest.mark.note("2.4/1", "7 SÍ/2")
 def test_a_record_is_one_line_without_what_is_empty() -> None:
     assert render(FULL) == (
         "{topic: read replica, discussed: [budget; region], outcome: the budget is 260 dollars a month now, "
@@ -192,6 +196,7 @@ TEXTS = st.text(max_size=200) | st.sampled_from(
 )
 
 
+@pytest.mark.note("2.1/7")
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4), st.integers(1, 80))
 def test_a_record_never_has_more_tokens_than_it_may_and_is_always_the_same(
     told: list[tuple[str, str]], most: int
@@ -206,6 +211,7 @@ def test_a_record_never_has_more_tokens_than_it_may_and_is_always_the_same(
     assert fitted(summary, most, tokens) == summary
 
 
+@pytest.mark.note("2.1/5", "2.2/3")
 @pytest.mark.parametrize(
     ("shifts", "expected"),
     [
@@ -233,6 +239,7 @@ def test_segments_tile_the_closed_turns(shifts: str, most: int) -> None:
     assert all(1 <= len(segment) <= most for segment in found)
 
 
+@pytest.mark.note("2.1/6")
 def test_the_oldest_record_leaves_its_slot_and_none_is_changed() -> None:
     records = [Summary(str(number), (), "", (), (), number, number) for number in range(6)]
     assert keep_slots(records, 4) == tuple(records[2:])

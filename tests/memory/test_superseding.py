@@ -62,6 +62,7 @@ def test_of_the_same_subject_what_was_said_last_holds(old: str, new: str) -> Non
     assert replaces(gist(new), gist(old))
 
 
+@pytest.mark.note("1.1/14")
 @pytest.mark.parametrize(("old", "new"), APART)
 def test_of_two_subjects_or_holders_both_hold(old: str, new: str) -> None:
     assert not replaces(gist(new), gist(old))

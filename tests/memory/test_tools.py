@@ -61,6 +61,7 @@ def fold(
     return to_fold(said, sizes.__getitem__, prompt, Bounds(keep, limit, pressure), rates, books)
 
 
+@pytest.mark.note("4/7")
 @pytest.mark.parametrize("said", [session(*distinct(5)), session(*[LONG] * 5)])
 def test_with_a_cold_cache_all_but_the_newest_results_leave(said: tuple[Message, ...]) -> None:
     assert fold(said, keep=2) == (3, 5, 7)
@@ -84,6 +85,7 @@ def test_a_warm_cache_waits_for_a_batch() -> None:
     assert batches[first] == tuple(range(3, 3 + 2 * (first - 5), 2))
 
 
+@pytest.mark.note("1.3/4", "3.2/4")
 def test_nothing_leaves_that_was_not_read_yet() -> None:
     unread = [result(f"callnr{number:03}", content) for number, content in enumerate(distinct(3))]
     calls = [reads(f"callnr{number:03}")["tool_calls"][0] for number in range(3)]
@@ -91,6 +93,7 @@ def test_nothing_leaves_that_was_not_read_yet() -> None:
     assert fold(said, keep=0) == ()
 
 
+@pytest.mark.note("1.3/4")
 def test_short_results_stay() -> None:
     short = "ok " * (LEAST // 2)
     assert fold(session(short, *distinct(3)), keep=1) == (5, 7)
@@ -170,6 +173,7 @@ def test_a_marker_names_the_call_however_odd(call: Said, name: str | None, expec
     )
 
 
+@pytest.mark.note("5.1/2")
 def test_a_marker_says_that_a_later_result_is_identical() -> None:
     said = session(LONG, LONG, *distinct(2))
     content = markers(said, [3], lambda _: 300, keep=2)[3].data["content"]

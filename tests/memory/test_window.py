@@ -22,6 +22,7 @@ def digest(tokens: int = 100, continuity: float | None = None) -> TurnDigest:
     return TurnDigest(b"", tokens, continuity, None)
 
 
+@pytest.mark.note("1.2/3", "1.2/4", "1.2/5", "2.2/5", "9.2/3")
 @pytest.mark.parametrize(
     ("continuities", "turns"),
     [
@@ -43,6 +44,7 @@ def test_the_window_follows_the_continuity_of_the_last_two_turns(continuities: l
     assert window_turns([digest(continuity=near) for near in continuities], NUMBERS) == turns
 
 
+@pytest.mark.note("2.1/4")
 @pytest.mark.parametrize(
     ("tokens", "limit", "turns", "expected"),
     [
@@ -63,6 +65,7 @@ def test_a_fold_keeps_the_newest_turn_and_older_ones_that_fit(
     assert kept([digest(each) for each in tokens], limit, turns) == expected
 
 
+@pytest.mark.note("3.2/3")
 @given(st.lists(st.integers(0, 3_000), min_size=1, max_size=20), st.integers(0, 3_000), st.integers(0, 10))
 def test_what_is_kept_fits_or_is_the_newest_turn_alone(tokens: list[int], limit: int, turns: int) -> None:
     number = kept([digest(each) for each in tokens], limit, turns)
@@ -90,6 +93,7 @@ def test_a_text_that_fits_is_untouched() -> None:
     assert cap("  two\n words ", 2, words) == "  two\n words "
 
 
+@pytest.mark.note("2.1/4")
 @given(st.text(max_size=400), st.integers(0, 60))
 def test_a_capped_text_never_has_more_than_it_may(text: str, most: int) -> None:
     for count in (words, len):

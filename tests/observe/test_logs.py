@@ -121,6 +121,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     assert redact(text) == text
 
 
+@pytest.mark.note("1.3/5")
 @pytest.mark.parametrize("formatter", [JsonLines(), TextLines()])
 @pytest.mark.parametrize(
     "made",
@@ -187,6 +188,7 @@ def test_a_long_record_is_cut_but_its_end_is_told() -> None:
     assert msgspec.json.decode(line)["error"].endswith("the end")
 
 
+@pytest.mark.note("4/2")
 def test_every_logger_is_routed_through_one_handler(stream: io.StringIO) -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).addHandler(logging.StreamHandler(io.StringIO()))

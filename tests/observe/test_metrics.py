@@ -221,6 +221,7 @@ _rows = st.builds(
 )
 
 
+@pytest.mark.note("1.3/6")
 @given(st.lists(_rows, max_size=6))
 def test_metrics_and_ledger_agree(rows: list[LedgerRow]) -> None:
     totals = scraped(after(*rows))

@@ -99,6 +99,7 @@ def test_processes_are_told_as_one_only_if_a_folder_is_named(environ: dict[str, 
     assert folder_of(environ) == expected
 
 
+@pytest.mark.long
 def test_whichever_server_is_scraped_tells_of_all(tmp_path: Path) -> None:
     with ExitStack() as stack:
         entry = {"name": "demo", "base_url": f"{stack.enter_context(run_upstream()).url}/v1", "dialect": "openai"}

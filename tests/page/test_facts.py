@@ -4,8 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from tests.page.conftest import Open, Page
 from tests.servers import eventually
+
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 
 def tell(proxy: Open, user: str, text: str) -> str:

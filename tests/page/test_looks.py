@@ -8,6 +8,8 @@ import pytest
 from tests.page.conftest import Open, Page
 from tests.page.talk import SESSION, Talked
 
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
+
 Tab = Callable[..., Page]
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]

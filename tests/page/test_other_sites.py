@@ -13,6 +13,8 @@ from tests.page.conftest import Open
 from tests.proxied import in_front_of, run_upstream
 from tests.servers import run_app, run_proxy
 
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
+
 # As the SDKs of browsers ask: JSON and a key, so the browser asks first.
 ASK = """async ([url, stream]) => {
   const body = JSON.stringify({model: "demo-chat", stream, messages: [{role: "user", content: "say: hello"}]});

@@ -8,6 +8,8 @@ import pytest
 from tests.page.conftest import Open, Page
 from tests.page.talk import Talked
 
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
+
 MORE = ".more button"
 
 

@@ -11,6 +11,8 @@ from tests.page.conftest import TOKEN, Open, Page
 from tests.page.talk import MARKUP, SESSION, Talked
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
+
 Tab = Callable[..., Page]
 
 FOLDED = ("folded", "left out", "recalled")

@@ -17,6 +17,8 @@ from tests.page.conftest import Open, Page, opened
 from tests.page.test_looks import FOUND, RULES
 from tests.servers import eventually, run_app
 
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
+
 ASKED = "How do I descale a coffee machine with vinegar?"
 AGAIN = "Hi! Could you tell me how to descale a coffee machine with vinegar, please?"
 WITHOUT = "How do I descale a coffee machine without vinegar?"

@@ -2,8 +2,12 @@
 
 from urllib.parse import quote
 
+import pytest
+
 from tests.page.conftest import Open, Page
 from tests.page.talk import SESSION, TURNS, Talked
+
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 
 def test_the_list_can_be_searched_by_name(page: Page, proxy: Open) -> None:

@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.page.conftest import TOKEN, Open, Page
 from tests.page.talk import SESSION, TURNS, Talked
 from tests.page.test_looks import FOUND, RULES
+
+pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 Tab = Callable[..., Page]
 

@@ -707,6 +707,7 @@ def test_what_the_request_carries(fields: dict[str, Any], reason: str | None) ->
     assert bypass_reason(request(**fields)) == reason
 
 
+@pytest.mark.note("5.2/3")
 @pytest.mark.parametrize(
     ("name", "reads"),
     [

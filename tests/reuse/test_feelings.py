@@ -143,6 +143,7 @@ def lines(table: str) -> list[str]:
     return table.strip().splitlines()
 
 
+@pytest.mark.note("5.2/2")
 @pytest.mark.parametrize("text", lines(EMOTIONAL))
 def test_tells_how_its_author_is(text: str) -> None:
     assert emotional(plain(text))

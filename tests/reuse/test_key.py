@@ -68,6 +68,7 @@ def test_any_other_field_makes_a_difference(name: str) -> None:
     assert len(keys) == 4
 
 
+@pytest.mark.note("5.1/1")
 @pytest.mark.parametrize(
     "same",
     [
@@ -169,6 +170,7 @@ def test_two_requests_have_one_key_only_if_they_say_the_same(one: list[Any], oth
     assert same_key == (spelled(one) == spelled(other))
 
 
+@pytest.mark.note("7 SÍ/3")
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [

@@ -178,11 +178,13 @@ def lines(table: str) -> list[str]:
     return table.strip().splitlines()
 
 
+@pytest.mark.note("5.2/1", "5.2/4")
 @pytest.mark.parametrize("text", lines(TIME_DEPENDENT))
 def test_asks_about_this_moment(text: str) -> None:
     assert time_dependent(plain(text))
 
 
+@pytest.mark.note("5.2/4")
 @pytest.mark.parametrize("text", lines(TIMELESS))
 def test_same_answer_tomorrow(text: str) -> None:
     assert not time_dependent(plain(text))

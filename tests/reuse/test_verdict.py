@@ -99,12 +99,14 @@ def test_two_languages_never_agree() -> None:
     assert judge(asked, earlier, 1.0, min_cosine=0.85, min_cosine_agreed=0.4, paraphrases=True).reason == "language"
 
 
+@pytest.mark.note("5.4/1")
 def test_where_every_word_agrees_a_low_cosine_is_enough_and_not_none_at_all() -> None:
     texts = ("How do I clean a cast iron pan?", "how to claen a cast iron pan")
     assert verdict("en", *texts, cosine=0.45).reused
     assert verdict("en", *texts, cosine=0.35).reason == "cosine"
 
 
+@pytest.mark.note("5.4/1")
 def test_a_word_left_over_needs_a_high_cosine_and_the_verifier() -> None:
     texts = ("How do I become truly wise?", "How do I become wise?")
     assert verdict("en", *texts, cosine=0.84).reason == "unmatched"

@@ -101,6 +101,7 @@ def test_the_clients_other_stream_options_stay() -> None:
 LONG = chat(system("terse"), user("a"), assistant("b"), user("c"), assistant("d"), user("e"), tools=[], x=1)
 
 
+@pytest.mark.note("3.1/2")
 def test_planned_messages_replace_the_clients_and_the_rest_stays() -> None:
     head = message(user("<memory>\n</memory>\n\ne"))
     planned = Plan("managed", 100, 40, messages=(LONG.messages[0], head))

@@ -100,6 +100,7 @@ async def test_a_request_goes_to_the_upstream_for_a_reason(
     assert missed.key == (key if may_be_stored else None)
 
 
+@pytest.mark.note("7 SÍ/3")
 async def test_what_was_stored_is_found() -> None:
     answer = stored()
     cache = await holding(FIXED, answer)

@@ -116,6 +116,7 @@ async def read(answer: Answer) -> bytes:
 # --- an answer ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("4.1/6")
 async def test_a_whole_answer_is_read_and_told(road: Build, upstream: Upstream) -> None:
     on = road()
     answer = await on.go()
@@ -149,6 +150,7 @@ async def test_an_error_of_the_upstream_goes_back_as_it_came(road: Build) -> Non
 # --- again, and elsewhere -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("4/5")
 @pytest.mark.parametrize("request_", [ASKED, STREAMED], ids=["whole", "streamed"])
 @pytest.mark.parametrize(("fault", "retries"), [("429=0x2", 2), ("429=0.01x1", 1), ("reset=0x1", 1)])
 async def test_what_fails_before_the_first_byte_is_asked_again(

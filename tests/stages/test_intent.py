@@ -146,6 +146,7 @@ def said(hit: ReuseHit | ReuseMiss) -> str:
 # --- the same question ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("5.4/2")
 async def test_the_same_question_in_other_words_gets_the_answer_with_the_systems_line(house: House) -> None:
     await house.answered(ASKED, "With vinegar.")
     hit = await house.ask(AGAIN)
@@ -155,6 +156,7 @@ async def test_the_same_question_in_other_words_gets_the_answer_with_the_systems
     assert hit.entry_id.startswith("r-")
 
 
+@pytest.mark.note("7 SÍ/8")
 async def test_the_line_is_in_the_language_of_the_question(house: House) -> None:
     await house.answered("¿Cómo limpio una cafetera?", "Con vinagre.")
     assert said(await house.ask("Hola, ¿me podés decir cómo limpio una cafetera? Gracias.")).startswith(f"{ES}\n\n")

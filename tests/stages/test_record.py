@@ -221,6 +221,7 @@ UNTOLD = {key: value for key, value in completion(TEXT).items() if key != "usage
 PARTIAL = {"choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT}}]}
 
 
+@pytest.mark.note("4/5")
 @pytest.mark.parametrize(
     ("delivery", "billed", "generated"),
     [

@@ -102,6 +102,7 @@ def rows(folder: Path) -> dict[str, int]:
         return {name: count for name, count in counts.items() if count}
 
 
+@pytest.mark.long
 async def test_keys_that_are_refused_leave_rows_in_one_ledger_and_nothing_else(
     services: Services, tmp_path: Path
 ) -> None:

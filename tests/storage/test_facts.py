@@ -47,6 +47,7 @@ async def test_memory_lets_go_of_the_oldest_facts_of_the_scope_that_changed_leas
     assert await facts.scopes() == ["a/", "c/"]
 
 
+@pytest.mark.note("1.1/14")
 async def test_a_call_is_written_whole_or_not_at_all(database: Database) -> None:
     facts = SqliteFacts(database)
     facts.put("a/", [FACT])
@@ -74,6 +75,7 @@ async def test_another_process_sees_what_was_put_and_what_was_forgotten(path: Pa
     await elsewhere.close()
 
 
+@pytest.mark.note("1.1/1")
 async def test_it_is_all_there_when_it_is_opened_again(path: Path) -> None:
     first = Database(path, Tasks())
     SqliteFacts(first).put("a/", [FACT])

@@ -109,6 +109,7 @@ async def test_facts_and_archive_are_kept_unless_the_configuration_says_no(tmp_p
     await refused.close()
 
 
+@pytest.mark.note("1.2/8")
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_turns_are_kept_as_long_as_configured(tmp_path: Path, kind: str) -> None:
     settings = config(storage={"kind": kind, "path": str(tmp_path)}, memory={"archive_ttl": "1h"})

@@ -195,6 +195,7 @@ async def test_of_a_very_long_history_the_last_part_is_written_and_the_rest_coun
     assert await database.sessions.longest_prefix("a/", edited) == KnownPrefix(23_995, ("s",), is_tip=False)
 
 
+@pytest.mark.long
 async def test_one_key_that_floods_takes_no_row_of_another(database: Database, row: LedgerRow) -> None:
     facts, archive, states = SqliteFacts(database), SqliteArchive(database, 1e9), SqliteStates(database)
     mine, theirs = replace(row, scope="b/"), replace(row, scope="a/")

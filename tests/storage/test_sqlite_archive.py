@@ -132,6 +132,7 @@ async def test_another_process_sees_what_was_added_embedded_and_forgotten(path: 
     await elsewhere.close()
 
 
+@pytest.mark.note("1.2/1")
 async def test_it_is_all_there_when_it_is_opened_again(path: Path) -> None:
     first = Database(path, Tasks())
     archive = SqliteArchive(first, TTL)

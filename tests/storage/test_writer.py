@@ -90,6 +90,7 @@ async def test_what_is_flushed_is_there_for_others(opened: Opened, other: sqlite
     assert numbers(other) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.note("9.3/3")
 async def test_what_is_put_is_written_after_the_interval(opened: Opened, other: sqlite3.Connection) -> None:
     opened(WriterLimits(interval=0.01)).put(insert(1))
     await until(lambda: numbers(other))
@@ -103,6 +104,7 @@ async def test_a_full_batch_does_not_wait_for_the_interval(opened: Opened, other
     assert writer.depth == 1
 
 
+@pytest.mark.note("5.3/3")
 async def test_a_batch_is_one_transaction(opened: Opened) -> None:
     writer = opened()
     seen: list[int] = []
@@ -405,6 +407,7 @@ async def test_draining_the_tasks_waits_for_what_is_queued(opened: Opened, other
     assert len(opened.tasks) == 0
 
 
+@pytest.mark.note("5.3/3")
 async def test_closing_writes_what_is_queued_and_takes_no_more(opened: Opened, other: sqlite3.Connection) -> None:
     writer = opened()
     writer.put(insert(1))

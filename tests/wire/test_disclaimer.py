@@ -40,6 +40,7 @@ def streamed(body: bytes) -> list[Body]:
     return [msgspec.json.decode(event.data or b"") for event in events[:-1]]
 
 
+@pytest.mark.note("5.4/3")
 def test_it_is_the_first_paragraph_and_nothing_else_changes() -> None:
     stored = msgspec.json.decode(completion(answer("Lima."), system_fingerprint="fp", citations=["a"]))
     told = msgspec.json.decode(with_disclaimer(msgspec.json.encode(stored), ES))

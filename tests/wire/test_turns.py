@@ -65,6 +65,7 @@ def test_units_tile_their_turn(history: Any) -> None:
         assert all(start < stop for start, stop in turn.units)
 
 
+@pytest.mark.note("5.3/1")
 @given(histories)
 def test_no_unit_begins_between_a_call_and_its_results(history: Any) -> None:
     begins = {start for turn in turns(history) for start, _ in turn.units}
