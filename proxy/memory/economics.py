@@ -227,7 +227,7 @@ def _window(standing: Standing, terms: Terms, minimum: int) -> int:
     for turn in reversed(standing.open):
         tokens += turn
         within = keep < terms.turns and tokens <= terms.tokens
-        if keep and not within and standing.folded(keep, terms.head) >= minimum:
+        if keep and not within and standing.folded(keep, 0) >= minimum:  # the head may come out smaller
             break
         keep += 1
     return keep

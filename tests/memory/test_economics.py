@@ -265,7 +265,7 @@ def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
     openai = Rates(0.1, 1.0, block=128, minimum=1_024)
     folding = decide(openai, standing(*LONG), RICH, LEAN)
     assert folding is not None
-    assert standing(*LONG).folded(30 - folding.leave, LEAN.head) in range(1_024, 1_124)
+    assert standing(*LONG).folded(30 - folding.leave, 0) in range(1_024, 1_124)  # whatever its head
 
 
 @given(
