@@ -20,6 +20,7 @@ from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory.commands import commands
 from proxy.memory.turns import going_on
+from proxy.memory.unsaid import mark
 from proxy.offload import in_slices
 from proxy.stages.reading import Read, read
 from proxy.stages.resume import OpenTurns
@@ -146,10 +147,15 @@ class Learner:
         def known(link: bytes) -> bool:
             return link in read_before or link in queue.under_way
 
+        again: frozenset[bytes] = frozenset()  # what was lifted by a first reading is no longer there for a second
+
         async def reading() -> Read:
-            again = await self._said_again(passage, chain, shelf)
+            nonlocal again
+            again |= await self._said_again(passage, chain, shelf)
             before = shelf.forgotten
-            steps = read(passage, messages, chain, shelf, known if is_managed else None, again, keeps_facts=keeps)
+            since = self._library.orders.since(scope, passage.incoming.received_at)
+            is_known = known if is_managed else None
+            steps = read(passage, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
             found = await in_slices(self._executor, steps, self._turn)
             gone = shelf.forgotten - before  # in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
@@ -157,6 +163,8 @@ class Learner:
         new = await reading()
         if new.facts and not is_managed and await self._was_forgotten(scope, shelf, new.facts):
             new = await reading()
+        if new.again:
+            self._library.say_again(scope, shelf, new.again)
         self._library.learn(scope, shelf, new.facts)
         for number, turn in enumerate(new.turns, 1):
             self._library.keep_turn(scope, turn, None)
@@ -166,10 +174,11 @@ class Learner:
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Had a message that said one of these been forgotten? Where no index was needed nobody has looked yet."""
-        links = tuple({link for fact in stated for link in fact.links})
+        links = tuple({link for fact in stated for link in (*fact.links, mark(fact.value))})
         gone = frozenset(await self._library.archive.forgotten_at(scope, links))
+        is_news = not gone <= shelf.forgotten
         shelf.forgotten |= gone
-        return bool(gone)
+        return is_news
 
     async def _said_again(self, passage: Passage, chain: Sequence[bytes], shelf: Shelf) -> frozenset[bytes]:
         """Links of the newest message and its answer, if the user says what was forgotten before the request came: in

@@ -14,6 +14,7 @@ from time import monotonic, time
 
 from proxy.attempt import Attempts
 from proxy.memory.state import pack, unpack
+from proxy.memory.unsaid import mark
 from proxy.storage.accounts import ContentsOff, ContentStore
 from proxy.storage.base import StorageError
 from proxy.storage.orders import Order, Orders
@@ -169,7 +170,7 @@ class Library:
         meant = self.orders.means(scope, order, shelf.facts.values())
         shelf.changes += 1
         shelf.facts = {name: fact for name, fact in shelf.facts.items() if fact not in meant}
-        shelf.forget(frozenset(link for fact in meant for link in fact.links), order.at)
+        shelf.forget(frozenset(name for fact in meant for name in (*fact.links, mark(fact.value))), order.at)
 
     async def carry_out(self, scope: str, order: Order, recorded: Callable[[], object]) -> None:
         """`recorded` is called once it is durable; what is left to do then is in memory. Raises StorageError, or what
@@ -187,7 +188,9 @@ class Library:
 
     async def _wipe(self, scope: str, order: Order) -> None:
         await self.wipes.settled(scope)  # what an attempt before this one has queued is not queued again
-        self.wipes.wipe(scope, order.chain, at=order.at, until=order.at + self._undo)
+        known = await self.facts.all(scope)
+        links = (*order.chain, *dict.fromkeys(mark(fact.value) for fact in known if fact.created_at <= order.at))
+        self.wipes.wipe(scope, links, at=order.at, until=order.at + self._undo)
         self._contents.forget(scope.partition("~")[0])
         self.forget_states(scope)
         await self.wipes.settled(scope)
@@ -239,7 +242,7 @@ class Library:
             return
         at = time() if at is None else at
         shelf = await self.shelf(scope)
-        said = {*command, *(link for fact in facts for link in fact.links)}
+        said = {*command, *(name for fact in facts for name in (*fact.links, mark(fact.value)))}
         if shelf.read_at == float("-inf"):
             await self.index(scope, shelf)
         looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)

@@ -9,6 +9,7 @@ from proxy.types import Fact, Forgetting
 
 RETRIED_WITHIN = 600.0  # seconds
 MOST_MEANT = 1_000  # commands
+MOST_RECENT = 32  # commands of a scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,7 @@ class Order:
 class Orders:
     def __init__(self) -> None:
         self._given: dict[str, list[Order]] = {}  # by scope
+        self._recent: OrderedDict[str, tuple[Order, ...]] = OrderedDict()  # by scope, carried out or not
         # By scope and link of the command: when it was given, and what it meant. Sent again, it must not mean what is
         # the next nearest to its words.
         self._meant: OrderedDict[tuple[str, bytes], tuple[float, dict[str, Fact]]] = OrderedDict()
@@ -41,6 +43,14 @@ class Orders:
 
     def give(self, scope: str, order: Order) -> None:
         self._given.setdefault(scope, []).append(order)
+        recent = [each for each in self._recent.pop(scope, ()) if order.at - each.at <= RETRIED_WITHIN]
+        self._recent[scope] = (*recent[-MOST_RECENT:], order)
+        if len(self._recent) > MOST_MEANT:
+            self._recent.popitem(last=False)
+
+    def since(self, scope: str, at: float) -> tuple[Forgetting, ...]:
+        """What was ordered in this scope after `at`, as long as a request may take."""
+        return tuple(what for order in self._recent.get(scope, ()) if order.at > at for what in order.what)
 
     def done(self, scope: str, order: Order) -> None:
         given = self._given.get(scope, [])

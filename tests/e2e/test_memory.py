@@ -133,3 +133,67 @@ def test_what_the_api_adds_and_the_command_confirms_both_tell(remembering: Proxy
     assert olvido(remembering, "list", "--json", "--scope", draft["scope"]) == ""
     olvido(remembering, "import", str(lines), "--scope", draft["scope"])
     eventually(lambda: [fact["id"] for fact in told(remembering, domain="hogar")] == [added["id"]], SEEN_WITHIN)
+
+
+# --- a history that comes back with another beginning ----------------------------------------------------------------
+
+
+def chat(proxy: Proxy, user: str, *said: str, system: str = "Today is Monday.", fault: str = "") -> None:
+    """User messages and answers in turn, behind a system prompt; the last is the user's."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(said)]
+    body = {"model": "demo-chat", "messages": [{"role": "system", "content": system}, *messages]}
+    headers = {"x-olvido-user": user} | ({"x-demo-fault": fault} if fault else {})
+    proxy.http.post("/v1/chat/completions", json=body, headers=headers).raise_for_status()
+
+
+def scope_of(proxy: Proxy, user: str) -> str:
+    """The scope of this user's facts, by one that nobody else has."""
+    chat(proxy, user, f"My locker is called {user}.")
+    eventually(lambda: [fact for fact in told(proxy) if fact["value"] == f"My locker is called {user}"])
+    return next(str(fact["scope"]) for fact in told(proxy) if fact["value"] == f"My locker is called {user}")
+
+
+def values(proxy: Proxy, scope: str) -> set[str]:
+    return {fact["value"] for fact in told(proxy, scope=scope) if fact["status"] == "active"}
+
+
+ORDERS = {
+    "forget": ("Forget that I'm allergic to kiwi.", {"I drive a Fiat"}),
+    "olvida": ("Olvidá que soy alérgico al kiwi.", {"I drive a Fiat"}),
+    "everything": ("Forget everything.", set()),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("with_order", [True, False], ids=["with the order", "without it"])
+def test_what_was_forgotten_does_not_come_back_with_a_history(remembering: Proxy, order: str, with_order: bool) -> None:
+    user = f"again-{list(ORDERS).index(order)}-{int(with_order)}"
+    scope = scope_of(remembering, user)
+    command, left = ORDERS[order]
+    history = ["I drive a Fiat.", "Fine.", "I'm allergic to kiwi.", "I see."]
+    chat(remembering, user, *history[:1])
+    chat(remembering, user, *history[:3])
+    eventually(lambda: {"I drive a Fiat", "I'm allergic to kiwi"} <= values(remembering, scope))
+    chat(remembering, user, *history, command)
+    eventually(lambda: "I'm allergic to kiwi" not in values(remembering, scope))
+    ordered = [command, "Done."] if with_order else []
+    chat(remembering, user, *history, *ordered, "I collect red stamps.", system="Today is Tuesday.")
+    eventually(lambda: "I collect red stamps" in values(remembering, scope))
+    own = {f"My locker is called {user}"}
+    assert values(remembering, scope) - own == left | {"I collect red stamps"}
+    # Said anew, it is known again.
+    chat(remembering, user, "I'm allergic to kiwi.", system="Today is Wednesday.")
+    eventually(lambda: "I'm allergic to kiwi" in values(remembering, scope))
+
+
+def test_an_old_message_of_a_history_ends_nothing_newer(remembering: Proxy) -> None:
+    scope = scope_of(remembering, "older")
+    chat(remembering, "older", "I live in Oslo.")
+    eventually(lambda: "I live in Oslo" in values(remembering, scope))
+    chat(remembering, "older", "I moved to Bern.")
+    eventually(lambda: "I live in Oslo" not in values(remembering, scope))
+    chat(remembering, "older", "I live in Oslo.", "Nice.", "I collect red stamps.", system="Today is Tuesday.")
+    eventually(lambda: "I collect red stamps" in values(remembering, scope))
+    assert "I live in Oslo" not in values(remembering, scope)
+    assert "I moved to Bern" in values(remembering, scope)

@@ -36,5 +36,5 @@ def test_every_turn_and_every_message_of_the_user_is_a_step(known: bool) -> None
     number, found = counted(steps)
     assert len(found.turns) == count
     assert [fact.turn for fact in found.facts if fact.superseded_by is None] == [count]
-    assert number == (3 if known else 2) * count
+    assert number == (4 if known else 3) * count
     assert len(shelf.index) == (2 * count if known else 0)
