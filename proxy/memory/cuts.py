@@ -25,6 +25,8 @@ _ADDRESS = re.compile(
     r"^(?:(?:(?:Hey|Hi|Hello|Hola|Thanks|Wow|Oh|Congrats|Yeah|Definitely)\s)?[A-Z]\w+(?:!\s+|,\s+(?=(?:[Ii]"
     r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our)\b)))*"
 )
+# What goes on with a list, at its comma.
+_LISTS = re.compile(r",\s+(?:[\w'-]+\s){0,3}[\w'-]+,|,\s+(?:and|or|y|e|o)\s+(?!(?:i|we|it|he|she|they|yo|me|no)\b)")
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
 _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
@@ -51,6 +53,8 @@ def shortened(clause: str, most: int, *, hard: bool = False) -> str:
     for joints in (tables.JOINT,) if hard else (tables.JOINT, tables.SOFT_JOINT):
         for joint in reversed(list(joints.finditer(folded(clause)))):
             part = clause[: joint.start()].rstrip(" ,;:.(")
+            if _LISTS.match(folded(clause[joint.start() :])):
+                continue
             if hard and clause[joint.start()] == ":":
                 continue  # what it leads to is what it says
             if joints is tables.SOFT_JOINT and tables.SUBORDINATE.search(folded(part)):
@@ -75,6 +79,18 @@ def parts(text: str, longest: int) -> Iterator[str]:
                 yield part
         if not stops:
             yield shortened(clean(text[start:]), longest)
+
+
+def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
+    """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
+    said = folded(text)
+    for joints in (tables.JOINT, tables.SOFT_JOINT) if soft else (tables.JOINT,):
+        for joint in islice(joints.finditer(said), _MOST_JOINTS):
+            part = text[: joint.start()].rstrip(" ,;:.(")
+            if said[joint.start()] == ":" or _LISTS.match(said[joint.start() :]):
+                continue  # what it leads to is what it says
+            if not (joints is tables.SOFT_JOINT and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
+                yield part
 
 
 def _begins(text: str, start: int) -> bool:

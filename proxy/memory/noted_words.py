@@ -199,6 +199,7 @@ JOINT = re.compile(
 )
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
+SUBORDINATE_END = re.compile(r"\b(?:whether|if|that|si|que)\W*\Z")
 # A beginning that ends like this waits for what was cut off.
 WAITS = re.compile(
     r"(?:,|\by|\band)\s(?:and |y |but |pero )?(?:after|before|when|if|while|once|given|as|cuando|si|antes"
