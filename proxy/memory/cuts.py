@@ -23,10 +23,12 @@ STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # that a cl
 # Whom a clause speaks to.
 _ADDRESS = re.compile(
     r"^(?:(?:(?:Hey|Hi|Hello|Hola|Thanks|Wow|Oh|Congrats|Yeah|Definitely)\s)?[A-Z]\w+(?:!\s+|,\s+(?=(?:[Ii]"
-    r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our)\b)))*"
+    r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our|what)\b)))*"
 )
 # What goes on with a list, at its comma.
 _LISTS = re.compile(r",\s+(?:[\w'-]+\s){0,3}[\w'-]+,|,\s+(?:and|or|y|e|o)\s+(?!(?:i|we|it|he|she|they|yo|me|no)\b)")
+_LISTED = 60  # characters behind a comma
+_QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
 _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
@@ -53,7 +55,7 @@ def shortened(clause: str, most: int, *, hard: bool = False) -> str:
     for joints in (tables.JOINT,) if hard else (tables.JOINT, tables.SOFT_JOINT):
         for joint in reversed(list(joints.finditer(folded(clause)))):
             part = clause[: joint.start()].rstrip(" ,;:.(")
-            if _LISTS.match(folded(clause[joint.start() :])):
+            if _LISTS.match(folded(clause[joint.start() : joint.start() + _LISTED])):
                 continue
             if hard and clause[joint.start()] == ":":
                 continue  # what it leads to is what it says
@@ -72,6 +74,8 @@ def parts(text: str, longest: int) -> Iterator[str]:
             continue
         stops = [stop for stop, _ in joints if stop > start]
         for stop in (*stops, len(text)):
+            if _LISTS.match(folded(text[stop : stop + _LISTED])) or _QUOTES.match(text[stop:]):
+                continue
             run = text[start:stop].rstrip(" ,;:.(")
             if len(run.split()) > longest:
                 break
@@ -84,12 +88,12 @@ def parts(text: str, longest: int) -> Iterator[str]:
 def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
     """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
     said = folded(text)
-    for joints in (tables.JOINT, tables.SOFT_JOINT) if soft else (tables.JOINT,):
+    for joints in (tables.JOINT, tables.SOFT_JOINT, tables.PURPOSE) if soft else (tables.JOINT,):
         for joint in islice(joints.finditer(said), _MOST_JOINTS):
             part = text[: joint.start()].rstrip(" ,;:.(")
-            if said[joint.start()] == ":" or _LISTS.match(said[joint.start() :]):
+            if said[joint.start()] == ":" or _LISTS.match(said[joint.start() : joint.start() + _LISTED]):
                 continue  # what it leads to is what it says
-            if not (joints is tables.SOFT_JOINT and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
+            if not (joints is not tables.JOINT and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
                 yield part
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from proxy.memory.cuts import clauses_of, concreteness, is_closed, without
-from proxy.memory.noted import Piece
+from proxy.memory.noted import Piece, decides
 from proxy.memory.referents import names, points_outside, things
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
@@ -18,7 +18,7 @@ _PIECES = 6  # of a record
 _WORTH = 2.0  # of a piece, where there are others
 _TAKEN_UP = 0.5  # worth of a word that the answer says too
 _MOST_TAKEN_UP = 5  # words: more tell no more
-_LEAST_LEFT = 0.4  # of what a piece says, when it is shortened
+_LEAST_LEFT = 0.33  # of what a piece says, when it is shortened
 _SHORTEST = 4  # words of a shortened piece
 _SAYS = 2  # words of meaning in it
 
@@ -84,7 +84,10 @@ def forms(piece: Piece) -> list[str]:
     for bare in dict.fromkeys((_unwished(text), text)):
         for part in _beginnings(bare, is_decision=piece.kind == "decision"):
             left = len(names(part)) >= _SAYS and _says(part) >= _LEAST_LEFT * whole and len(part.split()) >= _SHORTEST
-            kept = piece.kind != "decision" or concreteness(part) >= concreteness(text)
+            kept = piece.kind != "decision" or (
+                concreteness(part) >= concreteness(text) and decides(part) == decides(text)
+            )
+            kept = kept and len(names(part.rsplit(". ", 1)[-1])) >= _SAYS
             if left and kept and is_closed(part) and things(part, language) and not points_outside(part, language):
                 found[f"{part}?" if text.endswith("?") and not part.endswith("?") and "." not in text else part] = None
     return sorted((part for part in found if len(part) < len(text)), key=len, reverse=True)

@@ -19,7 +19,7 @@ def _any(table: str) -> str:
 # --- what a clause opens and ends with, and is no part of what it says -----------------------------------------------
 
 _INTERJECTIONS = _any(r"""
-che | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias | hola | listo | dale | vale
+che(?: otra cosa)? | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias | hola | listo | dale | vale
 bien | ojo
 genial | perfecto | barbaro | buenisimo | excelente | claro | gracias | muchas gracias | honestamente | la verdad
 vaya | igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tambien | no | si
@@ -27,7 +27,7 @@ wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| 
 thank you(?: so much)? | great | perfect | nice | cool
 awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important
 sorry | ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
-brilliant | absolutely | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
+brilliant | absolutely | no worries | no problem | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
 """)
 _TRANSITIONS = _any(r"""
 otra cosa(?: que (?:queria|te) \w+)? | cambiando de tema | por otro lado | por cierto | a proposito | repasando
@@ -38,7 +38,7 @@ by the way | btw | switching (?:topics|gears) | changing (?:topics|the subject) 
 another (?:thing|question) | totally unrelated | unrelated | on another note | one more thing | another thing
 about my \w+
 bad news(?: on [\w\s]{2,20})? | good news | (?:quick )?update | just so (?:you know|it's clear) | i mean | you know
-(?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)? | turns out
+(?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)?(?! about| of) | turns out | i do[-\u2013\u2014]
 """)
 _CONJUNCTIONS = _any("""
 y | e | pero | entonces | asi que | and | but | so | plus | also | then | especially | specifically | or
@@ -129,7 +129,7 @@ INTERROGATIVE = re.compile(
 # Questions that ask for nothing by themselves.
 IDLE = re.compile(
     _any(r"""
-what do you think | what are your thoughts | help me with (?:that|this|it)\b
+what do you think | guess what | what are your thoughts | help me with (?:that|this|it)\b
 does (?:that|this|it) (?:make sense|sound) | is that (?:right|ok|correct|true)
 (?:that|this|it) (?:can't|won't) be | how are you | what's up | how's it going
 how did (?:it|that) (?:go|feel) | ^(?:right|no|verdad|sabes|viste|(?:que )?te parece|como va|que tal)\W*$
@@ -154,7 +154,7 @@ i (?:really )?(?:like|love) (?:that|the idea|it|this) | which | who | whom | who
 or | like
 to | glad | so glad | i'm (?:so )?glad | let me know | thanks? | hope | good luck | your? | here(?:'s)? | if | when
 not only | i bet | i can imagine | i knew | i'm happy (?:that|for|to hear) | i love how | gives | helps | makes
-keeps | feels | sounds | looks | seems | means | works | don't worry | i'll make sure
+acuerdate de | acordate de | recuerda | keeps | feels | sounds | looks | seems | means | works | don't worry | i'll make sure
 i'll (?:try|let you know|keep you)
 """)
     + r"\b"
@@ -178,15 +178,25 @@ HANDS = re.compile(
 )
 THANKS = re.compile(
     r" (?:gracias|thanks|thank you|thankful|cheers|long time no \w+|can't wait|you posted|ya posted|bye|for you"
-    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense|another (?:quick )?example"
+    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense|another quick example"
     r"|keep (?:that|this|it)(?: one)? (?:in mind|handy)|remember (?:that|this|it) [.,]"
     r"|(?:ten|tene|guarda|anota|recorda|recuerda)l[oae]) "
 )
 # What the assistant is said to have said: it may not be so.
 QUOTES_YOU = phrases(r"""
-dijiste | decis que | dices que | (?:segun|como) (?:vos|tu) (?:dijiste|decis)? | por lo que (?:decis|dices)
+dijiste | decis que | dices que | (?:segun|como) (?:vos|tu)(?: dijiste| decis)? | por lo que (?:decis|dices)
 mencionaste | como ya hiciste
 asumiste | you said | you told me | you mentioned | you claimed | as you said | earlier you
+""")
+# It denies what it quotes: the two together are worth a note.
+DENIES = re.compile(
+    r" (?:don't think|didn't|never|not true|not from me|no (?:te|lo|la|me|es|fue)|nunca|yo no|tampoco|jamas) "
+)
+# A rule from now on: worth more than what is told beside it.
+RULES = phrases(r"""
+prefiero que | prefiero | siempre | nunca | nunca mas | always | never | i prefer | nada de | no (?:soporto|uso|como|tomo)
+a partir de ahora | desde ahora | from now on | soy (?:alergic[oa]|celiac[oa]|vegetarian[oa]|vegan[oa]) | allergic
+alergic[oa] | please remember
 """)
 JOKED = re.compile(r" (?:es joda|es broma|era broma|just kidding|i'm kidding|joking|jk) ")
 
@@ -198,6 +208,8 @@ JOINT = re.compile(
     r"|porque|pero|ya que|asi que|mientras|aunque|como ya|para que|lo que|cuando)\s)"
 )
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
+# What is done to an end, behind an object.
+PURPOSE = re.compile(r"(?<!ing)(?<!\btry)(?<!\bneed)(?<!\bwant)(?<!\bhow)(?<!\blike)(?<!\bable)\s(?=to\s)")
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
 SUBORDINATE_END = re.compile(r"\b(?:whether|if|that|si|que)\W*\Z")
 # A beginning that ends like this waits for what was cut off.

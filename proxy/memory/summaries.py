@@ -6,14 +6,15 @@ turns is left out. What would need its context to be understood is no piece, so 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.cuts import concreteness, sentences
+from proxy.memory.anchored import anchored
+from proxy.memory.answers import answer_to, volunteered
+from proxy.memory.cuts import sentences
 from proxy.memory.filling import Said, filled, forms, weighed
-from proxy.memory.noted import Piece, noted, speaks_to_you, takes_back, told
+from proxy.memory.noted import Piece, noted, takes_back
 from proxy.memory.nouns import names_something, noun_phrases
-from proxy.memory.referents import names
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
 from proxy.types import Summary, TurnDigest
@@ -22,11 +23,10 @@ Count = Callable[[str], int]  # tokens of a text
 
 _MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
 _HEARD = 700  # characters of an answer: what it takes up stands at its beginning
-_ANSWERED = 16  # words of an answer
-_ANSWER_SENTENCES = 2  # of an answer that are looked at
+_LOOKED_BACK = 4  # texts in which a noun may stand that a question points to
+_ANCHORED = 3.0  # worth of such a question
 _SHARED = 2  # words: what is said of the same thing
 _SAID_AGAIN = 4  # a topic is named so often
-_TELLING, _NAMED = 2.0, 4  # how concrete an answer must be, or how much it must name
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
@@ -46,14 +46,20 @@ def summarise(turns: Sequence[Told], *, max_tokens: int = 50, count: Count) -> S
     turns = [Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ])) for turn in turns]
     said = _distinct(_current(turns, list(_said(turns))))
     is_open = bool(turns) and not turns[-1].assistant.strip()
+
+    def record(some: Sequence[Said]) -> Summary:
+        return _record(turns, some, is_open=is_open)
+
     said = weighed(said, [turn.assistant[:_HEARD] for turn in turns])
-    chosen = filled(said, max_tokens, lambda some: count(render(_record(turns, some, is_open=is_open))))
-    summary = _record(turns, chosen, is_open=is_open)
+    chosen = filled(said, max_tokens, lambda some: count(render(record(some))))
+    summary = record(chosen)
+    answered = _with_answers(turns, chosen, summary)
+    summary = next((each for each in answered if count(render(each)) <= max_tokens), summary)
+    for told in _volunteered(turns, {each.turn for each in said}):
+        more = replace(summary, outcome="; ".join(each for each in (summary.outcome, told) if each))
+        summary = more if count(render(more)) <= max_tokens else summary
     if not said:
-        summary = replace(summary, topic=_topic(turns), outcome=_volunteered(turns))
-    else:
-        answered = _with_answers(turns, chosen, summary)
-        summary = next((each for each in answered if count(render(each)) <= max_tokens), summary)
+        summary = replace(summary, topic=_topic(turns))
     summary = fitted(summary, max_tokens, count)
     return summary if render(summary) != "{}" else None
 
@@ -131,8 +137,13 @@ def _listed(values: Sequence[str]) -> str:
 
 def _said(turns: Sequence[Told]) -> Iterator[Said]:
     at = 0
+    before: list[str] = []
     for index, turn in enumerate(turns):
-        for piece in noted(turn.user):
+        pieces = noted(turn.user)
+        if not pieces and (asked := anchored(turn.user, turn.assistant, before[-_LOOKED_BACK:])):
+            pieces = (Piece(asked, "request", _ANCHORED),)
+        before += [turn.user, turn.assistant]
+        for piece in pieces:
             yield Said(index, at, piece)
             at += 1
 
@@ -179,30 +190,20 @@ def _with_answers(turns: Sequence[Told], said: Sequence[Said], summary: Summary)
         if (
             question.endswith("?")
             and question in summary.discussed
-            and (answer := _answer(turns[each.turn].assistant, question))
+            and (answer := answer_to(question, turns[each.turn].assistant))
         ):
             rest = tuple(text for text in summary.discussed if text != question)
             yield replace(summary, discussed=rest, outcome=f"{question} {answer}")
 
 
-def _answer(text: str, question: str) -> str:
-    """What an answer opens with, if it is concrete."""
-    first = next(iter(sentences(text)), "")
-    found = told(first, _ANSWERED, question) if ":" not in first else ""
-    return found if concreteness(found) >= _TELLING or len(names(found)) >= _NAMED else ""
-
-
-def _volunteered(turns: Sequence[Told]) -> str:
-    """The most concrete that the assistant said, where the user said nothing to note."""
-    found = [
-        clause
-        for turn in turns
-        if turn.user.strip()
-        for sentence in sentences(turn.assistant)[:_ANSWER_SENTENCES]
-        if (clause := told(sentence, _ANSWERED)) and not speaks_to_you(clause) and len(names(clause)) > _SHARED
-    ]
-    best = max(found, key=lambda clause: (concreteness(clause), len(names(clause))), default="")
-    return f"the assistant: {best}" if best else ""
+def _volunteered(turns: Sequence[Told], known: Collection[int]) -> Iterator[str]:
+    """What the assistant said in the turns of which nothing else is known, the newest first."""
+    for at in reversed(range(len(turns))):
+        after = turns[at + 1].user if at + 1 < len(turns) else ""
+        if at not in known and turns[at].user.strip():
+            said = volunteered(turns[at].user, turns[at].assistant, after)
+            if said:
+                yield f"the assistant: {said}"
 
 
 def _topic(turns: Sequence[Told]) -> str:
