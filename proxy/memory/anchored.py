@@ -28,7 +28,7 @@ def anchored(user: str, answer: str, before: Sequence[str]) -> str:
         for sentence in sentences(text[:_READ]):
             for phrase in noun_phrases(sentence, language):
                 said = frozenset(names(phrase))
-                taken = len(said & heard - asked)
+                taken = len(said & heard - asked) + (2 * len(said & asked) if said - asked else 0)
                 if taken > most and len(phrase.split()) <= _MOST and names_something(phrase):
                     best, most = phrase, taken
     return f"{best}: {question}" if best else ""

@@ -48,13 +48,13 @@ def volunteered(user: str, assistant: str, after: str) -> str:
     if none speaks of what either said or names anything."""
     mine, later = set(names(user)), set(names(after))
     best, most = "", 0.0
-    for sentence in sentences(assistant)[:_SENTENCES]:
+    for at, sentence in enumerate(sentences(assistant)[:_SENTENCES]):
         clause = told(sentence, _ANSWERED)
         said = set(names(clause))
         if len(said) < _LEAST_SAID or speaks_to_you(clause):
             continue
-        is_told_of = bool(said & (mine | later)) or concreteness(clause) >= _TELLING
-        worth = min(concreteness(clause), 4) + 0.8 * len(said) + len(said & mine) + 0.5 * len(said & later)
+        is_told_of = bool(said & (mine | later)) or concreteness(clause) >= _TELLING or len(said) >= _NAMED
+        worth = min(concreteness(clause), 4) + 0.8 * len(said) + 0.5 * len(said & (mine | later)) - 0.7 * at
         if is_told_of and worth > most:
             best, most = clause, worth
     return best

@@ -26,9 +26,12 @@ _ADDRESS = re.compile(
     r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our|what)\b)))*"
 )
 # What goes on with a list, at its comma.
-_LISTS = re.compile(r",\s+(?:[\w'-]+\s){0,3}[\w'-]+,|,\s+(?:and|or|y|e|o)\s+(?!(?:i|we|it|he|she|they|yo|me|no)\b)")
+_LISTS = re.compile(
+    r",\s+(?!(?:with|for|in|from|by|at|con|para|en|de)\b)(?:[\w'-]+\s){0,3}[\w'-]+,?\s+(?:and|or|y|e|o)\s(?!(?:i|we|it|he|she|they|yo|me|no)\b)|,\s+(?:and|or|y|e|o)\s+(?!(?:i|we|it|he|she|they|yo|me|no)\b)"
+)
 _LISTED = 60  # characters behind a comma
 _QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
+_WHOLE = (tables.JOINT, tables.AND_CLAUSE)
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
 _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
@@ -88,12 +91,14 @@ def parts(text: str, longest: int) -> Iterator[str]:
 def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
     """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
     said = folded(text)
-    for joints in (tables.JOINT, tables.SOFT_JOINT, tables.PURPOSE) if soft else (tables.JOINT,):
+    for joints in (*_WHOLE, tables.SOFT_JOINT, tables.PURPOSE) if soft else _WHOLE:
         for joint in islice(joints.finditer(said), _MOST_JOINTS):
             part = text[: joint.start()].rstrip(" ,;:.(")
             if said[joint.start()] == ":" or _LISTS.match(said[joint.start() : joint.start() + _LISTED]):
                 continue  # what it leads to is what it says
-            if not (joints is not tables.JOINT and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
+            if joints is tables.PURPOSE and " from " in part:
+                continue
+            if not (joints not in _WHOLE and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
                 yield part
 
 

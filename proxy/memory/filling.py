@@ -5,20 +5,22 @@ it. Where room is short every piece is shortened from its edges before a turn is
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from proxy.memory.cuts import clauses_of, concreteness, is_closed, without
 from proxy.memory.noted import Piece, decides
+from proxy.memory.noted_words import JOINT
 from proxy.memory.referents import names, points_outside, things
 from proxy.memory.signals import folded
-from proxy.memory.spoken import spoken_in
 
 _PIECES = 6  # of a record
 _WORTH = 2.0  # of a piece, where there are others
+_PASSING = 1.0  # worth less than this is not told, whatever the answer says
 _TAKEN_UP = 0.5  # worth of a word that the answer says too
 _MOST_TAKEN_UP = 5  # words: more tell no more
-_LEAST_LEFT = 0.33  # of what a piece says, when it is shortened
+_ROOM = 7  # tokens: less has no second piece
+_LEAST_LEFT = 0.25  # of what a piece says, when it is shortened
 _SHORTEST = 4  # words of a shortened piece
 _SAYS = 2  # words of meaning in it
 
@@ -32,6 +34,10 @@ _WISH = re.compile(
 )
 
 
+# A clause that says only when, or how, another one holds.
+_LEADS_IN = re.compile(r"(?!having|working)(?:\w+ing|when|if|while|since|as|after|before|cuando|si|mientras|al|como)\b")
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """A piece of a turn."""
@@ -39,7 +45,6 @@ class Said:
     turn: int  # its index
     at: int  # its place among all
     piece: Piece
-    shorter: list[str] = field(default_factory=list, compare=False)  # its shorter forms, once they were looked for
 
     @property
     def says(self) -> frozenset[str]:
@@ -55,7 +60,7 @@ def weighed(said: Sequence[Said], answers: Sequence[str]) -> list[Said]:
     return [
         replace(each, piece=replace(each.piece, worth=each.piece.worth + _TAKEN_UP * taken))
         for each in said
-        for taken in (min(len(each.says & heard[each.turn]), _MOST_TAKEN_UP),)
+        for taken in (min(len(each.says & heard[each.turn]), _MOST_TAKEN_UP) * (each.piece.worth > _PASSING),)
     ]
 
 
@@ -67,7 +72,7 @@ def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]
     chosen = _fitting([mains[turn] for turn in sorted(mains)], max_tokens, size)
     rest = sorted((each for each in left if mains[each.turn] is not each), key=_worth, reverse=True)
     for each in rest:
-        if len(chosen) >= _PIECES:
+        if len(chosen) >= _PIECES or size(chosen) + _ROOM > max_tokens:
             break
         for text in (each.piece.text, *forms(each.piece)):
             if size([*chosen, each.with_text(text)]) <= max_tokens:
@@ -79,7 +84,7 @@ def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]
 def forms(piece: Piece) -> list[str]:
     """Shorter forms of a piece, the longest first: without how it is wished for, without its reason, without its end."""
     text = piece.text
-    language, whole = spoken_in(text), _says(text)
+    language, whole = piece.language, _says(text)
     found: dict[str, None] = {}
     for bare in dict.fromkeys((_unwished(text), text)):
         for part in _beginnings(bare, is_decision=piece.kind == "decision"):
@@ -87,10 +92,17 @@ def forms(piece: Piece) -> list[str]:
             kept = piece.kind != "decision" or (
                 concreteness(part) >= concreteness(text) and decides(part) == decides(text)
             )
-            kept = kept and len(names(part.rsplit(". ", 1)[-1])) >= _SAYS
+            kept = kept and (part == bare or _ends_well(part))
+            kept = kept and not (part != text and _LEADS_IN.match(folded(part)) and bare == text)
             if left and kept and is_closed(part) and things(part, language) and not points_outside(part, language):
                 found[f"{part}?" if text.endswith("?") and not part.endswith("?") and "." not in text else part] = None
     return sorted((part for part in found if len(part) < len(text)), key=len, reverse=True)
+
+
+def _ends_well(part: str) -> bool:
+    """Does its last clause say something?"""
+    last = max((joint.end() for joint in JOINT.finditer(folded(part))), default=0)
+    return len(names(part[last:])) >= _SAYS or concreteness(f". {part[last:]}") > 0
 
 
 def _worth(said: Said) -> float:
@@ -99,47 +111,61 @@ def _worth(said: Said) -> float:
 
 def _fitting(mains: list[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
     """`mains`, the one that loses least by it shortened again and again; if that is not enough, without the least."""
+    if not mains or size(mains) <= max_tokens:
+        return mains
     chosen = list(mains)
-    left = {each.turn: forms(each.piece) for each in mains} if size(chosen) > max_tokens else {}
+    known = {each.turn: forms(each.piece) for each in mains}
+    steps = sorted(
+        (loss, each.turn, text)
+        for each in mains
+        for text, loss in zip(known[each.turn], _losses(each, known), strict=True)
+    )
     while len(chosen) > 1 and size(chosen) > max_tokens:
-        steps = [(_loss(each, shorter), at, shorter) for at, each in enumerate(chosen) for shorter in left[each.turn]]
-        if steps:
-            _, at, shorter = min(steps)
-            turn = chosen[at].turn
-            left[turn] = [text for text in left[turn] if len(text) < len(shorter)]
-            chosen[at] = chosen[at].with_text(shorter)
+        at, text = next(_steps(chosen, steps), (-1, ""))
+        if text:
+            chosen[at] = chosen[at].with_text(text)
         else:
             chosen.remove(min(chosen, key=_worth))
-    if not chosen or size(chosen) <= max_tokens:
-        return _regrown(chosen, mains, max_tokens, size)
+    if size(chosen) <= max_tokens:
+        return _regrown(chosen, mains, known, lambda some: size(some) <= max_tokens)
     only = chosen[0]
-    fits = (only.with_text(text) for text in left[only.turn] if size([only.with_text(text)]) <= max_tokens)
+    fits = (only.with_text(text) for text in known[only.turn] if size([only.with_text(text)]) <= max_tokens)
     return [next(fits, only)]
 
 
+def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> Iterator[tuple[int, str]]:
+    """The place and the text of what can still be shortened, what loses least first."""
+    places = {each.turn: at for at, each in enumerate(chosen)}
+    for _, turn, text in steps:
+        if turn in places and len(text) < len(chosen[places[turn]].piece.text):
+            yield places[turn], text
+
+
+def _losses(each: Said, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
+    """What each shorter form loses by a character that it saves."""
+    text, whole = each.piece.text, _says(each.piece.text)
+    weight = each.piece.worth * (2.0 if each.piece.kind == "decision" else 1.0)
+    for shorter in known[each.turn]:
+        yield weight * (whole - _says(shorter) + 0.1) / (len(text) - len(shorter))
+
+
 def _regrown(
-    chosen: list[Said], mains: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]
+    chosen: list[Said],
+    mains: Sequence[Said],
+    known: Mapping[int, Sequence[str]],
+    fits: Callable[[Sequence[Said]], bool],
 ) -> list[Said]:
     """`chosen`, each as long as the others leave room for."""
-    whole = {each.turn: each for each in mains}
+    whole = {each.turn: each.piece.text for each in mains}
     for at, each in sorted(enumerate(chosen), key=lambda it: -_worth(it[1])):
-        full = whole[each.turn]
-        if full.piece.text == each.piece.text:
-            continue
-        for text in (full.piece.text, *forms(full.piece)):
+        for text in (whole[each.turn], *known[each.turn]):
             if len(text) <= len(each.piece.text):
                 break
             tried = [*chosen[:at], each.with_text(text), *chosen[at + 1 :]]
-            if size(tried) <= max_tokens:
+            if fits(tried):
                 chosen = tried
                 break
     return chosen
-
-
-def _loss(each: Said, shorter: str) -> float:
-    """What is lost by a character that is saved."""
-    text = each.piece.text
-    return (_says(text) - _says(shorter) + 0.1) * each.piece.worth / (len(text) - len(shorter))
 
 
 def _says(text: str) -> float:

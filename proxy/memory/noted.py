@@ -22,7 +22,8 @@ from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece
 _SHORT = 9  # words of a question that needs the sentence before it
-_PASSING = 4.0  # what is so today only, or not sure, is worth less
+_WAVERING = 4.0  # what is not sure is worth less
+_PASSING = 4.0  # what is so today only, too
 _ASKED = 18  # words of a question that needs a noun before it
 _FRAGMENT = 4  # words
 _RULE = 1.5  # what holds from now on is worth more
@@ -52,6 +53,7 @@ class Piece:
     kind: Kind
     worth: float  # how much it tells, among the pieces of a segment
     corrects: bool = False  # it takes back what was said before
+    language: Language = "en"
 
 
 def noted(message: str) -> tuple[Piece, ...]:
@@ -120,7 +122,7 @@ def _pieces(passage: str) -> list[Piece]:
             found = found[:-1] if tables.JOKED.search(said) else found
             before = ""
             continue
-        piece = _piece(sentence, said, language)
+        piece = _piece(sentence, said, language) or _ban(sentence, language)
         last = found[-1] if found and before and before.startswith(found[-1].text) else None
         if piece and before.endswith("?") and not last and len(before.split()) <= SHORTEST and piece.kind == "request":
             piece = replace(piece, text=f"{before} {piece.text}")
@@ -135,12 +137,25 @@ def _pieces(passage: str) -> list[Piece]:
     return found
 
 
+def _is_passing(said: str, language: Language) -> bool:
+    """Does it hold today only? What is said of it at the end of a sentence is no more than a comment."""
+    found = SIGNALS[language].passing.search(said)
+    return found is not None and (2 * found.start() < len(said) or not found[0].startswith(" it's"))
+
+
+def _ban(sentence: str, language: Language) -> Piece | None:
+    """What shall not be again: it needs no more than its name."""
+    text = clean(sentence)
+    is_ban = tables.BANS.match(folded(text)) is not None and bool(names(text)) and not points_outside(text, language)
+    return Piece(text, "decision", _worth(text, "decision", language), language=language) if is_ban else None
+
+
 def _denial(sentence: str, language: Language) -> Piece | None:
     """What the assistant is told that it got wrong, with the denial."""
     text = clean(sentence)
     is_whole = len(names(text)) >= _LEAST and things(text, language) > 0 and is_closed(text)
     return (
-        Piece(text, "statement", _worth(text, "statement", language))
+        Piece(text, "statement", _worth(text, "statement", language), language=language)
         if is_whole and len(text.split()) <= LONGEST
         else None
     )
@@ -186,10 +201,12 @@ def _joined(before: str, last: Piece | None, sentence: str, language: Language) 
         return None
     kind: Kind = "decision" if last and last.kind == "decision" else "request" if asks else "statement"
     worth = max(_worth(both, kind, language), last.worth if last else 0.0)
-    return Piece(both, kind, worth, last.corrects if last else False)
+    return Piece(both, kind, worth, last.corrects if last else False, language)
 
 
 def _piece(sentence: str, said: str, language: Language) -> Piece | None:
+    if sentence.rstrip().endswith(":"):
+        return None  # what it leads to is left out
     text, asks = _POINTING.sub("", clean(sentence)), "?" in sentence
     is_decision = not asks and _decides(said)
     is_request = asks or (not is_decision and tables.OPENS.match(folded(text)) is not None)
@@ -203,10 +220,10 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     changes = is_decision or (corrects and not wavers)
     kind: Kind = "request" if is_request else "decision" if changes else "statement"
     worth = _worth(best, kind, language)
-    if kind == "statement" and (wavers or SIGNALS[language].passing.search(said)):
-        worth -= _PASSING
+    if kind == "statement":
+        worth -= _WAVERING if wavers else _PASSING if _is_passing(said, language) else 0.0
     is_question = asks and best != _unframed(text) and (_interrogates(best) or sentence.rstrip(_ENDS).endswith(best))
-    return Piece(f"{best}?" if is_question else best, kind, worth, corrects)
+    return Piece(f"{best}?" if is_question else best, kind, worth, corrects, language)
 
 
 def _is_fragment(text: str) -> bool:

@@ -55,6 +55,7 @@ TAIL = re.compile(
     r"|or something)"
     r"|,?\s(?:so\s)?here(?:'s| is)\s.*|\s-\scan't wait.*"
     r"|,\s(?:recorda|acordate|acuerdate|guardal[ao]|anotal[ao]|remember|keep|note)\b[^,.;:]*"
+    r"|,?\s(?:te lo digo|te lo cuento|asi lo tenes|asi lo tienes|can you explain)\b.*"
     r"|,\s(?:right|no|ok|okay))\W*\Z"
 )
 
@@ -198,6 +199,8 @@ prefiero que | prefiero | siempre | nunca | nunca mas | always | never | i prefe
 a partir de ahora | desde ahora | from now on | soy (?:alergic[oa]|celiac[oa]|vegetarian[oa]|vegan[oa]) | allergic
 alergic[oa] | please remember
 """)
+# For folded text.
+BANS = re.compile(r"(?:nunca mas|never again)\b")
 JOKED = re.compile(r" (?:es joda|es broma|era broma|just kidding|i'm kidding|joking|jk) ")
 
 # --- where a clause may end ------------------------------------------------------------------------------------------
@@ -208,8 +211,14 @@ JOINT = re.compile(
     r"|porque|pero|ya que|asi que|mientras|aunque|como ya|para que|lo que|cuando)\s)"
 )
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
+# Another clause with its own subject or verb.
+AND_CLAUSE = re.compile(
+    r",?\s(?=(?:and (?:i|i've|i'm|we|my|the|it|she|he|how)|y (?:yo|me|mi|no|necesito|quiero|tengo|voy|como))\s)"
+)
 # What is done to an end, behind an object.
-PURPOSE = re.compile(r"(?<!ing)(?<!\btry)(?<!\bneed)(?<!\bwant)(?<!\bhow)(?<!\blike)(?<!\bable)\s(?=to\s)")
+PURPOSE = re.compile(
+    r"(?<!ing)(?<!\btry)(?<!\bneed)(?<!\bwant)(?<!\bhow)(?<!\blike)(?<!\bable)(?<!\bback)\s(?=to\s(?!the\b|an?\b|my\b|our\b|\d|digital\b))"
+)
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
 SUBORDINATE_END = re.compile(r"\b(?:whether|if|that|si|que)\W*\Z")
 # A beginning that ends like this waits for what was cut off.

@@ -210,7 +210,7 @@ def _points_es(at: _At) -> bool:
     if at.named:
         return False
     if word == "lo":
-        return at.place == 0 if at.after in ("de", "del") else at.after not in _BEHIND_LO
+        return at.place == 0 and "lo" in at.said[2:] if at.after in ("de", "del") else at.after not in _BEHIND_LO
     if word in ("los", "las"):
         return at.after in known.verbs and at.after not in known.nouns
     if word in _OTROS:

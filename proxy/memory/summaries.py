@@ -200,7 +200,8 @@ def _volunteered(turns: Sequence[Told], known: Collection[int]) -> Iterator[str]
     """What the assistant said in the turns of which nothing else is known, the newest first."""
     for at in reversed(range(len(turns))):
         after = turns[at + 1].user if at + 1 < len(turns) else ""
-        if at not in known and turns[at].user.strip():
+        asks = "?" in turns[at].user or not known
+        if at not in known and turns[at].user.strip() and asks:
             said = volunteered(turns[at].user, turns[at].assistant, after)
             if said:
                 yield f"the assistant: {said}"
