@@ -92,6 +92,7 @@ def forms(piece: Piece) -> list[str]:
             kept = piece.kind != "decision" or (
                 concreteness(part) >= concreteness(text) and decides(part) == decides(text)
             )
+            kept = kept and (". " in part or ". " not in text or len(names(part)) > _SAYS)
             kept = kept and (part == bare or _ends_well(part))
             kept = kept and not (part != text and _LEADS_IN.match(folded(part)) and bare == text)
             if left and kept and is_closed(part) and things(part, language) and not points_outside(part, language):
@@ -144,7 +145,7 @@ def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> I
 def _losses(each: Said, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
     """What each shorter form loses by a character that it saves."""
     text, whole = each.piece.text, _says(each.piece.text)
-    weight = each.piece.worth * (2.0 if each.piece.kind == "decision" else 1.0)
+    weight = each.piece.worth * (1.5 if each.piece.kind == "decision" else 1.0)
     for shorter in known[each.turn]:
         yield weight * (whole - _says(shorter) + 0.1) / (len(text) - len(shorter))
 

@@ -55,6 +55,7 @@ TAIL = re.compile(
     r"|or something)"
     r"|,?\s(?:so\s)?here(?:'s| is)\s.*|\s-\scan't wait.*"
     r"|,\s(?:recorda|acordate|acuerdate|guardal[ao]|anotal[ao]|remember|keep|note)\b[^,.;:]*"
+    r"|,\s(?:just )?so it's clear\b.*"
     r"|,?\s(?:te lo digo|te lo cuento|asi lo tenes|asi lo tienes|can you explain)\b.*"
     r"|,\s(?:right|no|ok|okay))\W*\Z"
 )
@@ -195,7 +196,8 @@ DENIES = re.compile(
 )
 # A rule from now on: worth more than what is told beside it.
 RULES = phrases(r"""
-prefiero que | prefiero | siempre | nunca | nunca mas | always | never | i prefer | nada de | no (?:soporto|uso|como|tomo)
+prefiero que | prefiero | siempre | nunca | nunca mas | always | never | i prefer | nada de
+no (?:soporto|uso|como|tomo)
 a partir de ahora | desde ahora | from now on | soy (?:alergic[oa]|celiac[oa]|vegetarian[oa]|vegan[oa]) | allergic
 alergic[oa] | please remember
 """)
@@ -213,7 +215,8 @@ JOINT = re.compile(
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
 # Another clause with its own subject or verb.
 AND_CLAUSE = re.compile(
-    r",?\s(?=(?:and (?:i|i've|i'm|we|my|the|it|she|he|how)|y (?:yo|me|mi|no|necesito|quiero|tengo|voy|como))\s)"
+    r",?\s(?=(?:and (?:i|i've|i'm|we|my|the|it|she|he|how)"
+    r"|y (?:yo|me|mi|no|necesito|quiero|tengo|voy|como|van|son|es|hay))\s)"
 )
 # What is done to an end, behind an object.
 PURPOSE = re.compile(
