@@ -1,10 +1,10 @@
 """A question that points at what it does not name, told with the noun phrase that it points to in front of it.
 
-The phrase stands in what was said before; it is told by the answer, which names it again.
+The phrase is the only one that the user named in the message right before, and the answer says it again. Where there
+are two, or the answer is about something else, it is not known which one is meant, and the question is not told.
 """
 
 import re
-from collections.abc import Sequence, Set
 
 from proxy.memory.cuts import sentences
 from proxy.memory.noted import asked_outside
@@ -13,32 +13,29 @@ from proxy.memory.referents import names
 from proxy.memory.spoken import spoken_in
 
 _CONTRACTED = re.compile(r"\s\w+['\u2019](?:d|ll|re|ve|m)\b.*")  # begins a clause
-_READ = 500  # characters of each text before
+_READ = 500  # characters of the answer
+_MOST_READ = 500  # characters of the message before: in a longer one much more may be meant
 _MOST = 5  # words of the phrase
 
 
-def anchored(user: str, answer: str, users: Sequence[str], assistants: Sequence[str]) -> str:
-    """`users`, `assistants`: what each said before, the newest last. "" if the message asks nothing that points, or
-    nothing that its answer names was said. The user's phrase goes first; the assistant's must name more fully what is
-    asked about."""
+def anchored(user: str, answer: str, before: str) -> str:
+    """`before`: the user's last message. "" if `user` asks nothing that points, or it is not sure what at."""
     question = asked_outside(user)
-    if not question:
+    if not question or not before or len(before) > _MOST_READ:
         return ""
-    heard, asked = frozenset(names(answer[:_READ])), frozenset(names(question))
-    phrase = _fullest(users, heard - asked) or _fullest(assistants, asked, beyond=asked)
-    return f"{phrase}: {question}" if phrase else ""
+    phrases = _named(before)
+    if len(phrases) != 1 or len(phrases[0].split()) > _MOST:
+        return ""
+    meant = frozenset(names(phrases[0])) - frozenset(names(question))
+    return f"{phrases[0]}: {question}" if meant & frozenset(names(answer[:_READ])) else ""
 
 
-def _fullest(texts: Sequence[str], wanted: Set[str], beyond: Set[str] = frozenset()) -> str:
-    """The newest phrase that names most of `wanted`, and something `beyond` it."""
-    best, most = "", 0
-    for text in reversed(texts):
-        language = spoken_in(text)
-        for sentence in sentences(text[:_READ]):
-            for found in noun_phrases(sentence, language):
-                phrase = _CONTRACTED.sub("", found)
-                said = frozenset(names(phrase))
-                is_more = len(said & wanted) > most and not said <= beyond
-                if is_more and len(phrase.split()) <= _MOST and (beyond or names_something(phrase)):
-                    best, most = phrase, len(said & wanted)
-    return best
+def _named(message: str) -> list[str]:
+    """The things that a message names, each once."""
+    language = spoken_in(message)
+    found: dict[frozenset[str], str] = {}
+    for sentence in sentences(message):
+        for phrase in (_CONTRACTED.sub("", each) for each in noun_phrases(sentence, language)):
+            if names_something(phrase):
+                found.setdefault(frozenset(names(phrase)), phrase)
+    return list(found.values())

@@ -18,8 +18,8 @@ _LEAST_SAID = 3  # words of meaning in what the assistant said
 
 _YES_NO = re.compile(r"\W*(?:yes|no|yep|nope|si)\b(?=[,.:;])")
 _POLAR = re.compile(
-    r"(?:is|are|was|were|do|does|did|should|can|could|will|would|has|have|puedo|se puede|conviene|es|son|hay|hace falta|l[ao]s?"
-    r"|el|me conviene|sirve|vale)\b"
+    r"(?:is|are|was|were|do|does|did|should|can|could|will|would|has|have|puedo|se puede"
+    r"|conviene|es|son|hay|hace falta|l[ao]s?|el|me conviene|sirve|vale)\b"
 )
 _STANDS_FOR_IT = re.compile(r"(?:it|they|that|those)\b")
 _AMOUNT = re.compile(r"\b(?:how (?:much|many|long|often|far|\w+)|when|cuant[oa]s?|cuando|a que hora)\b")

@@ -28,12 +28,11 @@ _SAYS = 2  # words of meaning in it
 _REASON = re.compile(r",? (?:porque|ya que|pq|because|since|as it|as i|as we) .*$")
 # How somebody says that he wants what follows; it is understood without.
 _WISH = re.compile(
-    r"(?:i'?m|i am|we're|we are) (?:(?:just|also|currently|really|kinda|still) )*(?:trying|looking|hoping|planning) to\s+"
+    r"(?:i'?m|i am|we're|we are) (?:(?:just|also|currently|really|kinda|still) )*"
+    r"(?:trying|looking|hoping|planning) to\s+"
     r"|i (?:(?:really|also|just) )?(?:need|want|would like) to\s+|i'm (?=(?:having|working|exploring|considering)\b)"
     r"|(?:i was|i'm) wondering (?:if|whether) (?=how\b)|(?:can|could|would) you (?:please )?(?:help me (?:with )?)?"
 )
-
-
 # A clause that says only when, or how, another one holds.
 _LEADS_IN = re.compile(r"(?!having|working)(?:\w+ing|when|if|while|since|as|after|before|cuando|si|mientras|al|como)\b")
 
@@ -82,7 +81,7 @@ def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]
 
 
 def forms(piece: Piece) -> list[str]:
-    """Shorter forms of a piece, the longest first: without how it is wished for, without its reason, without its end."""
+    """Shorter forms of a piece, the longest first: without how it is wished for, its reason, or its end."""
     text = piece.text
     language, whole = piece.language, _says(text)
     found: dict[str, None] = {}

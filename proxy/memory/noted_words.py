@@ -19,7 +19,7 @@ def _any(table: str) -> str:
 # --- what a clause opens and ends with, and is no part of what it says -----------------------------------------------
 
 _INTERJECTIONS = _any(r"""
-che(?: otra cosa)? | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias | hola | listo | dale | vale
+che | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias | hola | listo | dale | vale
 bien | ojo
 genial | perfecto | barbaro | buenisimo | excelente | claro | gracias | muchas gracias | honestamente | la verdad
 vaya | igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tambien | no | si
@@ -38,7 +38,7 @@ by the way | btw | switching (?:topics|gears) | changing (?:topics|the subject) 
 another (?:thing|question) | totally unrelated | unrelated | on another note | one more thing | another thing
 about my \w+
 bad news(?: on [\w\s]{2,20})? | good news | (?:quick )?update | just so (?:you know|it's clear) | i mean | you know
-(?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)?(?! about| of) | turns out | i do[-\u2013\u2014]
+(?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)?(?! about| of) | turns out
 """)
 _CONJUNCTIONS = _any("""
 y | e | pero | entonces | asi que | and | but | so | plus | also | then | especially | specifically | or
@@ -46,7 +46,7 @@ y | e | pero | entonces | asi que | and | but | so | plus | also | then | especi
 LEAD = re.compile(
     r"[\s,;:.!\u2026\u00a1\u00bf'\"“”«»()\u2013\u2014-]*"
     rf"(?:(?:{_INTERJECTIONS}(?:,?\s(?:che|gracias|thanks))?(?:[,.:;!\u2026\u2013\u2014]+\s*|\s(?=\u00bf)|$)"
-    rf"|{_TRANSITIONS}\b[,.:;\u2013\u2014]*\s*|{_CONJUNCTIONS}\b,?\s+)(?=\S))*"
+    rf"|(?:che,?\s)?{_TRANSITIONS}\b[,.:;\u2013\u2014]*\s*|{_CONJUNCTIONS}\b,?\s+)(?=\S))*"
 )
 TAIL = re.compile(
     r"(?:\W*\s(?:so |and |but )?(?:can|could|would) you (?:please |maybe )?(?:help|assist|guide)(?: me)?(?: out)?"
@@ -55,8 +55,6 @@ TAIL = re.compile(
     r"|or something)"
     r"|,?\s(?:so\s)?here(?:'s| is)\s.*|\s-\scan't wait.*"
     r"|,\s(?:recorda|acordate|acuerdate|guardal[ao]|anotal[ao]|remember|keep|note)\b[^,.;:]*"
-    r"|,\s(?:just )?so it's clear\b.*"
-    r"|,?\s(?:te lo digo|te lo cuento|asi lo tenes|asi lo tienes|can you explain)\b.*"
     r"|,\s(?:right|no|ok|okay))\W*\Z"
 )
 
@@ -156,7 +154,8 @@ i (?:really )?(?:like|love) (?:that|the idea|it|this) | which | who | whom | who
 or | like
 to | glad | so glad | i'm (?:so )?glad | let me know | thanks? | hope | good luck | your? | here(?:'s)? | if | when
 not only | i bet | i can imagine | i knew | i'm happy (?:that|for|to hear) | i love how | gives | helps | makes
-acuerdate de | acordate de | recuerda | keeps | feels | sounds | looks | seems | means | works | don't worry | i'll make sure
+acuerdate de | acordate de | recuerda | keeps | feels | sounds | looks | seems | means | works | don't worry
+i'll make sure
 i'll (?:try|let you know|keep you)
 """)
     + r"\b"
@@ -180,7 +179,7 @@ HANDS = re.compile(
 )
 THANKS = re.compile(
     r" (?:gracias|thanks|thank you|thankful|cheers|long time no \w+|can't wait|you posted|ya posted|bye|for you"
-    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense|another quick example"
+    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense"
     r"|keep (?:that|this|it)(?: one)? (?:in mind|handy)|remember (?:that|this|it) [.,]"
     r"|(?:ten|tene|guarda|anota|recorda|recuerda)l[oae]) "
 )
@@ -192,7 +191,7 @@ asumiste | you said | you told me | you mentioned | you claimed | as you said | 
 """)
 # It denies what it quotes: the two together are worth a note.
 DENIES = re.compile(
-    r" (?:don't think|didn't|never|not true|not from me|no (?:te|lo|la|me|es|fue)|nunca|yo no|tampoco|jamas) "
+    r" (?:don't think|didn't|never|not (?:true|right|correct)|no (?:te|lo|la|me|es|fue)|nunca|yo no|tampoco|jamas) "
 )
 # A rule from now on: worth more than what is told beside it.
 RULES = phrases(r"""
@@ -213,14 +212,10 @@ JOINT = re.compile(
     r"|porque|pero|ya que|asi que|mientras|aunque|como ya|para que|lo que|cuando)\s)"
 )
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
-# Another clause with its own subject or verb.
+# Another clause: a subject or a question word behind "and"; in Spanish what stands before a verb, too.
 AND_CLAUSE = re.compile(
-    r",?\s(?=(?:and (?:i|i've|i'm|we|my|the|it|she|he|how)"
-    r"|y (?:yo|me|mi|no|necesito|quiero|tengo|voy|como|van|son|es|hay))\s)"
-)
-# What is done to an end, behind an object.
-PURPOSE = re.compile(
-    r"(?<!ing)(?<!\btry)(?<!\bneed)(?<!\bwant)(?<!\bhow)(?<!\blike)(?<!\bable)(?<!\bback)\s(?=to\s(?!the\b|an?\b|my\b|our\b|\d|digital\b))"
+    r",?\s(?=(?:and (?:(?:i|we|he|she|it|they|you)(?:'\w+)?|there|how|what|when|where|why)"
+    r"|y (?:yo|me|nos|te|se|le|les|no|ya|como|cuando|donde|por que|es|son|hay))\s)"
 )
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
 SUBORDINATE_END = re.compile(r"\b(?:whether|if|that|si|que)\W*\Z")

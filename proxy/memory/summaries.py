@@ -23,8 +23,7 @@ Count = Callable[[str], int]  # tokens of a text
 
 _MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
 _HEARD = 700  # characters of an answer: what it takes up stands at its beginning
-_LOOKED_BACK = 2  # turns in which a noun may stand that a question points to
-_ANCHORED = 3.0  # worth of such a question
+_ANCHORED = 3.0  # worth of a question with the noun that it points to
 _SHARED = 2  # words: what is said of the same thing
 _SAID_AGAIN = 4  # a topic is named so often
 
@@ -139,17 +138,11 @@ def _said(turns: Sequence[Told]) -> Iterator[Said]:
     at = 0
     for index, turn in enumerate(turns):
         pieces = noted(turn.user)
-        if not pieces and (asked := anchored(turn.user, turn.assistant, *_before(turns, index))):
+        if not pieces and (asked := anchored(turn.user, turn.assistant, turns[index - 1].user if index else "")):
             pieces = (Piece(asked, "request", _ANCHORED),)
         for piece in pieces:
             yield Said(index, at, piece)
             at += 1
-
-
-def _before(turns: Sequence[Told], index: int) -> tuple[list[str], list[str]]:
-    """What the user and what the assistant said in the turns before."""
-    looked_at = turns[max(0, index - _LOOKED_BACK) : index]
-    return [turn.user for turn in looked_at], [turn.assistant for turn in looked_at]
 
 
 def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
