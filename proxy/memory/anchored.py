@@ -1,7 +1,7 @@
 """A question that points at what it does not name, told with the noun phrase that it points to in front of it.
 
-The phrase is the only one that the user named in the message right before, and the answer says it again. Where there
-are two, or the answer is about something else, it is not known which one is meant, and the question is not told.
+The phrase is the only one that the user named in the message right before, and the answer says it again; the question
+is all that its message says. Else it is not known what is meant, and the question is not told.
 """
 
 import re
@@ -21,7 +21,7 @@ _MOST = 5  # words of the phrase
 def anchored(user: str, answer: str, before: str) -> str:
     """`before`: the user's last message. "" if `user` asks nothing that points, or it is not sure what at."""
     question = asked_outside(user)
-    if not question or not before or len(before) > _MOST_READ:
+    if not question or len(sentences(user)) > 1 or len(before) > _MOST_READ:
         return ""
     phrases = _named(before)
     if len(phrases) != 1 or len(phrases[0].split()) > _MOST:

@@ -26,11 +26,11 @@ _ADDRESS = re.compile(
     r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our|what)\b)))*"
 )
 # What goes on with a list, at its comma.
-_CLAUSE = r"(?!(?:i|we|it|he|she|they|yo|me|no)\b)"
-_LISTS = re.compile(
-    r",\s+(?:(?!(?:with|for|in|from|by|at|con|para|en|de)\b)(?:[\w'-]+\s){0,3}[\w'-]+,?\s+)?(?:and|or|y|e|o)\s+"
-    rf"{_CLAUSE}"
+_CLAUSE = (  # what begins no item of a list
+    r"(?!(?:i|we|it|he|she|they|yo|me|no|after|before|when|if|while|once|given|cuando|si|antes|despues|al)\b)"
 )
+_ITEM = r"(?!(?:with|for|in|from|by|at|con|para|en|de)\b)(?:[\w'-]+\s){0,3}[\w'-]+"
+_LISTS = re.compile(rf",\s+(?:{_ITEM}(?:,\s+{_ITEM}){{0,4}},?\s+)?(?:and|or|y|e|o)\s+{_CLAUSE}")
 _LISTED = 60  # characters behind a comma
 _QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
 _WHOLE = (tables.JOINT, tables.AND_CLAUSE)
@@ -93,11 +93,13 @@ def parts(text: str, longest: int) -> Iterator[str]:
 def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
     """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
     said = folded(text)
-    for joints in (*_WHOLE, tables.SOFT_JOINT) if soft else _WHOLE:
+    for joints in (*_WHOLE, tables.SOFT_JOINT, tables.PURPOSE) if soft else _WHOLE:
         for joint in islice(joints.finditer(said), _MOST_JOINTS):
             part = text[: joint.start()].rstrip(" ,;:.(")
             if said[joint.start()] == ":" or _LISTS.match(said[joint.start() : joint.start() + _LISTED]):
                 continue  # what it leads to is what it says
+            if joints is tables.PURPOSE and (_last(part) in tables.ASKS_FOR_TO or part.endswith("ing")):
+                continue
             if not (joints not in _WHOLE and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
                 yield part
 

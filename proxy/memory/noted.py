@@ -1,9 +1,7 @@
 """What of a user message is worth a note: pieces in its author's own words, each of which can be understood alone.
 
-A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is
-code,
-and what points at something that it does not name is left out; where the sentence before it names that, the two
-are one
+A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is code,
+and what points at something that it does not name is left out; where the sentence before it names that, the two are one
 piece.
 """
 
@@ -122,7 +120,7 @@ def _pieces(passage: str) -> list[Piece]:
             found = found[:-1] if tables.JOKED.search(said) else found
             before = ""
             continue
-        piece = _piece(sentence, said, language) or _ban(sentence, language)
+        piece = _ban(sentence, language) or _piece(sentence, said, language)
         last = found[-1] if found and before and before.startswith(found[-1].text) else None
         if piece and before.endswith("?") and not last and len(before.split()) <= SHORTEST and piece.kind == "request":
             piece = replace(piece, text=f"{before} {piece.text}")
@@ -146,8 +144,10 @@ def _is_passing(said: str, language: Language) -> bool:
 def _ban(sentence: str, language: Language) -> Piece | None:
     """What shall not be again: it needs no more than its name."""
     text = clean(sentence)
-    is_ban = tables.BANS.match(folded(text)) is not None and bool(names(text)) and not points_outside(text, language)
-    return Piece(text, "decision", _worth(text, "decision", language), language=language) if is_ban else None
+    if "?" in sentence or not tables.BANS.match(folded(text)) or len(text.split()) > LONGEST:
+        return None
+    is_whole = names(text) and is_closed(text) and not points_outside(text, language)
+    return Piece(text, "decision", _worth(text, "decision", language), language=language) if is_whole else None
 
 
 def _denial(sentence: str, language: Language) -> Piece | None:

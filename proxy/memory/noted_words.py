@@ -217,6 +217,12 @@ AND_CLAUSE = re.compile(
     r",?\s(?=(?:and (?:(?:i|we|he|she|it|they|you)(?:'\w+)?|there|how|what|when|where|why)"
     r"|y (?:yo|me|nos|te|se|le|les|no|ya|como|cuando|donde|por que|es|son|hay))\s)"
 )
+# What is done to an end: "to", a verb and its object, behind what does not itself ask for "to".
+PURPOSE = re.compile(r"\s(?=to\s\w+\s(?:the|an?|my|our|your|his|her|its|their|\d\S*)\s)")
+ASKS_FOR_TO = words("""
+try need want like love hope plan prefer decide decided agree agreed have has had got ought used able ready sure likely
+easy hard best better how what where when whether way ways time chance ability plan plans attempt back up down
+""")
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
 SUBORDINATE_END = re.compile(r"\b(?:whether|if|that|si|que)\W*\Z")
 # A beginning that ends like this waits for what was cut off.
@@ -235,10 +241,9 @@ que cuanto cual donde conviene puedo dejo uso usamos
 """)
 UNFINISHED = words("""
 a an the of for in on with about to and or but my our your his her its their so as at by from i we i'm i've we're if
-when which who very like than is are was especially specifically maybe perhaps
-el la los las un una de del en con por para sin sobre a al y e o que mi tu su se lo le les me te nos es son muy si
-como
-cuando pero dice dicen decia ponia dijo says said saying told
+when which who very like than is are was were am be been especially specifically maybe perhaps
+el la los las un una de del en con por para sin sobre a al y e o que mi tu su se lo le les me te nos
+es son esta estan estoy era eran fue muy si como cuando pero dice dicen decia ponia dijo says said saying told
 """)
 # Leads to what somebody else said.
 LEADS = words("dice dicen decia ponia dijo says said saying")
