@@ -33,7 +33,7 @@ def answer_to(question: str, text: str) -> str:
     if not found or not (concreteness(found) >= _TELLING or len(names(found)) >= _NAMED):
         return ""
     yes_no = _YES_NO.match(folded(first))
-    asked = folded(question)
+    asked = folded(question).lstrip("¿ ")
     if yes_no and _POLAR.match(asked):
         opening = first[: yes_no.end()].strip(" ¡!¿")
         return found if found.startswith(opening) else f"{opening}, {found}"

@@ -146,7 +146,7 @@ def _ban(sentence: str, language: Language) -> Piece | None:
     text = clean(sentence)
     if "?" in sentence or not tables.BANS.match(folded(text)) or len(text.split()) > LONGEST:
         return None
-    is_whole = names(text) and is_closed(text) and not points_outside(text, language)
+    is_whole = names(text) and is_closed(text) and not points_outside(without(tables.BANS, text).strip(), language)
     return Piece(text, "decision", _worth(text, "decision", language), language=language) if is_whole else None
 
 

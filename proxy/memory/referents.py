@@ -1,10 +1,8 @@
 """Whether a clause points at something that it does not name: "keep that", "¿cómo los controlo?", "these two options".
 
-Who reads a note has not read what stood before it. A pronoun or a demonstrative is understood there only if what
-it may
-stand for is named earlier in the same clause. No parser: what a word is, is told by the words beside it; in doubt
-the
-clause points outside, and is left out.
+Who reads a note has not read what stood before it. A pronoun or a demonstrative is understood there only if what it
+may stand for is named earlier in the same clause. No parser: what a word is, is told by the words beside it; in doubt
+the clause points outside, and is left out.
 """
 
 import re
@@ -200,7 +198,7 @@ def _is_that(at: _At) -> bool:
 def _points_es(at: _At) -> bool:
     word, known = at.word, NOUN_WORDS["es"]
     if word in _ESO:
-        return at.named < _ENOUGH or (at.place == len(at.said) - 1 and at.before in _AT_END)
+        return at.named < _ENOUGH or (at.is_last and at.before in _AT_END)
     if word in _ALLA:
         return at.named == 0
     if word in _ESTE:

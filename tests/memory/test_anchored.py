@@ -12,9 +12,9 @@ _OIL = "Oil a cast iron skillet once a month."
         (_SKILLET, "How often should I oil that?", _OIL, "cast iron skillet: How often should I oil that?"),
         (
             "Se me rompió la cadena de la bici.",
-            "¿Cada cuánto hay que engrasar eso en invierno?",
+            "¿Y eso cómo se engrasa en invierno?",
             "La cadena de la bici, cada 200 km.",
-            "cadena de la bici: Cada cuánto hay que engrasar eso en invierno?",
+            "cadena de la bici: eso cómo se engrasa en invierno?",
         ),
     ],
 )

@@ -8,7 +8,11 @@ from proxy.memory.answers import answer_to, volunteered
     [
         ("How heavy is the blue suitcase?", "It weighs 14 kilos. Mind the lock.", "It weighs 14 kilos"),
         ("How long does the visa take?", "Usually six weeks in Lisbon.", "Usually six weeks in Lisbon"),
-        ("¿Qué réplica conviene para los reportes?", "La réplica en Oregón.", "La réplica en Oregón"),
+        (
+            "¿Qué réplica conviene para los reportes?",
+            "Conviene la réplica de Oregón, la 2.",
+            "Conviene la réplica de Oregón, la 2",
+        ),
     ],
 )
 def test_an_answer_stands_behind_the_question_that_it_answers(question: str, answer: str, told: str) -> None:
