@@ -23,8 +23,17 @@ STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # that a cl
 # Whom a clause speaks to.
 _ADDRESS = re.compile(
     r"^(?:(?:(?:Hey|Hi|Hello|Hola|Thanks|Wow|Oh|Congrats|Yeah|Definitely)\s)?[A-Z]\w+(?:!\s+|,\s+(?=(?:[Ii]"
-    r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our)\b)))*"
+    r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our|what)\b)))*"
 )
+# What goes on with a list, at its comma.
+_CLAUSE = (  # what begins no item of a list
+    r"(?!(?:i|we|it|he|she|they|yo|me|no|after|before|when|if|while|once|given|cuando|si|antes|despues|al)\b)"
+)
+_ITEM = r"(?!(?:with|for|in|from|by|at|con|para|en|de)\b)(?:[\w'-]+\s){0,3}[\w'-]+"
+_LISTS = re.compile(rf",\s+(?:{_ITEM}(?:,\s+{_ITEM}){{0,4}},?\s+)?(?:and|or|y|e|o)\s+{_CLAUSE}")
+_LISTED = 60  # characters behind a comma
+_QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
+_WHOLE = (tables.JOINT, tables.AND_CLAUSE)
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
 _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
@@ -51,6 +60,8 @@ def shortened(clause: str, most: int, *, hard: bool = False) -> str:
     for joints in (tables.JOINT,) if hard else (tables.JOINT, tables.SOFT_JOINT):
         for joint in reversed(list(joints.finditer(folded(clause)))):
             part = clause[: joint.start()].rstrip(" ,;:.(")
+            if _LISTS.match(folded(clause[joint.start() : joint.start() + _LISTED])):
+                continue
             if hard and clause[joint.start()] == ":":
                 continue  # what it leads to is what it says
             if joints is tables.SOFT_JOINT and tables.SUBORDINATE.search(folded(part)):
@@ -68,6 +79,8 @@ def parts(text: str, longest: int) -> Iterator[str]:
             continue
         stops = [stop for stop, _ in joints if stop > start]
         for stop in (*stops, len(text)):
+            if _LISTS.match(folded(text[stop : stop + _LISTED])) or _QUOTES.match(text[stop:]):
+                continue
             run = text[start:stop].rstrip(" ,;:.(")
             if len(run.split()) > longest:
                 break
@@ -75,6 +88,20 @@ def parts(text: str, longest: int) -> Iterator[str]:
                 yield part
         if not stops:
             yield shortened(clean(text[start:]), longest)
+
+
+def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
+    """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
+    said = folded(text)
+    for joints in (*_WHOLE, tables.SOFT_JOINT, tables.PURPOSE) if soft else _WHOLE:
+        for joint in islice(joints.finditer(said), _MOST_JOINTS):
+            part = text[: joint.start()].rstrip(" ,;:.(")
+            if said[joint.start()] == ":" or _LISTS.match(said[joint.start() : joint.start() + _LISTED]):
+                continue  # what it leads to is what it says
+            if joints is tables.PURPOSE and (_last(part) in tables.ASKS_FOR_TO or part.endswith("ing")):
+                continue
+            if not (joints not in _WHOLE and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
+                yield part
 
 
 def _begins(text: str, start: int) -> bool:

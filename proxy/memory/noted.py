@@ -1,9 +1,7 @@
 """What of a user message is worth a note: pieces in its author's own words, each of which can be understood alone.
 
-A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is
-code,
-and what points at something that it does not name is left out; where the sentence before it names that, the two
-are one
+A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is code,
+and what points at something that it does not name is left out; where the sentence before it names that, the two are one
 piece.
 """
 
@@ -22,8 +20,11 @@ from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece
 _SHORT = 9  # words of a question that needs the sentence before it
-_PASSING = 4.0  # what is so today only, or not sure, is worth less
+_WAVERING = 4.0  # what is not sure is worth less
+_PASSING = 4.0  # what is so today only, too
+_ASKED = 18  # words of a question that needs a noun before it
 _FRAGMENT = 4  # words
+_RULE = 1.5  # what holds from now on is worth more
 _OPENING = 1.0  # what a message opens with says what it is about
 _LEAST = 2  # words of meaning in a piece
 _MOST_NAMED = 8  # more tell no more
@@ -35,6 +36,12 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKS = re.compile(r"[<{}|]|\w:\s|[\"“«]")
 _QUOTED = re.compile(r":?\s\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»")  # as `plain` leaves out
 
+# Where something holds, pointed at, before what holds there.
+_POINTING = re.compile(
+    r"^(?:en|para|con|in|for|at|with)\s(?:es[ea]|est[ea]|es[oa]s|est[oa]s|that|this|those|these)\s\w+,?\s",
+    re.IGNORECASE,
+)
+
 Kind = Literal["decision", "statement", "request"]
 
 
@@ -44,6 +51,7 @@ class Piece:
     kind: Kind
     worth: float  # how much it tells, among the pieces of a segment
     corrects: bool = False  # it takes back what was said before
+    language: Language = "en"
 
 
 def noted(message: str) -> tuple[Piece, ...]:
@@ -53,6 +61,21 @@ def noted(message: str) -> tuple[Piece, ...]:
         for piece in _pieces(passage):
             found.setdefault(piece.text, piece)
     return tuple(found.values())
+
+
+def asked_outside(message: str) -> str:
+    """The question of a message that would be a piece if it did not point at what it does not name; "" if none is."""
+    for passage in _passages(message):
+        language = spoken_in(passage)
+        for sentence in sentences(passage):
+            text, said = clean(sentence), plain(sentence)
+            if "?" not in sentence and not tables.OPENS.match(folded(text)):
+                continue
+            is_idle = tables.IDLE.search(folded(text)) or _is_casual(said, language) or tables.QUOTES_YOU.search(said)
+            is_told = SHORTEST < len(text.split()) <= _ASKED and names(text) and things(text, language)
+            if is_told and not is_idle and is_closed(text) and points_outside(text, language):
+                return f"{text}?" if "?" in sentence else text
+    return ""
 
 
 def takes_back(message: str) -> bool:
@@ -89,21 +112,60 @@ def _pieces(passage: str) -> list[Piece]:
         if is_idle and "?" in sentence:  # what is asked of it says nothing without it
             is_idle = False
             continue
-        if _is_casual(said, language) or (is_idle := tables.QUOTES_YOU.search(said) is not None):
+        denied = tables.QUOTES_YOU.search(said) is not None
+        if denied and tables.DENIES.search(said) and (piece := _denial(sentence, language)):
+            found.append(piece)
+            continue
+        if _is_casual(said, language) or (is_idle := denied):
             found = found[:-1] if tables.JOKED.search(said) else found
             before = ""
             continue
-        piece = _piece(sentence, said, language)
+        piece = _ban(sentence, language) or _piece(sentence, said, language)
         last = found[-1] if found and before and before.startswith(found[-1].text) else None
-        if piece is None or (last and _belongs(piece, last)):
+        if piece and before.endswith("?") and not last and len(before.split()) <= SHORTEST and piece.kind == "request":
+            piece = replace(piece, text=f"{before} {piece.text}")
+        elif piece is None or (last and _belongs(piece, last)):
             piece = _joined(before, last, sentence, language) or piece
             if piece and last and piece.text.startswith(last.text):
                 found.pop()
         if piece:
             found.append(piece if found or piece.kind != "request" else replace(piece, worth=piece.worth + _OPENING))
-        before = piece.text if piece else clean(sentence)
+        before = piece.text if piece else clean(sentence) or _named(sentence)
         before = before if before.endswith("?") else f"{before}." if before else ""
     return found
+
+
+def _is_passing(said: str, language: Language) -> bool:
+    """Does it hold today only? What is said of it at the end of a sentence is no more than a comment."""
+    found = SIGNALS[language].passing.search(said)
+    return found is not None and (2 * found.start() < len(said) or not found[0].startswith(" it's"))
+
+
+def _ban(sentence: str, language: Language) -> Piece | None:
+    """What shall not be again: it needs no more than its name."""
+    text = clean(sentence)
+    if "?" in sentence or not tables.BANS.match(folded(text)) or len(text.split()) > LONGEST:
+        return None
+    is_whole = names(text) and is_closed(text) and not points_outside(without(tables.BANS, text).strip(), language)
+    return Piece(text, "decision", _worth(text, "decision", language), language=language) if is_whole else None
+
+
+def _denial(sentence: str, language: Language) -> Piece | None:
+    """What the assistant is told that it got wrong, with the denial."""
+    text = clean(sentence)
+    is_whole = len(names(text)) >= _LEAST and things(text, language) > 0 and is_closed(text)
+    return (
+        Piece(text, "statement", _worth(text, "statement", language), language=language)
+        if is_whole and len(text.split()) <= LONGEST
+        else None
+    )
+
+
+def _named(sentence: str) -> str:
+    """What a question just names: "And the gels?"."""
+    text = without(tables.LEAD, sentence).strip(" ,;:.!¿?")
+    is_name = "?" in sentence and len(text.split()) <= SHORTEST and len(names(text)) == 1
+    return f"{text}?" if is_name else ""
 
 
 def _is_casual(said: str, language: Language) -> bool:
@@ -139,27 +201,29 @@ def _joined(before: str, last: Piece | None, sentence: str, language: Language) 
         return None
     kind: Kind = "decision" if last and last.kind == "decision" else "request" if asks else "statement"
     worth = max(_worth(both, kind, language), last.worth if last else 0.0)
-    return Piece(both, kind, worth, last.corrects if last else False)
+    return Piece(both, kind, worth, last.corrects if last else False, language)
 
 
 def _piece(sentence: str, said: str, language: Language) -> Piece | None:
-    text, asks = clean(sentence), "?" in sentence
-    decides = not asks and _decides(said)
-    is_request = asks or (not decides and tables.OPENS.match(folded(text)) is not None)
+    if sentence.rstrip().endswith(":"):
+        return None  # what it leads to is left out
+    text, asks = _POINTING.sub("", clean(sentence)), "?" in sentence
+    is_decision = not asks and _decides(said)
+    is_request = asks or (not is_decision and tables.OPENS.match(folded(text)) is not None)
     if is_request and (tables.IDLE.search(folded(text)) or _is_fragment(text)):
         return None
-    best = _best(text, language, is_request=is_request, decides=decides)
-    if not best or not (is_request or decides or _states(best)):
+    best = _best(text, language, is_request=is_request, is_decision=is_decision)
+    if not best or not (is_request or is_decision or _states(best)):
         return None
     corrects = not asks and tables.CORRECTS.search(said) is not None
     wavers = tables.WAVERS.search(said) is not None
-    changes = decides or (corrects and not wavers)
+    changes = is_decision or (corrects and not wavers)
     kind: Kind = "request" if is_request else "decision" if changes else "statement"
     worth = _worth(best, kind, language)
-    if kind == "statement" and (wavers or SIGNALS[language].passing.search(said)):
-        worth -= _PASSING
+    if kind == "statement":
+        worth -= _WAVERING if wavers else _PASSING if _is_passing(said, language) else 0.0
     is_question = asks and best != _unframed(text) and (_interrogates(best) or sentence.rstrip(_ENDS).endswith(best))
-    return Piece(f"{best}?" if is_question else best, kind, worth, corrects)
+    return Piece(f"{best}?" if is_question else best, kind, worth, corrects, language)
 
 
 def _is_fragment(text: str) -> bool:
@@ -167,11 +231,11 @@ def _is_fragment(text: str) -> bool:
     return len(text.split()) <= _FRAGMENT and not _interrogates(text) and not tables.OPENS.match(folded(text))
 
 
-def _best(text: str, language: Language, *, is_request: bool, decides: bool) -> str:
+def _best(text: str, language: Language, *, is_request: bool, is_decision: bool) -> str:
     """Of a sentence what can be understood alone: all of it, else the run of its clauses that says most."""
     for runs in ([text] if len(text.split()) <= LONGEST else [], parts(text, LONGEST)):
         tried = [bare for part in runs for bare in ((_unframed(part), part) if is_request else (part,)) if bare]
-        found = [part for part in tried if _whole(part, language) and (not decides or _decides(plain(part)))]
+        found = [part for part in tried if _whole(part, language) and (not is_decision or decides(part))]
         if found:
             return max(found, key=lambda part: (_tells(part, text, is_request=is_request), -len(part)))
     return ""
@@ -217,6 +281,11 @@ def _is_handing(text: str) -> bool:
     return tables.HANDS.search(folded(text)) is not None
 
 
+def decides(text: str) -> bool:
+    """Is it said there what is decided?"""
+    return _decides(plain(text))
+
+
 def _decides(said: str) -> bool:
     return tables.DECIDES.search(said) is not None and not tables.WAVERS.search(said)
 
@@ -224,4 +293,5 @@ def _decides(said: str) -> bool:
 def _worth(text: str, kind: Kind, language: Language) -> float:
     base = {"decision": 6.0, "request": 2.5, "statement": 2.0}[kind]
     mine = kind == "statement" and tables.MINE.search(plain(text)) is not None
-    return base + mine + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3
+    rule = _RULE * (kind != "request" and tables.RULES.search(plain(text)) is not None)
+    return base + mine + rule + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3

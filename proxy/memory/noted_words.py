@@ -27,7 +27,7 @@ wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| 
 thank you(?: so much)? | great | perfect | nice | cool
 awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important
 sorry | ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
-brilliant | absolutely | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
+brilliant | absolutely | no worries | no problem | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
 """)
 _TRANSITIONS = _any(r"""
 otra cosa(?: que (?:queria|te) \w+)? | cambiando de tema | por otro lado | por cierto | a proposito | repasando
@@ -38,7 +38,7 @@ by the way | btw | switching (?:topics|gears) | changing (?:topics|the subject) 
 another (?:thing|question) | totally unrelated | unrelated | on another note | one more thing | another thing
 about my \w+
 bad news(?: on [\w\s]{2,20})? | good news | (?:quick )?update | just so (?:you know|it's clear) | i mean | you know
-(?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)? | turns out
+(?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)?(?! about| of) | turns out
 """)
 _CONJUNCTIONS = _any("""
 y | e | pero | entonces | asi que | and | but | so | plus | also | then | especially | specifically | or
@@ -46,7 +46,7 @@ y | e | pero | entonces | asi que | and | but | so | plus | also | then | especi
 LEAD = re.compile(
     r"[\s,;:.!\u2026\u00a1\u00bf'\"“”«»()\u2013\u2014-]*"
     rf"(?:(?:{_INTERJECTIONS}(?:,?\s(?:che|gracias|thanks))?(?:[,.:;!\u2026\u2013\u2014]+\s*|\s(?=\u00bf)|$)"
-    rf"|{_TRANSITIONS}\b[,.:;\u2013\u2014]*\s*|{_CONJUNCTIONS}\b,?\s+)(?=\S))*"
+    rf"|(?:che,?\s)?{_TRANSITIONS}\b[,.:;\u2013\u2014]*\s*|{_CONJUNCTIONS}\b,?\s+)(?=\S))*"
 )
 TAIL = re.compile(
     r"(?:\W*\s(?:so |and |but )?(?:can|could|would) you (?:please |maybe )?(?:help|assist|guide)(?: me)?(?: out)?"
@@ -129,7 +129,7 @@ INTERROGATIVE = re.compile(
 # Questions that ask for nothing by themselves.
 IDLE = re.compile(
     _any(r"""
-what do you think | what are your thoughts | help me with (?:that|this|it)\b
+what do you think | guess what | what are your thoughts | help me with (?:that|this|it)\b
 does (?:that|this|it) (?:make sense|sound) | is that (?:right|ok|correct|true)
 (?:that|this|it) (?:can't|won't) be | how are you | what's up | how's it going
 how did (?:it|that) (?:go|feel) | ^(?:right|no|verdad|sabes|viste|(?:que )?te parece|como va|que tal)\W*$
@@ -154,7 +154,8 @@ i (?:really )?(?:like|love) (?:that|the idea|it|this) | which | who | whom | who
 or | like
 to | glad | so glad | i'm (?:so )?glad | let me know | thanks? | hope | good luck | your? | here(?:'s)? | if | when
 not only | i bet | i can imagine | i knew | i'm happy (?:that|for|to hear) | i love how | gives | helps | makes
-keeps | feels | sounds | looks | seems | means | works | don't worry | i'll make sure
+acuerdate de | acordate de | recuerda | keeps | feels | sounds | looks | seems | means | works | don't worry
+i'll make sure
 i'll (?:try|let you know|keep you)
 """)
     + r"\b"
@@ -178,16 +179,29 @@ HANDS = re.compile(
 )
 THANKS = re.compile(
     r" (?:gracias|thanks|thank you|thankful|cheers|long time no \w+|can't wait|you posted|ya posted|bye|for you"
-    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense|another (?:quick )?example"
+    r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense"
     r"|keep (?:that|this|it)(?: one)? (?:in mind|handy)|remember (?:that|this|it) [.,]"
     r"|(?:ten|tene|guarda|anota|recorda|recuerda)l[oae]) "
 )
 # What the assistant is said to have said: it may not be so.
 QUOTES_YOU = phrases(r"""
-dijiste | decis que | dices que | (?:segun|como) (?:vos|tu) (?:dijiste|decis)? | por lo que (?:decis|dices)
+dijiste | decis que | dices que | (?:segun|como) (?:vos|tu)(?: dijiste| decis)? | por lo que (?:decis|dices)
 mencionaste | como ya hiciste
 asumiste | you said | you told me | you mentioned | you claimed | as you said | earlier you
 """)
+# It denies what it quotes: the two together are worth a note.
+DENIES = re.compile(
+    r" (?:don't think|didn't|never|not (?:true|right|correct)|no (?:te|lo|la|me|es|fue)|nunca|yo no|tampoco|jamas) "
+)
+# A rule from now on: worth more than what is told beside it.
+RULES = phrases(r"""
+prefiero que | prefiero | siempre | nunca | nunca mas | always | never | i prefer | nada de
+no (?:soporto|uso|como|tomo)
+a partir de ahora | desde ahora | from now on | soy (?:alergic[oa]|celiac[oa]|vegetarian[oa]|vegan[oa]) | allergic
+alergic[oa] | please remember
+""")
+# For folded text.
+BANS = re.compile(r"(?:nunca mas|never again)\b")
 JOKED = re.compile(r" (?:es joda|es broma|era broma|just kidding|i'm kidding|joking|jk) ")
 
 # --- where a clause may end ------------------------------------------------------------------------------------------
@@ -198,7 +212,19 @@ JOINT = re.compile(
     r"|porque|pero|ya que|asi que|mientras|aunque|como ya|para que|lo que|cuando)\s)"
 )
 SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without|con|para|en|sin)\s)")
+# Another clause: a subject or a question word behind "and"; in Spanish what stands before a verb, too.
+AND_CLAUSE = re.compile(
+    r",?\s(?=(?:and (?:(?:i|we|he|she|it|they|you)(?:'\w+)?|there|how|what|when|where|why)"
+    r"|y (?:yo|me|nos|te|se|le|les|no|ya|como|cuando|donde|por que|es|son|hay))\s)"
+)
+# What is done to an end: "to", a verb and its object, behind what does not itself ask for "to".
+PURPOSE = re.compile(r"\s(?=to\s\w+\s(?:the|an?|my|our|your|his|her|its|their|\d\S*)\s)")
+ASKS_FOR_TO = words("""
+try need want like love hope plan prefer decide decided agree agreed have has had got ought used able ready sure likely
+easy hard best better how what where when whether way ways time chance ability plan plans attempt back up down
+""")
 SUBORDINATE = re.compile(r"\b(?:whether|if|that|si|que)\b")
+SUBORDINATE_END = re.compile(r"\b(?:whether|if|that|si|que)\W*\Z")
 # A beginning that ends like this waits for what was cut off.
 WAITS = re.compile(
     r"(?:,|\by|\band)\s(?:and |y |but |pero )?(?:after|before|when|if|while|once|given|as|cuando|si|antes"
@@ -215,10 +241,9 @@ que cuanto cual donde conviene puedo dejo uso usamos
 """)
 UNFINISHED = words("""
 a an the of for in on with about to and or but my our your his her its their so as at by from i we i'm i've we're if
-when which who very like than is are was especially specifically maybe perhaps
-el la los las un una de del en con por para sin sobre a al y e o que mi tu su se lo le les me te nos es son muy si
-como
-cuando pero dice dicen decia ponia dijo says said saying told
+when which who very like than is are was were am be been especially specifically maybe perhaps
+el la los las un una de del en con por para sin sobre a al y e o que mi tu su se lo le les me te nos
+es son esta estan estoy era eran fue muy si como cuando pero dice dicen decia ponia dijo says said saying told
 """)
 # Leads to what somebody else said.
 LEADS = words("dice dicen decia ponia dijo says said saying")

@@ -1,10 +1,8 @@
 """Whether a clause points at something that it does not name: "keep that", "¿cómo los controlo?", "these two options".
 
-Who reads a note has not read what stood before it. A pronoun or a demonstrative is understood there only if what
-it may
-stand for is named earlier in the same clause. No parser: what a word is, is told by the words beside it; in doubt
-the
-clause points outside, and is left out.
+Who reads a note has not read what stood before it. A pronoun or a demonstrative is understood there only if what it
+may stand for is named earlier in the same clause. No parser: what a word is, is told by the words beside it; in doubt
+the clause points outside, and is left out.
 """
 
 import re
@@ -78,6 +76,8 @@ think thinks thought know knows knew hope hoped sure say says said so believe ma
 told
 tell notice noticed noted realise realize realized decided agree agreed understand understood remember glad afraid
 """)
+_BEFORE_THIS = words("about on of with")
+_HAVES = words("have has had need needs get use want buy make build")
 _OTHERS = words("same other others")
 _LOOSE = words("there here")
 _IS = words("is are was were")
@@ -85,8 +85,10 @@ _IS = words("is are was were")
 # --- Spanish ---------------------------------------------------------------------------------------------------------
 
 _IS_ES = re.compile(r"\b[Ee]stá\b")  # without its accent it were "this"
-_ESO = words("eso esto aquello ello ellos ellas aquel aquella ahi alli alla")
+_ESO = words("eso esto aquello ello ellos ellas aquel aquella")
+_ALLA = words("ahi alli alla")
 _ESTE = words("este esta estos estas ese esa esos esas")
+_AT_END = words("para de con sobre por en")
 _BEHIND_LO = words("""
 que de del mas mejor peor mismo unico ultimo primero bueno malo importante antes menos cual siento
 """)
@@ -168,11 +170,15 @@ def _points_en(at: _At) -> bool:
         return at.named == 0 and not _EMPTY_IT.match(" ".join(at.said[at.place : at.place + 7]))
     if word in ("that", "that's"):
         return _is_that(at)
+    if word == "this" and at.before in _BEFORE_THIS and (at.is_last or at.after in ("and", "or", "but")):
+        return True
     if word in _THESE or word == "ones":
         is_end = at.place == len(at.said) - 1 and at.before != "for"
         return is_end or (at.named < _ENOUGH and at.after not in _TIMES)
     if word in _LOOSE:
         return at.named == 0 and at.place > 0 and at.after not in _IS and at.before not in _IS
+    if word == "one":
+        return at.is_last and at.place > 0 and at.before in _HAVES
     if word == "then":
         return at.place == len(at.said) - 1
     return at.named == 0 and (word in _THEY or (word in _OTHERS and at.is_last))
@@ -192,7 +198,9 @@ def _is_that(at: _At) -> bool:
 def _points_es(at: _At) -> bool:
     word, known = at.word, NOUN_WORDS["es"]
     if word in _ESO:
-        return at.named < _ENOUGH
+        return at.named < _ENOUGH or (at.is_last and at.before in _AT_END)
+    if word in _ALLA:
+        return at.named == 0
     if word in _ESTE:
         leads_over = ":" in at.said[at.place + 1 : at.place + 4]
         is_verb = word == "esta" and at.named > 0 and not at.is_last
@@ -200,7 +208,7 @@ def _points_es(at: _At) -> bool:
     if at.named:
         return False
     if word == "lo":
-        return at.after not in _BEHIND_LO
+        return at.place == 0 and "lo" in at.said[2:] if at.after in ("de", "del") else at.after not in _BEHIND_LO
     if word in ("los", "las"):
         return at.after in known.verbs and at.after not in known.nouns
     if word in _OTROS:

@@ -6,13 +6,15 @@ turns is left out. What would need its context to be understood is no piece, so 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.cuts import concreteness, sentences, shortened
-from proxy.memory.noted import Piece, noted, speaks_to_you, takes_back, told
+from proxy.memory.anchored import anchored
+from proxy.memory.answers import answer_to, volunteered
+from proxy.memory.cuts import sentences
+from proxy.memory.filling import Said, filled, forms, weighed
+from proxy.memory.noted import Piece, noted, takes_back
 from proxy.memory.nouns import names_something, noun_phrases
-from proxy.memory.referents import names
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
 from proxy.types import Summary, TurnDigest
@@ -20,17 +22,11 @@ from proxy.types import Summary, TurnDigest
 Count = Callable[[str], int]  # tokens of a text
 
 _MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
-_PIECES = 6  # of a record
-_FIRST = 2.0  # the first piece of a turn is worth more: the others may say the same
-_ANSWERED = 16  # words of an answer
-_ANSWER_SENTENCES = 2  # of an answer that are looked at
+_HEARD = 700  # characters of an answer: what it takes up stands at its beginning
+_ANCHORED = 3.0  # worth of a question with the noun that it points to
 _SHARED = 2  # words: what is said of the same thing
 _SAID_AGAIN = 4  # a topic is named so often
-_TELLING, _NAMED = 2.0, 4  # how concrete an answer must be, or how much it must name
-_WORTH = 2.0  # of a piece, where there are others
 
-# What goes on to say why.
-_REASON = re.compile(r",? (?:porque|ya que|pq|because|since|as it|as i|as we) .*$")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
@@ -43,28 +39,26 @@ class Told:
     assistant: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    turn: int  # its index
-    at: int  # its place among all
-    piece: Piece
-
-    @property
-    def says(self) -> frozenset[str]:
-        return frozenset(names(self.piece.text))
-
-
 def summarise(turns: Sequence[Told], *, max_tokens: int = 50, count: Count) -> Summary | None:
     """Of a segment: consecutive turns, at least one. What `render` makes of it has at most `max_tokens`; None if the
     segment has nothing that is worth a note."""
     turns = [Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ])) for turn in turns]
     said = _distinct(_current(turns, list(_said(turns))))
-    summary = _filled(turns, said, max_tokens, count)
+    is_open = bool(turns) and not turns[-1].assistant.strip()
+
+    def record(some: Sequence[Said]) -> Summary:
+        return _record(turns, some, is_open=is_open)
+
+    said = weighed(said, [turn.assistant[:_HEARD] for turn in turns])
+    chosen = filled(said, max_tokens, lambda some: count(render(record(some))))
+    summary = record(chosen)
+    answered = _with_answers(turns, chosen, summary)
+    summary = next((each for each in answered if count(render(each)) <= max_tokens), summary)
+    for told in _volunteered(turns, {each.turn for each in said}):
+        more = replace(summary, outcome="; ".join(each for each in (summary.outcome, told) if each))
+        summary = more if count(render(more)) <= max_tokens else summary
     if not said:
-        summary = replace(summary, topic=_topic(turns), outcome=_volunteered(turns))
-    else:
-        answered = _with_answers(turns, said, summary)
-        summary = next((each for each in answered if count(render(each)) <= max_tokens), summary)
+        summary = replace(summary, topic=_topic(turns))
     summary = fitted(summary, max_tokens, count)
     return summary if render(summary) != "{}" else None
 
@@ -131,8 +125,8 @@ def _shorter(summary: Summary) -> Summary:
 def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
     """`clauses`, the longest that has a joint without what stands behind its last one; () if none has."""
     for at in sorted(range(len(clauses)), key=lambda at: -len(clauses[at])):
-        if shorter := _shortened(clauses[at]):
-            return (*clauses[:at], shorter, *clauses[at + 1 :])
+        if shorter := forms(Piece(clauses[at], "decision", 0.0)):
+            return (*clauses[:at], shorter[0], *clauses[at + 1 :])
     return ()
 
 
@@ -140,15 +134,18 @@ def _listed(values: Sequence[str]) -> str:
     return f"[{'; '.join(values)}]" if values else ""
 
 
-def _said(turns: Sequence[Told]) -> Iterator[_Said]:
+def _said(turns: Sequence[Told]) -> Iterator[Said]:
     at = 0
     for index, turn in enumerate(turns):
-        for piece in noted(turn.user):
-            yield _Said(index, at, piece)
+        pieces = noted(turn.user)
+        if not pieces and (asked := anchored(turn.user, turn.assistant, turns[index - 1].user if index else "")):
+            pieces = (Piece(asked, "request", _ANCHORED),)
+        for piece in pieces:
+            yield Said(index, at, piece)
             at += 1
 
 
-def _current(turns: Sequence[Told], said: Sequence[_Said]) -> list[_Said]:
+def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
     """Without what is taken back or corrected later."""
     taken = {index - 1 for index, turn in enumerate(turns) if index and takes_back(turn.user)}
     left = [each for each in said if each.turn not in taken or each.piece.kind != "decision"]
@@ -156,80 +153,20 @@ def _current(turns: Sequence[Told], said: Sequence[_Said]) -> list[_Said]:
     return [each for each in left if not any(_is_changed(each, by) for by in changes)]
 
 
-def _is_changed(each: _Said, by: _Said) -> bool:
+def _is_changed(each: Said, by: Said) -> bool:
     return by.turn > each.turn and each.piece.kind != "request" and len(each.says & by.says) >= _SHARED
 
 
-def _distinct(said: Sequence[_Said]) -> list[_Said]:
+def _distinct(said: Sequence[Said]) -> list[Said]:
     """Those that say something that none before them does."""
-    found: list[_Said] = []
+    found: list[Said] = []
     for each in said:
         if not any(each.says <= before.says for before in found):
             found.append(each)
     return found
 
 
-def _filled(turns: Sequence[Told], said: Sequence[_Said], max_tokens: int, count: Count) -> Summary:
-    """The record of as many pieces as it has room for, the most telling first."""
-    last = len(turns) - 1
-    is_open = not turns[last].assistant.strip()
-    chosen: list[_Said] = []
-    most_worth = max((each.piece.worth for each in said), default=0.0)
-    left = [each for each in said if each.piece.worth >= min(_WORTH, most_worth)]
-    best = _record(turns, (), is_open=is_open)
-    while left and len(chosen) < _PIECES:
-        known = {each.turn for each in chosen}
-        most = max(left, key=lambda each: each.piece.worth + _FIRST * (each.turn not in known))
-        left.remove(most)
-        for with_it in _ways(chosen, most):
-            record = _record(turns, with_it, is_open=is_open)
-            if count(render(record)) <= max_tokens or not chosen:
-                chosen, best = with_it, record
-                break
-    return best
-
-
-def _ways(chosen: Sequence[_Said], most: _Said) -> Iterator[list[_Said]]:
-    """`chosen` with `most`: whole, without its end, and, if nothing of its turn was chosen, with the others without
-    theirs."""
-    cuts = [_with_text(most, text) for text in (most.piece.text, *_beginnings(most.piece.text))]
-    yield from ([*chosen, each] for each in cuts)
-    if all(each.turn != most.turn for each in chosen):
-        shorter = [_without_end(each) for each in chosen]
-        yield from ([*shorter, each] for each in cuts)
-
-
-def _without_end(said: _Said) -> _Said:
-    """Of a decision only its reason is left out."""
-    text = said.piece.text
-    if said.piece.kind == "decision":
-        return _with_text(said, _without_reason(text))
-    return _with_text(said, next(iter(_beginnings(text)), text))
-
-
-def _with_text(said: _Said, text: str) -> _Said:
-    return replace(said, piece=replace(said.piece, text=text))
-
-
-def _without_reason(text: str) -> str:
-    reason = _REASON.search(folded(text))
-    return text[: reason.start()] if reason and len(names(text[: reason.start()])) >= _SHARED else text
-
-
-def _beginnings(text: str) -> Iterator[str]:
-    """`text` up to each of its joints, the last one first."""
-    shorter = text
-    while shorter := shortened(shorter, len(shorter.split()) - 1, hard=True):
-        says = 2 * len(names(shorter)) >= len(names(text)) and len(names(shorter)) >= _SHARED
-        if says and concreteness(shorter) == concreteness(text):
-            yield f"{shorter}?" if text.endswith("?") and "." not in text else shorter
-
-
-def _shortened(text: str) -> str:
-    return next(_beginnings(text), "")
-
-
-def _record(turns: Sequence[Told], said: Sequence[_Said], *, is_open: bool) -> Summary:
+def _record(turns: Sequence[Told], said: Sequence[Said], *, is_open: bool) -> Summary:
     ordered = sorted(said, key=lambda each: each.at)
     asked = [each for each in ordered if is_open and each.piece.kind == "request" and each.turn == len(turns) - 1]
     return Summary(
@@ -243,37 +180,28 @@ def _record(turns: Sequence[Told], said: Sequence[_Said], *, is_open: bool) -> S
     )
 
 
-def _with_answers(turns: Sequence[Told], said: Sequence[_Said], summary: Summary) -> Iterator[Summary]:
+def _with_answers(turns: Sequence[Told], said: Sequence[Said], summary: Summary) -> Iterator[Summary]:
     """`summary` with one of its questions and what its answer opens with as outcome, the newest first."""
     for each in reversed(said):
         question = each.piece.text
         if (
             question.endswith("?")
             and question in summary.discussed
-            and (answer := _answer(turns[each.turn].assistant, question))
+            and (answer := answer_to(question, turns[each.turn].assistant))
         ):
             rest = tuple(text for text in summary.discussed if text != question)
             yield replace(summary, discussed=rest, outcome=f"{question} {answer}")
 
 
-def _answer(text: str, question: str) -> str:
-    """What an answer opens with, if it is concrete."""
-    first = next(iter(sentences(text)), "")
-    found = told(first, _ANSWERED, question) if ":" not in first else ""
-    return found if concreteness(found) >= _TELLING or len(names(found)) >= _NAMED else ""
-
-
-def _volunteered(turns: Sequence[Told]) -> str:
-    """The most concrete that the assistant said, where the user said nothing to note."""
-    found = [
-        clause
-        for turn in turns
-        if turn.user.strip()
-        for sentence in sentences(turn.assistant)[:_ANSWER_SENTENCES]
-        if (clause := told(sentence, _ANSWERED)) and not speaks_to_you(clause) and len(names(clause)) > _SHARED
-    ]
-    best = max(found, key=lambda clause: (concreteness(clause), len(names(clause))), default="")
-    return f"the assistant: {best}" if best else ""
+def _volunteered(turns: Sequence[Told], known: Collection[int]) -> Iterator[str]:
+    """What the assistant said in the turns of which nothing else is known, the newest first."""
+    for at in reversed(range(len(turns))):
+        after = turns[at + 1].user if at + 1 < len(turns) else ""
+        asks = "?" in turns[at].user or not known
+        if at not in known and turns[at].user.strip() and asks:
+            said = volunteered(turns[at].user, turns[at].assistant, after)
+            if said:
+                yield f"the assistant: {said}"
 
 
 def _topic(turns: Sequence[Told]) -> str:

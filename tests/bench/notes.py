@@ -1,12 +1,12 @@
 """Do summaries read like notes a colleague would understand?
 
-    python -m tests.bench.notes [--show N] [--lang es|en] [--sheet FILE.md [--number 1|2|3]]
+    python -m tests.bench.notes [--show N] [--lang es|en] [--sheet FILE.md [--number 1|2|3|4|5]]
 
 Prints some segments of conversations with their summaries; of all segments, the share of summaries with a fault that a
 machine can see, what they cost in tokens and in CPU, and how many labelled decisions they keep. `--sheet` writes 20
-English and 20 Spanish segments for people to judge: chosen by a fixed seed, from every source alike. There are three
-sheets without a segment in common. What the first says was judged and is known; the others are never printed, so that
-nobody tunes on them.
+English and 20 Spanish segments for people to judge: chosen by a fixed seed, from every source alike. There are five
+sheets without a segment in common. What the first three say was judged and is known; the others are never printed, so
+that nobody tunes on them.
 """
 
 import argparse
@@ -35,7 +35,8 @@ from tests.bench.topics_data import FOLDER, conversations
 
 _PROFILE = BUILT_IN["lean"]
 _SEED = 20_261
-_SHEETS = (_SEED, 7_001, 7_002)  # the seeds of the judging sheets, the known one first
+_SHEETS = (_SEED, 7_001, 7_002, 7_003, 7_004)  # the seeds of the judging sheets
+_KNOWN = 3  # of them: what they say was judged
 _JUDGED = 20  # segments of each language
 _ENCODING = load_tokenizer()
 # What remembers the messages it has read.
@@ -98,13 +99,14 @@ def digests(turns: Sequence[Told]) -> list[TurnDigest]:
 def sheets(found: Sequence[Segment]) -> list[list[Segment]]:
     """The segments of each judging sheet."""
     made: list[list[Segment]] = []
-    for seed in _SHEETS:
+    for at, seed in enumerate(_SHEETS):
         taken = {id(each) for each in chain(*made)}
-        made.append(judged([each for each in found if id(each) not in taken], seed))
+        sharing = len(_SHEETS) - at if at >= _KNOWN else 1  # the last ones share what a language has left
+        made.append(judged([each for each in found if id(each) not in taken], seed, sharing))
     return made
 
 
-def judged(found: Sequence[Segment], seed: int) -> list[Segment]:
+def judged(found: Sequence[Segment], seed: int, sharing: int = 1) -> list[Segment]:
     """The segments that people judge: of each language's sources, shuffled, one after the other."""
     chosen: list[Segment] = []
     for lang in ("en", "es"):
@@ -116,9 +118,10 @@ def judged(found: Sequence[Segment], seed: int) -> list[Segment]:
         for of in sources.values():
             generator.shuffle(of)
         taken: list[Segment] = []
-        while len(taken) < _JUDGED:
+        most = min(_JUDGED, -(-sum(map(len, sources.values())) // sharing))
+        while len(taken) < most:
             for of in sources.values():
-                if of and len(taken) < _JUDGED:
+                if of and len(taken) < most:
                     taken.append(of.pop())
         chosen += taken
     return chosen
@@ -278,14 +281,14 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=10, metavar="N", help="segments to print")
     parser.add_argument("--lang", choices=("es", "en"))
     parser.add_argument("--sheet", type=Path, metavar="FILE", help="write a judging sheet")
-    parser.add_argument("--number", type=int, choices=(1, 2, 3), default=3, help="which one")
+    parser.add_argument("--number", type=int, choices=(1, 2, 3, 4, 5), default=5, help="which one")
     given = parser.parse_args()
     if not FOLDER.exists():
         print(f"skipped: no evaluation data at {FOLDER} (set OLVIDO_EVAL_DATA)")
         return
     found = told_segments()
-    known, *held = sheets(found)
-    unseen = {id(each) for each in chain(*held)}
+    to_judge = sheets(found)
+    unseen = {id(each) for each in chain(*to_judge[_KNOWN:])}
     shown = [each for each in found if id(each) not in unseen and given.lang in (None, each.lang)]
     random.Random(_SEED).shuffle(shown)  # the same ones in every run
     for each in shown[: given.show]:
@@ -294,7 +297,7 @@ def main() -> None:
     show_decisions()
     show_cpu(found)
     if given.sheet:
-        chosen = (known, *held)[given.number - 1]
+        chosen = to_judge[given.number - 1]
         given.sheet.write_text(sheet(chosen), encoding="utf-8")
         print(f"{len(chosen)} segments to judge: {given.sheet}")
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.cuts import clean, concreteness, is_closed, parts, sentences, shortened
+from proxy.memory.cuts import clauses_of, clean, concreteness, is_closed, parts, sentences, shortened
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,32 @@ def test_no_part_is_longer_than_it_may_be(text: str, longest: int) -> None:
 
 def test_a_list_of_hundreds_of_joints_has_few_parts() -> None:
     assert len(list(parts(", ".join(["the ones"] * 400), 26))) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "beginnings"),
+    [
+        ("We need flour, sugar, eggs and butter", []),
+        ("Llevamos harina, azúcar, huevos y manteca", []),
+        ("we chose bread, and the jam", []),
+        ("The dog sleeps in the garage and he barks at night", ["The dog sleeps in the garage"]),
+        ("La réplica está en Oregón y no responde a nadie", ["La réplica está en Oregón"]),
+        ("the owner changed: Soledad confirms the orders", []),
+    ],
+)
+def test_a_piece_ends_before_a_clause_but_never_inside_a_list(text: str, beginnings: list[str]) -> None:
+    assert list(clauses_of(text, soft=False)) == beginnings
+
+
+@pytest.mark.parametrize(
+    ("text", "beginnings"),
+    [
+        ("I started a blog to share my recipes online", ["I started a blog"]),
+        ("I want to share my recipes online", []),
+        ("they moved the archive to digital storage", []),
+        ("La réplica está en Oregón", []),  # a verb is no end
+        ("compré harina para la torta", ["compré harina"]),
+    ],
+)
+def test_a_soft_end_leaves_a_purpose_out_and_no_verb_without_its_complement(text: str, beginnings: list[str]) -> None:
+    assert list(clauses_of(text, soft=True)) == beginnings

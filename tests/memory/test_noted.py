@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.noted import Kind, noted, speaks_to_you, takes_back, told
+from proxy.memory.noted import Kind, asked_outside, noted, speaks_to_you, takes_back, told
 
 
 def said(message: str, kind: Kind) -> tuple[str, ...]:
@@ -125,3 +125,60 @@ def test_a_text_that_is_handed_over_is_not_noted() -> None:
 def test_every_word_of_a_piece_stands_in_the_message(message: str) -> None:
     for piece in noted(message):
         assert all(word.strip("?.").lower() in message.lower() for word in piece.text.split())
+
+
+@pytest.mark.parametrize(
+    ("message", "bans"),
+    [
+        ("Never again a hotel with carpets.", ("Never again a hotel with carpets",)),
+        ("Nunca más un hotel con moqueta.", ("Nunca más un hotel con moqueta",)),
+        ("Never again that one.", ()),
+        ("¿Nunca más un hotel con moqueta?", ()),
+    ],
+)
+def test_a_ban_is_a_decision_that_needs_no_more_than_a_name(message: str, bans: tuple[str, ...]) -> None:
+    assert said(message, "decision") == bans
+
+
+@pytest.mark.parametrize(
+    ("message", "statements"),
+    [
+        (
+            "You said that the lease ends in May, but it never ended in May.",
+            ("You said that the lease ends in May, but it never ended in May",),
+        ),
+        (
+            "Dijiste que vivo en Leeds, y nunca viví en Leeds.",
+            ("Dijiste que vivo en Leeds, y nunca viví en Leeds",),
+        ),
+        ("You said that the lease ends in May.", ()),
+        ("Dijiste que vivo en Leeds.", ()),
+    ],
+)
+def test_what_the_assistant_said_is_told_only_whole_with_its_denial(message: str, statements: tuple[str, ...]) -> None:
+    assert said(message, "statement") == statements
+
+
+@pytest.mark.parametrize(
+    ("rule", "once"),
+    [
+        ("I always use nitrile gloves in the workshop.", "I use nitrile gloves in the workshop."),
+        ("Siempre uso guantes de nitrilo en el taller.", "Uso guantes de nitrilo en el taller."),
+    ],
+)
+def test_a_rule_is_worth_more_than_what_is_so_once(rule: str, once: str) -> None:
+    assert noted(rule)[0].worth > noted(once)[0].worth
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("How do I clean it?", "How do I clean it?"),
+        ("¿Cómo limpio esa sartén de hierro?", "Cómo limpio esa sartén de hierro?"),
+        ("How do I clean a skillet?", ""),
+        ("What do you think of that?", ""),
+        ("I clean it.", ""),
+    ],
+)
+def test_only_a_question_that_points_is_asked_of_something_outside(message: str, question: str) -> None:
+    assert asked_outside(message) == question
