@@ -202,8 +202,8 @@ def test_a_fact_that_is_asked_is_none(message: str) -> None:
         ("Where I live is Cork, what should I eat?", ["Where I live is Cork"]),
         ("When I work I take the bus, which line is quicker?", ["When I work I take the bus"]),
         (
-            "mi hija Milagros tiene asma y yo soy zurda, qué deporte hacemos juntas en Salta? aca vivimos",
-            ["mi hija Milagros tiene asma", "yo soy zurda, qué deporte hacemos juntas en Salta"],  # it tells where
+            "yo soy celíaca, qué deporte hacemos juntas en Medellín? aca vivimos",
+            ["yo soy celíaca, qué deporte hacemos juntas en Medellín"],  # it tells where
         ),
         ("Vivo en Salta, ¿dónde hay una panadería?", ["Vivo en Salta"]),
     ],
