@@ -26,7 +26,7 @@ _MOST_IMPLIED = 8
 _OF_WORDS = 0.6
 _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # what a cosine above the ordinary weighs
 _SPOKEN_OF = 2  # terms of a fact that a question has, if it is not its name
-MAY_BE_OVER = " (said before the next, which may have ended it)"
+_LATER_SHOWN = 80  # characters of what may have ended a fact, beside it
 
 # What a fact says, as the kinds of what a question needs.
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -83,7 +83,8 @@ class Need:
 def standing(facts: Iterable[Fact], now: float, decay: Decay) -> tuple[Fact, ...]:
     """Instructions and preferences that hold for every answer: active, one of a key, the last confirmed first."""
     known = {fact.id: fact for fact in facts}
-    return _in_order(_one_of_each(fact for fact in known.values() if _stands(fact, known, now, decay)), known)
+    stand = _one_of_each(fact for fact in known.values() if _stands(fact, known, now, decay))
+    return tuple(_marked(fact, known) for fact in stand)
 
 
 def _stands(fact: Fact, known: Mapping[str, Fact], now: float, decay: Decay) -> bool:
@@ -109,26 +110,23 @@ def relevant(
     for score, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
         if score < least or len(chosen) >= most:
             break
-        added = tuple(each for each in _in_order((fact,), known) if each.id not in {one.id for one in chosen})
-        lines = count(render(added)) if added else 0
+        marked = _marked(fact, known)
+        lines = count(render((marked,)))
         if lines <= tokens:
-            chosen += added
+            chosen.append(marked)
             tokens -= lines
-    return _in_order(chosen, known)
+    return tuple(chosen)
 
 
-def _in_order(chosen: Iterable[Fact], known: Mapping[str, Fact]) -> tuple[Fact, ...]:
-    """`chosen`, each that newer facts may have ended marked as such and followed by those. Twice is as once."""
-    told: dict[str, Fact] = {}
-    for fact in chosen:
-        line = [known[fact.id]]
-        while (newer := later(line[-1], known)) is not None and newer not in line:
-            line.append(newer)
-        for each in line:
-            told.pop(each.id, None)
-        told |= {each.id: replace(each, value=f"{each.value}{MAY_BE_OVER}") for each in line[:-1]}
-        told[line[-1].id] = line[-1]
-    return tuple(told.values())
+def _marked(fact: Fact, known: Mapping[str, Fact]) -> Fact:
+    """`fact`, with what may have ended it beside what it says: the newest, of several."""
+    line = [fact]
+    while (newer := later(line[-1], known)) is not None and newer not in line:
+        line.append(newer)
+    if len(line) == 1:
+        return fact
+    mark = f' (later: "{_cut(" ".join(line[-1].value.split()), _LATER_SHOWN)}")'
+    return replace(fact, value=_cut(fact.value, ONE_LINE - len(mark)) + mark)
 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
@@ -191,5 +189,8 @@ def render(facts: Iterable[Fact]) -> str:
 
 def _line(value: str) -> str:
     """On one line, and nothing in it can end the block."""
-    line = " ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a")
-    return line if len(line) <= ONE_LINE else f"{line[: ONE_LINE - 1]}…"
+    return _cut(" ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a"), ONE_LINE)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"

@@ -28,6 +28,9 @@ CHANGE = 2**16  # buckets of hashed features
 ENDS_BY_RULE, ENDS_BY_DENIAL = 0.05, 0.35
 MAY_END, MAY_END_OF_ANOTHER = 0.15, 0.4  # the latter for two holders, or an order and a statement
 MAY_TELL_OF_CHANGE, MOST_DOUBTED = 0.25, 2
+# How alike the things that both are about must be for a doubt, unless they share a word, a name or a slot; and from
+# which likelihood on they may be about any ("bike got nicked", "I cycle to work"). Chosen on the development half.
+ALIKE, MAY_END_ANY = 0.4, 0.45
 COMPARED = 48  # older statements that are compared in full, the likest
 _GRAM = 4  # characters
 _NEVER_BEFORE = 0.0  # the likeness of the second best where there is none
@@ -45,7 +48,7 @@ def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
     scores = _trees().scores(pairs(new, [older[at] for at in places], changes)).tolist()
     likely = {at: learned.sigmoid(score) for at, score in zip(places, scores, strict=True)}
     ends = [at for at, share in likely.items() if _is_ended(share, new, older[at])]
-    may = [at for at in sorted(likely, key=lambda at: -likely[at]) if likely[at] > _to_doubt(new, older[at])]
+    may = [at for at in sorted(likely, key=lambda at: -likely[at]) if _is_doubted(likely[at], new, older[at])]
     may = may[:MOST_DOUBTED] if changes > MAY_TELL_OF_CHANGE else []
     found: dict[int, Verdict] = {**dict.fromkeys(may, "doubted"), **dict.fromkeys(ends, "ended")}
     for at in ends:  # a part of it may still hold
@@ -62,10 +65,20 @@ def _is_ended(likely: float, new_text: str, old_text: str) -> bool:
     return denies and likely > ENDS_BY_DENIAL
 
 
-def _to_doubt(new_text: str, old_text: str) -> float:
+def _is_doubted(likely: float, new_text: str, old_text: str) -> bool:
     new, old = gist(new_text), gist(old_text)
-    is_alike = same_holder(new, old) and new.orders == old.orders
-    return MAY_END if is_alike else MAY_END_OF_ANOTHER
+    is_of_same = same_holder(new, old) and new.orders == old.orders
+    if likely <= (MAY_END if is_of_same else MAY_END_OF_ANOTHER):
+        return False
+    return likely >= MAY_END_ANY or are_alike(new_text, old_text)
+
+
+def are_alike(new_text: str, old_text: str) -> bool:
+    """Are both about things of one kind, or one thing?"""
+    new, old = gist(new_text), gist(old_text)
+    if new.names & old.names or new.slots & old.slots or _terms(new_text) & _terms(old_text):
+        return True
+    return float(abouts(new_text) @ abouts(old_text)) >= ALIKE
 
 
 def change(text: str) -> float:

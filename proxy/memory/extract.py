@@ -49,13 +49,23 @@ def _of_passage(passage: str, spoken: Language, *, hands_over: bool) -> list[Sta
     signals = SIGNALS[spoken]
     clauses = split(passage)
     texts = [clause.text for clause in clauses]
+    asking = {clause.sentence for clause in clauses if clause.asked}
     found: list[Read] = []
     for at, clause in enumerate(clauses):
         whole = plain(clause.text)
         if signals.imagine.search(whole) and not signals.remember.search(whole):
             break  # what follows is imagined as well
         is_first = at == 0 or clauses[at - 1].sentence != clause.sentence
-        found.append(read(clause, guess(texts, at, spoken), signals, hands_over=hands_over, is_first=is_first))
+        found.append(
+            read(
+                clause,
+                guess(texts, at, spoken),
+                signals,
+                hands_over=hands_over,
+                is_first=is_first,
+                in_question=clause.sentence in asking and not clause.asked,
+            )
+        )
     found = _without_vague(_without_supposed(found))
     return [_statement(run, signals) for run in _runs(_with_reminders(found), passage)]
 

@@ -63,8 +63,11 @@ class Read:
     domain: str  # of the slot
 
 
-def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is_first: bool) -> Read:
-    """`is_first`: no clause of its sentence stands before it. `hands_over`: the message holds somebody else's text."""
+def read(
+    clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is_first: bool, in_question: bool = False
+) -> Read:
+    """`is_first`: no clause of its sentence stands before it. `in_question`: what its sentence asks stands behind it.
+    `hands_over`: the message holds somebody else's text."""
     whole, value = plain(clause.text), without_signal(clause.text, signals)
     core = plain(value)
     explicit = signals.remember.search(whole) is not None
@@ -88,6 +91,8 @@ def read(clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is
         or not says_something(value)
         or (clause.asked and is_first)
         or _asks_for(value)
+        or asks(value, is_first=is_first, in_question=in_question)
+        or introduces(value)
         or (not decides and _PROPOSES.match(folded(value)) is not None)
     ):
         least = NEVER
@@ -139,6 +144,59 @@ _ASKS_FOR = re.compile(
 def _asks_for(value: str) -> bool:
     """Is it a question in the form of an order? "Remind me when the war ended"."""
     return _ASKS_FOR.match(folded(value)) is not None
+
+
+# English asks by inversion: "where do I", "which car is my", but "where I live", "what I drive".
+_ASKED_OF = r"(?:i|you|he|she|it|we|they|my|our|your|his|her|their|the|an?|th[ei]se|those|there|this|that)\b"
+_BE = (
+    r"(?: (?:is|are|am|was|were|has|have|had|can|could|will|would|should|may|might|must|shall)\b(?: not)?"
+    r"|'(?:s|re|m|d|ll|ve)\b)"
+)
+_DO = r" (?:do|does|did|don't|doesn't|didn't)\b"
+_INVERTS = re.compile(
+    r"(?:(?:and|but|so|or)\b\W*)?(?:(?:to|for|since|at|in|on|from|with|until|till|by) )?"
+    rf"(?:(?:what|where|when|why|how){_DO} \w"
+    rf"|(?:what|where|when|why|how|who|whom|which)(?:{_BE}|{_DO}) {_ASKED_OF}"
+    rf"|(?:what|which|whose|how)(?: (?!{_ASKED_OF})[\w-]+){{1,3}}?(?:{_BE}|{_DO}) {_ASKED_OF})"
+)
+# Behind another clause it may go on from that: "Umbrella, which is a bank".
+_RELATES = re.compile(rf"(?:who|which){_BE} (?!(?:i|you|he|she|we|they)\b)")
+# Spanish asks by its accent, and may leave it out where nothing but a question begins so.
+_ASKS_BY_ACCENT = re.compile(
+    r"\W*(?:(?:y|o|e|pero)\b\W*)?(?:(?:a|de|en|con|para|por|desde|hasta|hacia|sobre) )?"
+    r"(?:qué|dónde|adónde|cuándo|cómo|quién(?:es)?|cuál(?:es)?|cuánt[oa]s?)\s+\w",
+    re.IGNORECASE,
+)
+_ASKS_WITHOUT = re.compile(r"\W*(?:(?:a|de|en|con|para|por) )?(?:que|quien(?:es)?|cual(?:es)?|cuant[oa]s?) \w")
+
+
+def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
+    """Does the clause begin as a question does? Its mark may stand at the end of a later clause."""
+    said = folded(text).replace("\u2019", "'").lstrip(" ,;(-\u2013\u2014\u00bf\"'")
+    if _INVERTS.match(said) and (is_first or _RELATES.match(said) is None):
+        return True
+    return in_question and bool(_ASKS_BY_ACCENT.match(text) or (is_first and _ASKS_WITHOUT.match(said)))
+
+
+# That somebody says or writes something, and not what.
+_SAYS = re.compile(
+    r"\W*(?:[\w'\u2019-]+ ){1,4}?(?:(?:me|nos|le|te) )?"
+    r"(?:(?:dice|dijo|pregunta|pregunto|comenta|comento|responde|respondio|contesta|contesto|says|said|asks|asked"
+    r"|replies|replied|wrote|texted|told)"
+    r"(?: (?:me|us))?(?: (?:this|that|que|esto|lo siguiente|hoy|ayer|today|yesterday))?"
+    r"|(?:escribe|escribio|writes)(?: (?:me|us|this|esto|lo siguiente)|(?=:)))\W*\Z"
+)
+_MESSAGE_OF = re.compile(
+    r"\W*(?:(?:el|la|un|una|este|esta|the|an?|this) )?(?:transcripcion del? |transcript of (?:the|an?) )?"
+    r"(?:audio|mensaje(?: de voz)?|nota de voz|whatsapp|wasap|message|text|voice (?:note|message|mail)|voicemail)"
+    r" (?:de|del|from|of|by) (?:[\w'\u2019-]+ ?){1,4}\W*\Z"
+)
+
+
+def introduces(text: str) -> bool:
+    """Does it only say who says what follows? "My brother says", "audio de mi tía"."""
+    said = folded(text)
+    return _SAYS.match(said) is not None or _MESSAGE_OF.match(said) is not None
 
 
 def says_something(text: str) -> bool:

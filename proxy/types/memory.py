@@ -58,7 +58,7 @@ class Fact:
     pinned: bool = False
     superseded_by: str | None = None  # id of the fact that took its place
     superseded_at: float = 0.0
-    doubted_by: str | None = None  # id of a newer fact that may have ended it: prompts tell both, in their order
+    doubted_by: str | None = None  # id of a newer fact that may have ended it, told beside it in prompts
     links: tuple[bytes, ...] = ()  # of the user messages that said it: its sources, and keys to find them by
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.choosing import MAY_BE_OVER, Need, kinds, relevant, render, standing
+from proxy.memory.choosing import ONE_LINE, Need, kinds, relevant, render, standing
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.learned import needs
@@ -156,34 +156,43 @@ def test_a_fact_is_of_the_kinds_that_questions_need(value: str, kind: str) -> No
     assert kinds(value)[kind] == 1.0
 
 
-def test_what_may_have_ended_is_told_before_what_may_have_ended_it() -> None:
+def test_what_may_have_ended_is_told_with_what_may_have_ended_it() -> None:
     old = a_fact("uso Linux en casa", id="f-old", doubted_by="f-new")
     new = a_fact("me pasé a una Mac", id="f-new", key="mac")
-    assert chosen([new, old], "¿Cómo instalo Docker en Linux?") == [
-        f"uso Linux en casa{MAY_BE_OVER}",
-        "me pasé a una Mac",
-    ]
+    assert chosen([new, old], "¿Cómo instalo Docker en Linux?") == ['uso Linux en casa (later: "me pasé a una Mac")']
     assert chosen([new, old], "¿Qué Mac me conviene?") == ["me pasé a una Mac"]
 
 
-def test_both_or_none_are_within_the_limit() -> None:
+def test_the_mark_counts_towards_the_limit() -> None:
     old = a_fact("uso Linux en casa", id="f-old", doubted_by="f-new")
     new = a_fact("me pasé a una Mac", id="f-new", key="mac")
-    assert chosen([old, new], "¿Cómo instalo Docker en Linux?", tokens=8) == []
+    line = len('- [work] uso Linux en casa (later: "me pasé a una Mac")')
+    question = Need(terms=frozenset({"linux"}))
+    for tokens, found in ((line, 1), (line - 1, 0)):
+        assert len(relevant([old, new], question, 0.0, DECAY, tokens=tokens, count=len)) == found
 
 
-def test_a_standing_fact_that_may_have_ended_brings_what_may_have_ended_it() -> None:
+def test_of_what_may_have_ended_it_80_characters_are_told() -> None:
+    new = a_fact(f"me pasé a\n{'x' * 100}", id="f-new", key="mac")
+    for value in ("uso Linux", f"uso Linux {'y' * ONE_LINE}"):
+        old = a_fact(value, id="f-old", doubted_by="f-new")
+        (line,) = chosen([old, new], "Linux?")
+        assert line.endswith(f' (later: "me pasé a {"x" * 69}…")')
+        assert len(line) <= ONE_LINE
+
+
+def test_of_several_that_may_have_ended_one_another_each_names_the_newest() -> None:
     facts = [
         a_fact("answer in short lists", id="f-a", pinned=True, doubted_by="f-b"),
         a_fact("paragraphs from here on", id="f-b", key="b", pinned=True, doubted_by="f-c"),
         a_fact("tables, please", id="f-c", key="c", pinned=True, last_confirmed_at=1.0),
     ]
     for order in permutations(facts):
-        assert [fact.value for fact in standing(order, 1.0, DECAY)] == [
-            f"answer in short lists{MAY_BE_OVER}",
-            f"paragraphs from here on{MAY_BE_OVER}",
+        assert {fact.value for fact in standing(order, 1.0, DECAY)} == {
+            'answer in short lists (later: "tables, please")',
+            'paragraphs from here on (later: "tables, please")',
             "tables, please",
-        ]
+        }
 
 
 def test_a_standing_fact_that_no_instruction_may_have_ended_waits_for_a_question() -> None:
@@ -192,4 +201,4 @@ def test_a_standing_fact_that_no_instruction_may_have_ended_waits_for_a_question
         a_fact("the lists are for the old printer", id="f-b", key="b"),
     ]
     assert standing(facts, 1.0, DECAY) == ()
-    assert chosen(facts, "short lists?")[0] == f"answer in short lists{MAY_BE_OVER}"
+    assert 'answer in short lists (later: "the lists are for the old printer")' in chosen(facts, "short lists?")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.ending import COMPARED, Trees, change, ended_by
+from proxy.memory.ending import COMPARED, Trees, are_alike, change, ended_by
 
 STATEMENTS = [
     "I live in Cork",
@@ -44,6 +44,24 @@ STATEMENTS = [
 )
 def test_what_holds_no_longer(new: str, older: list[str], ended: tuple[str, ...]) -> None:
     assert ended_by(new, older) == ended
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "alike"),
+    [
+        ("I eat meat now", "I sold the Volvo and kept the Fiat", False),
+        ("We moved to Leeds", "I now work for Umbrella", False),
+        ("ahora calzo 37", "Toco el charango", False),
+        ("I eat meat now", "I'm a vegetarian", True),  # by what they are about
+        ("the Fiat broke down", "I sold the Volvo and kept the Fiat", True),  # by a word
+        ("I've moved to Sligo", "I live in Cork", True),  # by a slot
+        ("my son plays the flute now", "my son trains on Mondays", True),  # by whose it is
+    ],
+)
+def test_only_what_is_about_like_things_raises_a_doubt(new: str, old: str, alike: bool) -> None:
+    assert are_alike(new, old) is alike
+    if not alike:
+        assert ended_by(new, [old, "my dog is called Petrel"]) == ("holds", "holds")
 
 
 def test_a_change_is_likelier_in_what_tells_one() -> None:

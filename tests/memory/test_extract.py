@@ -186,6 +186,46 @@ def test_a_fact_that_is_asked_is_none(message: str) -> None:
     assert extract(f"¿{message.rstrip('.')}?") == ()
 
 
+@pytest.mark.parametrize(
+    ("message", "values"),
+    [
+        ("Where do I work and live, what do I drive and what do I eat?", []),
+        ("Who do I work for and live with, what do I hate?", []),
+        ("When do I work and sleep, what do I take?", []),
+        ("Where do I work or live, which car do I own?", []),
+        ("How long have I worked and lived here, what's my age?", []),
+        ("Who is my boss and where is my desk, what's my shift?", []),
+        ("Where do I work and live. What do I eat", []),
+        ("¿En qué trabajo y dónde vivo, qué auto tengo?", []),
+        ("qué manejo y dónde vivo, lo sabés?", []),
+        ("I live in Cork, where is a bakery?", ["I live in Cork"]),
+        ("Where I live is Cork, what should I eat?", ["Where I live is Cork"]),
+        ("When I work I take the bus, which line is quicker?", ["When I work I take the bus"]),
+        (
+            "yo soy celíaca, qué deporte hacemos juntas en Medellín? aca vivimos",
+            ["yo soy celíaca, qué deporte hacemos juntas en Medellín"],  # it tells where
+        ),
+        ("Vivo en Salta, ¿dónde hay una panadería?", ["Vivo en Salta"]),
+    ],
+)
+def test_a_clause_that_begins_as_a_question_is_none(message: str, values: list[str]) -> None:
+    assert [each.value for each in extract(message)] == values
+
+
+@pytest.mark.parametrize(
+    ("message", "values"),
+    [
+        ("Mi vieja dice", []),
+        ("Mi hermano dice:\nTengo fiebre y no puedo ir mañana", []),
+        ("audio de mi tía", []),
+        ("Mi hermano dice que vivo en Cork", ["Mi hermano dice que vivo en Cork"]),
+        ("Mi novia escribe novelas", ["Mi novia escribe novelas"]),
+    ],
+)
+def test_that_somebody_says_something_is_none(message: str, values: list[str]) -> None:
+    assert [each.value for each in extract(message)] == values
+
+
 @given(st.text(max_size=400))
 def test_values_are_words_of_the_message(text: str) -> None:
     for each in extract(text):

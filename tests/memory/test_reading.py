@@ -14,6 +14,8 @@ from proxy.memory.reading import (
     SURE,
     TUCKED,
     Read,
+    asks,
+    introduces,
     read,
     says_something,
 )
@@ -124,3 +126,45 @@ def test_a_slot_has_its_domain(text: str, slot: str, domain: str) -> None:
 @pytest.mark.parametrize(("text", "says"), [("it is so", False), ("es así", False), ("", False), ("red kites", True)])
 def test_words_of_grammar_alone_say_nothing(text: str, says: bool) -> None:
     assert says_something(text) is says
+
+
+@pytest.mark.parametrize(
+    ("text", "is_first", "in_question", "asked"),
+    [
+        ("Where do I work", True, False, True),
+        ("and what time does my aunt get up", False, False, True),
+        ("which car do I own", False, False, True),
+        ("who is my boss", True, False, True),
+        ("who is my boss", False, False, False),  # "Ana, who is my boss"
+        ("which do I own", False, False, True),
+        ("Where I live is Cork", True, False, False),
+        ("Who works with me is Ana", True, True, False),
+        ("What I drive is a Fiat", True, True, False),
+        ("en qué trabajo", True, True, True),
+        ("qué manejo", False, True, True),
+        ("qué manejo", False, False, False),
+        ("que auto tengo", True, True, True),
+        ("que auto tengo", False, True, False),  # "la cochera, que es chica"
+        ("donde trabajo hay dos gatos", True, True, False),
+    ],
+)
+def test_a_question_is_known_by_its_beginning(text: str, is_first: bool, in_question: bool, asked: bool) -> None:
+    assert asks(text, is_first=is_first, in_question=in_question) is asked
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("Mi hermano dice", True),
+        ("My brother says:", True),
+        ("My brother writes:", True),
+        ("Mi jefa me escribe", False),
+        ("audio de mi tía", True),
+        ("voice note from my aunt Rosa:", True),
+        ("My brother writes", False),
+        ("My brother says that I live in Cork", False),
+        ("audio de mi tía sobre el asado del domingo", False),
+    ],
+)
+def test_an_introduction_says_only_who_says_what_follows(text: str, only: bool) -> None:
+    assert introduces(text) is only
