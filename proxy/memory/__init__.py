@@ -24,6 +24,7 @@ Facts, from a user message to a prompt:
     likeness.py     which known fact still holds
     facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
     reunion.py      what was put aside comes back among what was learnt since
+    unsaid.py       what a history states that was forgotten, or outlived, and is not learnt from it
     choosing.py     which of them go with a prompt
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
     provenance.py   the message that said one
