@@ -1,4 +1,4 @@
-"""What models cost and how their providers cache prompts, where the configuration is silent: models.yaml, read once."""
+"""Reads models.yaml: prices of models and prompt-cache rules of their providers, where the configuration is silent."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,5 +65,5 @@ def write_factor(models: Iterable[str]) -> float:
 
 @lru_cache(256)  # clients name models
 def prefix_cache(dialect: str, model: str) -> PrefixCache:
-    """Of such an upstream for this model: every dialect has a row for any."""
+    """Returns the row for this model at an upstream of this dialect; every dialect has a row for any model."""
     return next(row.value for row in table().caches if dialect in row.dialects and row.names(model))

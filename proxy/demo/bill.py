@@ -1,4 +1,4 @@
-"""What a play of a conversation came to, as it went on, and two plays of it side by side."""
+"""Sums tokens and cost of a played conversation, turn by turn, and compares two plays of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)  # kimi-k2.6
 
 @dataclass
 class Bill:
-    """What one play of the conversation came to."""
+    """Tokens and cost of one play of the conversation."""
 
     requests: int = 0
     reused: int = 0

@@ -59,7 +59,7 @@ def stems(text: str) -> frozenset[str]:
 
 
 def told_in(texts: Sequence[str]) -> list[str]:
-    """What users said in the texts of a prompt, the oldest first: what a proxy has put into them is older than what
+    """Returns users' sentences in a prompt, the oldest first: what a proxy has put into them is older than what
     they say, and of old turns it tells the assistant's words as well."""
     ours_first = [*(block for text in texts for block in ours(text)), *map(without_ours, texts)]
     return [_ANSWER.sub("", text) for text in ours_first]

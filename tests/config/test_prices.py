@@ -1,4 +1,4 @@
-"""What models cost and how their providers cache prompts, where the configuration is silent."""
+"""Prices of models and prompt-cache rules of providers, where the configuration is silent."""
 
 import math
 import re

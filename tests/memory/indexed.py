@@ -42,3 +42,12 @@ def index_of(turns: Sequence[ArchivedTurn], *, embedded: bool = False) -> TurnIn
     for each in turns:
         index.add(each, np.array([vector(text) for text in index.texts(each)]) if embedded else None)
     return index
+
+
+TALK = (
+    turn(1, "I named my boat Marigold last spring", "A fine name for it"),
+    turn(2, "What should we cook tonight, soup or rice?", "Soup, it is cold outside"),
+    turn(3, "The dentist moved me to Thursday", "Shall I write that down?"),
+    turn(4, "Our printer is out of toner again", "Order two of them"),
+    turn(5, "My cousin plays the trumpet badly", "Buy yourself earplugs"),
+)

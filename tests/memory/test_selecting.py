@@ -13,15 +13,8 @@ from proxy.memory.recall import WEIGHTS, Query, rank
 from proxy.memory.selecting import AT_ONCE, FLOOR_MOST, FRAMING, MOST_REFUSED, floor, search, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
-from tests.memory.indexed import index_of, link, path, turn, vector
+from tests.memory.indexed import TALK, index_of, link, path, turn, vector
 
-TALK = (
-    turn(1, "I named my boat Marigold last spring", "A fine name for it"),
-    turn(2, "What should we cook tonight, soup or rice?", "Soup, it is cold outside"),
-    turn(3, "The dentist moved me to Thursday", "Shall I write that down?"),
-    turn(4, "Our printer is out of toner again", "Order two of them"),
-    turn(5, "My cousin plays the trumpet badly", "Buy yourself earplugs"),
-)
 BUDGET = 200
 
 

@@ -47,5 +47,5 @@ def talk() -> tuple[Ask, ...]:
 
 @cache
 def answers() -> Mapping[str, str]:
-    """What the model answers to the messages that need no memory."""
+    """Scripted answers to the messages that need no memory."""
     return {ask.text: ask.answer for ask in talk() if ask.answer}
