@@ -12,7 +12,7 @@ from hashlib import blake2b
 from proxy.memory.ending import abouts, ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import KIN, Gist, gist, subjects
-from proxy.memory.superseding import goes_back, remainder, returns_from
+from proxy.memory.superseding import goes_back, is_said_instead, remainder, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
@@ -112,7 +112,7 @@ def weighed(facts: Mapping[str, Fact], value: str, before: Sequence[Fact]) -> tu
     return old, [
         fact
         for fact, verdict in zip(before, verdicts, strict=True)
-        if (verdict == "doubted" or (verdict == "holds" and _goes_back(facts.values(), new, fact)))
+        if (verdict == "doubted" or (verdict == "holds" and _is_left_again(facts.values(), new, fact)))
         and fact not in old
         and later(fact, facts) is None
     ]
@@ -123,15 +123,24 @@ def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]
     still holds of it."""
     yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
     if left := remainder(gist(made.value), fact.value):
-        yield replace(fact, id=_id(fact.domain, fact.key, left, link), value=left, doubted_by=made.id)
+        _, verdict = ended_by(made.value, [fact.value, left])
+        doubted_by = None if verdict == "holds" else made.id
+        yield replace(fact, id=_id(fact.domain, fact.key, left, link), value=left, doubted_by=doubted_by)
 
 
 def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn) -> None:
     """It holds as of now: what may have ended it may be at an end itself."""
     doubting = later(fact, facts)
     facts[fact.id] = replace(_confirmed(fact, statement, turn), doubted_by=None)
-    if doubting is not None and turn.link not in fact.links:
+    if turn.link in fact.links:
+        return
+    if doubting is not None:
         facts[doubting.id] = replace(doubting, doubted_by=fact.id)
+    said, new = gist(fact.value), gist(statement.value)
+    for each in [each for each in facts.values() if fact.last_confirmed_at < each.created_at < turn.at]:
+        is_instead = is_said_instead(gist(each.value), said) and goes_back(new, said, gist(each.value))
+        if is_instead and each.superseded_by is None and later(each, facts) is None:
+            facts[each.id] = replace(each, doubted_by=fact.id)
 
 
 def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
@@ -146,12 +155,14 @@ def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
     return None
 
 
-def _goes_back(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
-    """Is it with `new` as it was before `between`?"""
+def _is_left_again(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
+    """Is it with `new` as it was before `between`, which was said instead of an earlier fact?"""
+    said = gist(between.value)
     return any(
-        goes_back(new, gist(fact.value), gist(between.value))
+        goes_back(new, gist(fact.value), said)
         for fact in facts
         if between.id in (fact.superseded_by, fact.doubted_by)
+        or (fact.created_at < between.created_at and is_said_instead(said, gist(fact.value)))
     )
 
 

@@ -127,7 +127,7 @@ ella | su | sus
 )
 # Somebody else, anywhere.
 THIRD = _any(r"""
-she | he | shes | hes | she's | he's
+she | he(?! \w+(?:ado|ido|to|cho|sto)\b) | shes | hes | she's | he's
 ella
 (?<=\w )(?:lives|moved to(?! (?:the )?\d| \w+ \d))
 (?<=\w )(?:vive|se mudo)

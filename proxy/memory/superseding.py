@@ -7,6 +7,7 @@ object.
 """
 
 import re
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from proxy.memory import subject_words as tables
@@ -17,7 +18,7 @@ _SOME_OF = 1 / 3  # of the older one's words: what the object of "sold" must be
 # Slots of which another value is another answer to the same question, whether or not it says that something changed.
 _BETWEEN = re.compile(r"[,;.:]\s+(?:(?:and|y|e)\s)?|\s(?:and|y|e)\s")  # the pieces of a list
 _LOOSE_END = re.compile(r"[\s,;.:]+(?:(?:and|y|e)\s*)?\Z|\s(?:and|y|e)\s*\Z")
-_ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
+ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
 
 
 def replaces(new: Gist, old: Gist) -> bool:
@@ -32,7 +33,7 @@ def replaces(new: Gist, old: Gist) -> bool:
     if "residence" in slots:
         return bool(new.values) and new.values.isdisjoint(old.values)
     if slots:
-        return new.changes or (bool(slots & _ONE_VALUE) and new.values != old.values)
+        return new.changes or (bool(slots & ONE_VALUE) and new.values != old.values)
     if not new.frame & old.frame:
         return new.changes and _is_of_same_role(new, old)
     return _is_of_same_subject(new, old)
@@ -51,21 +52,54 @@ def is_of_one_thing(new: Gist, old: Gist) -> bool:
     return len(rest) <= 1 and (new.ends or new.replacing)
 
 
+def is_of_other(new: Gist, old: Gist) -> bool:
+    """Tells whether each names a thing of its own, so that both may hold: two ports, two clients, two trainings. Where
+    `new` says that something is over, it may name what came instead."""
+    if new.slots & old.slots & SINGLE or (new.replacing and _is_mostly_of(new, old)):
+        return False
+    if new.orders and old.orders:
+        return bool(new.names - old.names and old.names - new.names)
+    extra_new, extra_old = new.frame - old.frame, old.frame - new.frame
+    return bool(extra_new and extra_old)
+
+
+def _is_mostly_of(new: Gist, old: Gist) -> bool:
+    """Does `new` name what `old` is about, or most of what it says?"""
+    both = new.words & old.words
+    return bool(both & old.names) or len(both) >= _MOST_OF * len(old.words)
+
+
 def remainder(new: Gist, value: str) -> str:
     """What still holds of `value`, a part of which `new` takes the place of: the pieces that `new` says nothing of
     ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if the first piece is concerned, which
     the others may hang on."""
-    cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
-    pieces = [(value[start:end], gist(value[start:end])) for start, end in pairwise(cuts)]
-    hit = [bool(new.words & said.words) for _, said in pieces]
-    if sum(hit) > 1:
-        hit = [replaces(new, said) for _, said in pieces]
+    pieces = _pieces(value)
+    hit = _concerned(new, pieces)
     if hit[0] or not any(hit):
         return ""
     kept = [not is_hit and _stands_alone(new, said) for is_hit, (_, said) in zip(hit, pieces, strict=True)]
     runs = groupby(zip(kept, pieces, strict=True), key=lambda each: each[0])
     held = [_LOOSE_END.sub("", "".join(text for _, (text, _) in run)) for is_kept, run in runs if is_kept]
     return " \u2026 ".join(held) if held and len(gist(held[0]).words) > 1 else ""
+
+
+def says_more(new: Gist, value: str) -> bool:
+    """Tells whether a piece of `value` says something of its own that `new` says nothing of ("I run in Asics and I've
+    entered the marathon", and then "I'm not running the marathon")."""
+    pieces = _pieces(value)
+    hits = zip(_concerned(new, pieces), pieces, strict=True)
+    return len(pieces) > 1 and any(not is_hit and bool(said.words) for is_hit, (_, said) in hits)
+
+
+def _pieces(value: str) -> list[tuple[str, Gist]]:
+    cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
+    return [(value[start:end], gist(value[start:end])) for start, end in pairwise(cuts)]
+
+
+def _concerned(new: Gist, pieces: Sequence[tuple[str, Gist]]) -> list[bool]:
+    """Of each piece, whether `new` speaks of it; of several, whether it says otherwise."""
+    hit = [bool(new.words & said.words) for _, said in pieces]
+    return [replaces(new, said) for _, said in pieces] if sum(hit) > 1 else hit
 
 
 def _stands_alone(new: Gist, said: Gist) -> bool:
@@ -86,6 +120,19 @@ def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
 def goes_back(new: Gist, before: Gist, between: Gist) -> bool:
     """Does `new` speak of what `before` said and `between` did not: is it again as it was?"""
     return not new.ends and not new.words.isdisjoint(before.words - between.words)
+
+
+def is_said_instead(between: Gist, before: Gist) -> bool:
+    """Tells whether `between` says of one thing what `before` says, but otherwise ("the logo is in green", "the logo is
+    in blue"). Whether both hold is open: only if the earlier one is said once more, they are taken for alternatives."""
+    if between.adds or not same_holder(between, before) or between.orders != before.orders:
+        return False
+    if between.scope and before.scope and between.scope.isdisjoint(before.scope):
+        return False
+    shared, least = between.frame & before.frame, min(len(between.frame), len(before.frame))
+    is_of_one = bool(shared) and len(shared) >= _MOST_OF * least
+    is_other = bool(before.words - between.words and between.words - before.words)
+    return is_other and (is_of_one or bool(between.slots & before.slots & SINGLE or between.aspects & before.aspects))
 
 
 def _orders_otherwise(new: Gist, old: Gist) -> bool:

@@ -51,7 +51,8 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     relevant = _relevant(asking, asked, known, case, so_far, shelf) if not answers else ()
     # What the question says of the fact itself is not the answer.
     before = _last_said(case, so_far, upto=so_far.newest)
-    memory = replace(memory, relevant=choosing.unsaid(answers, before) or relevant)
+    told = choosing.marked(choosing.unsaid(answers, before), {fact.id: fact for fact in known})
+    memory = replace(memory, relevant=told or relevant)
     held = _first_held(case, so_far, limit)
     others = asking.session if asking.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
@@ -121,12 +122,14 @@ def _relevant(
     vector = case.vector
     vectors = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
     question = asked[-_QUESTION:]
+    language = spoken_in(question)
     needed = choosing.Need(
         terms=frozenset(terms(asked)),
         domain=so_far.topic.domain,
         cosines=None if vector is None else {name: float(of @ vector) for name, of in vectors},
         said=_last_said(case, so_far),
-        asks=needs(question, spoken_in(question)),
+        asks=needs(question, language),
+        language=language,
     )
     tokens = case.profile.facts.tokens
     return choosing.relevant(known, needed, asking.now, asking.decay, tokens=tokens, count=asking.count)

@@ -5,10 +5,13 @@
 A row: `conversations` (lists of user messages, in the order of time), and what must be known at their end: `keep` (each
 an item that one fact must hold: all strings of `has`), `may` (may be known or not) and `gone` (must not be known: a
 fact that has all strings of `has` and none of `unless`). A fact that prompts tell together with what may have ended it
-(`Fact.doubted_by`) is not known as `gone` if that newer one is what must or may be known instead. `kind` is
+(`Fact.doubted_by`; of a line of these, with the newest) is not known as `gone` if that newer one is what must or may be
+known instead. `kind` is
 "statement", or "handed" where a message hands over somebody else's text. A fact is wrong if it is in `gone`, or in
 neither `keep` nor `may` nor an ended item of `gone`.
-A supersede is wrong if it took away the last fact that held an item of `keep`. Bounds are Wilson's, 95 %.
+A supersede is wrong if it took away the last fact that held an item of `keep`. A doubt is false if its fact holds as a
+whole (an item of `keep`, none of `gone`), unless the newest that it is told with says the same item: then it holds
+again, in other words. Bounds are Wilson's, 95 %.
 """
 
 import argparse
@@ -42,7 +45,8 @@ class Tally:
     known: int = 0
     lost: int = 0  # by a supersede
     doubted: int = 0  # values that are told together with what may have ended them
-    doubted_kept: int = 0  # of these, what must be kept
+    holding: int = 0  # values that hold as a whole: they say what must be kept and nothing that is gone
+    doubted_falsely: int = 0  # of these, what is told together with something that does not concern it
     notes: list[str] = field(default_factory=list)
 
 
@@ -86,7 +90,7 @@ def judge(tally: Tally, row: Mapping[str, Any]) -> None:
     facts = replay(row["conversations"])
     current = [fact for fact in facts.values() if fact.superseded_by is None]
     values = [fact.value for fact in current]
-    ending = {fact.value: newer.value for fact in current if (newer := later(fact, facts)) is not None}
+    ending = {fact.value: newest.value for fact in current if (newest := _newest(fact, facts)) is not fact}
     old = [fact.value for fact in facts.values() if fact.superseded_by is not None]
     tally.rows += 1
     for item in row["keep"]:
@@ -98,7 +102,12 @@ def judge(tally: Tally, row: Mapping[str, Any]) -> None:
         tally.lost += was
         tally.notes.append(f"{row['id']} {'SUPERSEDED' if was else 'missed'} {item['has']}")
     tally.doubted += len(ending)
-    tally.doubted_kept += sum(any(holds(value, item) for item in row["keep"]) for value in ending)
+    for fact in current:
+        items = [item for item in row["keep"] if holds(fact.value, item)]
+        if items and not any(holds(fact.value, item) for item in row["gone"]):
+            tally.holding += 1
+            newest = _newest(fact, facts)
+            tally.doubted_falsely += newest is not fact and not any(holds(newest.value, item) for item in items)
     in_order = {
         value for value, newer in ending.items() if any(holds(newer, item) for item in (*row["keep"], *row["may"]))
     }
@@ -118,13 +127,22 @@ def judge(tally: Tally, row: Mapping[str, Any]) -> None:
             tally.notes.append(f"{row['id']} {'GONE' if banned else 'wrong'} {value!r}")
 
 
+def _newest(fact: Fact, facts: Mapping[str, Fact]) -> Fact:
+    """The end of the line of what a prompt tells beside `fact`; itself, if nothing."""
+    seen: list[Fact] = []
+    while fact not in seen and (newer := later(fact, facts)) is not None:
+        seen.append(fact)
+        fact = newer
+    return fact
+
+
 def line(name: str, tally: Tally) -> str:
     kept = f"{tally.kept:4}/{tally.wanted:<4} {tally.kept / tally.wanted:6.1%}" if tally.wanted else f"{'':16}"
     bound = f"≥{wilson(tally.kept, tally.wanted)[0]:6.1%}" if tally.wanted else f"{'':7}"
     wrong = f"{tally.wrong:4}/{tally.values:<4} {tally.wrong / max(tally.values, 1):6.1%}"
     known = f"{tally.known:4}/{tally.banned:<4} {tally.known / max(tally.banned, 1):6.1%}"
     told = f"kept {kept} {bound}  wrong {wrong}  gone but known {known}  superseded wrongly {tally.lost}"
-    told += f"  in doubt {tally.doubted} (to be kept {tally.doubted_kept})"
+    told += f"  in doubt {tally.doubted}, falsely {tally.doubted_falsely} of {tally.holding} that hold"
     return f"{name:28}{tally.rows:5} rows  {told}"
 
 

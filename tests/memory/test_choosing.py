@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.choosing import ONE_LINE, Need, kinds, relevant, render, standing
+from proxy.memory.choosing import ONE_LINE, Need, relevant, render, standing
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
-from proxy.memory.learned import needs
+from proxy.memory.learned import Needs, needs
 from proxy.memory.spoken import spoken_in
 from proxy.memory.terms import terms
-from proxy.types.memory import Fact
+from proxy.types.memory import Fact, Language
 
 DECAY = Decay()
 
@@ -106,7 +106,8 @@ def known(messages: Sequence[str]) -> list[Fact]:
 
 def needed(messages: Sequence[str], question: str) -> list[str]:
     """What of `messages` a question gets, by its words and by what it needs."""
-    need = Need(frozenset(terms(question)), said=(question,), asks=needs(question, spoken_in(question)))
+    language = spoken_in(question)
+    need = Need(frozenset(terms(question)), said=(question,), asks=needs(question, language), language=language)
     found = relevant(known(messages), need, DAY, DECAY, tokens=100, count=lambda line: len(line.split()))
     return [fact.value for fact in found]
 
@@ -139,21 +140,6 @@ def test_a_personal_question_gets_the_fact_that_it_implies(messages: Sequence[st
 )
 def test_an_ordinary_question_gets_none(messages: Sequence[str], question: str) -> None:
     assert needed(messages, question) == []
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        ("I'm allergic to nuts", "diet"),
-        ("soy alérgica al maní", "diet"),
-        ("my daughter Una is six", "child"),
-        ("mi marido es celíaco", "partner"),
-        ("I live in Cork", "residence"),
-        ("trabajo en un banco", "work"),
-    ],
-)
-def test_a_fact_is_of_the_kinds_that_questions_need(value: str, kind: str) -> None:
-    assert kinds(value)[kind] == 1.0
 
 
 def test_what_may_have_ended_is_told_with_what_may_have_ended_it() -> None:
@@ -202,3 +188,14 @@ def test_a_standing_fact_that_no_instruction_may_have_ended_waits_for_a_question
     ]
     assert standing(facts, 1.0, DECAY) == ()
     assert 'answer in short lists (later: "the lists are for the old printer")' in chosen(facts, "short lists?")
+
+
+@pytest.mark.parametrize(
+    ("language", "most", "is_personal"), [("en", 0.35, False), ("es", 0.35, True), ("es", 0, False)]
+)
+def test_what_is_personal_is_told_by_a_likelihood_of_its_language(
+    language: Language, most: float, is_personal: bool
+) -> None:
+    asks = Needs(any=most, kinds={"residence": 1.0})
+    assert Need(frozenset(), asks=asks, language=language).is_personal is is_personal
+    assert not Need(frozenset(), language=language).is_personal

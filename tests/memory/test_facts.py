@@ -333,6 +333,27 @@ def test_what_is_said_again_is_in_doubt_no_longer_and_its_doubter_is(before: str
     assert later(newer, facts) in (old, None)
 
 
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ("I work at a bank in Leeds.", "I work at the brewery these days.", "I drive the number 14 bus now."),
+        ("Soy enfermera en Cali.", "Ahora soy panadera.", "Ahora soy taxista."),
+    ],
+)
+def test_of_a_chain_of_jobs_only_the_last_is_told_alone(messages: tuple[str, ...]) -> None:
+    facts = told(*messages)
+    earlier = [fact for fact in facts.values() if fact.turn < len(messages)]
+    assert len(earlier) == len(messages) - 1
+    assert all(fact.superseded_by is not None or later(fact, facts) is not None for fact in earlier)
+
+
+def test_what_is_left_of_a_fact_is_in_no_doubt() -> None:
+    facts = told("I'm left-handed, I play bass and have a Jazzmaster.", "I sold the Jazzmaster.")
+    left = [fact for fact in facts.values() if fact.superseded_by is None and "bass" in fact.value]
+    assert left
+    assert all(later(fact, facts) is None for fact in left)
+
+
 def test_a_doubt_ends_with_what_raised_it() -> None:
     before, after = IN_ORDER[2]
     facts = told(before, after)
@@ -354,6 +375,16 @@ def test_doubts_in_a_circle_have_no_end() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "third"),
     [
+        (
+            "The shop's logo is in olive green.",
+            "The shop's logo is in navy blue.",
+            "The shop's logo is in olive green.",
+        ),
+        (
+            "Hago los pagos con Mercado Pago en la tienda.",
+            "Hago los pagos con Clip en la tienda.",
+            "Hago los pagos con Mercado Pago otra vez.",
+        ),
         ("mi editor es neovim", "me pasé a vscode", "listo, volví a neovim"),
         (
             "The store runs on Laravel.",

@@ -21,6 +21,8 @@ from proxy.memory.subject import Gist, gist, terms_of
         ("the doctor changed my pills", set(), False),
         ("she lives in Sligo", set(), True),
         ("ella vive en Azul", set(), True),
+        ("por la anemia he vuelto a comer carne", set(), False),
+        ("after that he works from Sligo", set(), True),
         ("mi hermana se llama Carla", {"sister"}, True),
     ],
 )

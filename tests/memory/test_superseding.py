@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.subject import gist
-from proxy.memory.superseding import remainder, replaces, returns_from
+from proxy.memory.superseding import is_of_other, is_said_instead, remainder, replaces, returns_from, says_more
 
 # of one subject, holder and attribute: the newer takes the older one's place
 SAME = [
@@ -147,3 +147,50 @@ def test_nor_the_users_own_by_one_of_somebody_else_nor_the_other_way_round(own: 
     mine, theirs = gist(own), gist(held.format(holder))
     assert not replaces(mine, theirs)
     assert not replaces(theirs, mine)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "is_other"),
+    [
+        ("the database listens on port 5433, not the usual", "the frontend listens on port 5173", True),
+        ("write to my clients in Cali formally", "write to my clients in Quito casually", True),
+        ("the port is 5433 now", "the port is 5173", False),
+        ("we sold the old green van", "the green van has a dent", False),
+        ("I work at the mill now", "I work at the bank", False),
+        (
+            "my thesis is supervised by Ines now, I swapped supervisors",
+            "my thesis is about wetlands and Dr Salva",
+            True,
+        ),
+    ],
+)
+def test_where_each_names_a_thing_of_its_own_both_may_hold(new: str, old: str, is_other: bool) -> None:
+    assert is_of_other(gist(new), gist(old)) is is_other
+
+
+@pytest.mark.parametrize(
+    ("new", "value", "more"),
+    [
+        ("I'm not running the marathon in Leeds", "I run in Asics, and I've entered the marathon in Leeds", True),
+        ("I'm not running the marathon in Leeds", "I've entered the marathon in Leeds", False),
+        ("me mudé a Azul", "vivo en Tandil", False),
+    ],
+)
+def test_a_piece_that_says_something_of_its_own_still_holds(new: str, value: str, more: bool) -> None:
+    assert says_more(gist(new), value) is more
+
+
+@pytest.mark.parametrize(
+    ("between", "before", "instead"),
+    [
+        ("the logo is in navy", "the logo is in olive", True),
+        ("pago con Clip en la tienda", "pago con Mercado Pago en la tienda", True),
+        ("I'm pescatarian", "I'm vegetarian", True),
+        ("my brother lives in Turin", "I live in Cork", False),
+        ("I also play the harp", "I play the flute", False),
+        ("for code answer in English", "for recipes answer in Italian", False),
+        ("my dog is called Petrel", "I live in Cork", False),
+    ],
+)
+def test_two_that_say_otherwise_of_one_thing_may_be_alternatives(between: str, before: str, instead: bool) -> None:
+    assert is_said_instead(gist(between), gist(before)) is instead

@@ -124,6 +124,15 @@ def test_a_fact_that_answers_goes_though_the_question_has_most_of_its_words() ->
     assert memory.relevant == (boat,)
 
 
+def test_a_fact_that_answers_goes_with_what_may_have_ended_it() -> None:
+    newer = replace(fact("she sails as Daffodil these days", b"g" * 16, name="f-2"), pinned=False)
+    boat = replace(fact("My boat is called Marigold", b"f" * 16), pinned=False, doubted_by=newer.id)
+    memory, _ = recollected([*SAID, user("What is my boat called?")], shelf_of(boat, newer))
+    assert [each.value for each in memory.relevant] == [
+        'My boat is called Marigold (later: "she sails as Daffodil these days")'
+    ]
+
+
 def test_beside_a_fact_that_answers_only_what_was_said_since_is_recalled() -> None:
     of = case(messages(*SAID, QUESTION))
     boat = replace(fact("My boat is called Marigold", of.chain[0]), pinned=False)
