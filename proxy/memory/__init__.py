@@ -25,7 +25,7 @@ Facts, from a user message to a prompt:
     facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
     reunion.py      what was put aside comes back among what was learnt since
     unsaid.py       what a history states that was forgotten, or outlived, and is not learnt from it
-    choosing.py     which of them go with a prompt; kinds.py: which kinds of needs one answers
+    choosing.py     which of them go with a prompt
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
     provenance.py   the message that said one
     edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from proxy.memory import learned
 from proxy.memory.clauses import tokens
-from proxy.memory.kinds import kinds
 from proxy.memory.subject import SINGLE, gist
 from proxy.memory.superseding import (
     ONE_VALUE,
@@ -32,9 +31,9 @@ from proxy.memory.terms import terms
 
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features
-# How likely a statement must end an older one where their words say so: to take its place, and for both to be told in
-# their order; and where it denies something that they share.
-ENDS_BY_RULE, MAY_END_BY_RULE, ENDS_BY_DENIAL = 0.3, 0.05, 0.35
+# How likely a statement must end an older one to take its place where their words say so (else both are told in their
+# order), and where it denies something that they share.
+ENDS_BY_RULE, ENDS_BY_DENIAL = 0.3, 0.35
 # For both to be told in their order whatever their words say: with words of change; without (two that are alike are
 # mostly two things); and of two holders, or an order and a statement.
 MAY_END, MAY_END_UNTOLD, MAY_END_OF_ANOTHER = 0.07, 0.1, 0.25
@@ -75,7 +74,7 @@ def _is_told(likely: float, new_text: str, old_text: str) -> bool:
     """Do their words say that the older one is concerned?"""
     new, old = gist(new_text), gist(old_text)
     if replaces(new, old):
-        return likely > MAY_END_BY_RULE
+        return True
     denies = new.ends and not old.ends and same_holder(new, old) and bool(_terms(new_text) & _terms(old_text))
     return denies and likely > ENDS_BY_DENIAL
 
@@ -181,7 +180,6 @@ def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
         float(about_new @ about_old),
         float(about_new.max()),
         float(about_old.max()),
-        *_kinds(new_text, old_text),
         *(float(about_new[at]) for at in _TOLD_OF),
         *(float(about_old[at]) for at in _TOLD_OF),
     ]
@@ -198,13 +196,6 @@ def _fits_best(new: str, older: Sequence[str], at: int) -> list[float]:
         lead([len(_terms(new) & _terms(old)) for old in older]),
         lead([_likeness(new, old) for old in older]),
     ]
-
-
-def _kinds(new: str, old: str) -> tuple[float, float, float]:
-    """How surely both answer needs of the same kinds, and how surely each answers any."""
-    ones, others = kinds(new), kinds(old)
-    both = sum(min(ones[kind], others[kind]) for kind in ones.keys() & others.keys())
-    return both, max(ones.values(), default=0.0), max(others.values(), default=0.0)
 
 
 _NAMES = "work family health residence money date project pet instruction device hobby diet"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.choosing import ONE_LINE, Need, relevant, render, standing
+from proxy.memory.choosing import ONE_LINE, Need, kinds, relevant, render, standing
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.learned import Needs, needs
@@ -199,3 +199,18 @@ def test_what_is_personal_is_told_by_a_likelihood_of_its_language(
     asks = Needs(any=most, kinds={"residence": 1.0})
     assert Need(frozenset(), asks=asks, language=language).is_personal is is_personal
     assert not Need(frozenset(), language=language).is_personal
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("I'm allergic to nuts", "diet"),
+        ("soy alérgica al maní", "diet"),
+        ("my daughter Una is six", "child"),
+        ("mi marido es celíaco", "partner"),
+        ("I live in Cork", "residence"),
+        ("trabajo en un banco", "work"),
+    ],
+)
+def test_a_fact_is_of_the_kinds_that_questions_need(value: str, kind: str) -> None:
+    assert kinds(value)[kind] == 1.0
