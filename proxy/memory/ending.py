@@ -38,9 +38,7 @@ ENDS_BY_RULE, ENDS_BY_DENIAL = 0.3, 0.35
 # mostly two things); and of two holders, or an order and a statement.
 MAY_END, MAY_END_UNTOLD, MAY_END_OF_ANOTHER = 0.07, 0.1, 0.25
 MAY_TELL_OF_CHANGE, MOST_DOUBTED = 0.15, 2
-OF_LIKELIEST = (
-    0.5  # a change is of one thing mostly: what is less likely than this share of the likeliest is not doubted
-)
+OF_LIKELIEST = 0.5  # what is less likely than this share of the likeliest is not doubted: mostly one thing changes
 # How alike the things that both are about must be for a doubt, unless they share a word, a name or a slot; and from
 # which likelihood on they may be about any ("bike got nicked", "I cycle to work"). Like those above chosen on the
 # conversations for development, each author's judged by what was learnt from the others, for the fewest facts that
