@@ -16,6 +16,7 @@ Facts, from a user message to a prompt:
 
     handed.py       the user's own words in it; voice.py: whose each piece is, as was learnt
     shapes.py       what is enclosed in it; handing.py: in which words a text is handed over
+    leads.py        what leads over to somebody else's words in it; lead_words.py: its words
     clauses.py      its clauses and their features; learned.py: what was learnt from many; spoken.py: its language
     reading.py      one clause: may it be kept
     extract.py      what a message states: clauses, one statement a fact; values.py: a statement's value and key

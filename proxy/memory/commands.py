@@ -23,7 +23,8 @@ MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which 
 
 # A command has one of these words; whether it is one, its sentence says.
 _MAY_BE = re.compile(
-    r"olv[ií]d|b[oó]rr|elim[ií]n|qu[ií]t|s[aá]ca|forget|erase|delete|remove|remember|wipe|clear|drop|take",
+    r"olv[ií]d|b[oó]rr|elim[ií]n|qu[ií]t|s[aá]ca|recuerd|acuerd|guard|sepas|tengas|memoric|forget|erase"
+    r"|delete|remove|remember|wipe|clear|drop|take",
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
@@ -42,11 +43,19 @@ _BEHIND = re.compile(
 
 # An order in the form of a question.
 _BIDS = re.compile(
-    r"\W*(?:please |por favor,? )?(?:can|could|would|will) you\b|\W*(?:por favor,? )?(?:podes|podrias|puedes)\b"
+    r"\W*(?:please,? |por favor,? )?(?:can|could|would|will) you\b|\W*(?:por favor,? )?(?:podes|podrias"
+    r"|puedes|podria|puede)\b"
+)
+# A question that only asks for consent: "…, ok?"
+_TAGGED = re.compile(
+    r",\s*(?:ok(?:ay)?|right|please|thanks|yes|will you|would you|can you|dale|si|eh|por favor|porfa|vale"
+    r"|puede ser)\s*\?\W*\Z"
 )
 # The whole message: "Delete my phone number."
 _MINE = re.compile(
-    r"\W*(?:please,? |por favor,? )?(?:delete|erase|remove|borra|elimina|quita)\s(?=(?:my|mi|mis|nuestr[oa]s?|our)\s)"
+    r"\W*(?:please,? |por favor,? |now,? |ahora,? |(?:i|we)(?:'d| would)? (?:want|like|need) you to "
+    r"|(?:necesito|quiero|quisiera|me gustaria) que )*(?:delete|erase|remove|borra|elimina|quita|borres"
+    r"|elimines|quites)\s(?=(?:my|mi|mis|nuestr[oa]s?|our)\s)"
 )
 # What says where from, or why: "… from your memory", "…, I don't want it stored".
 _BESIDES = re.compile(
@@ -109,12 +118,30 @@ def _is_courtesy(said: str) -> bool:
 def _orders(passage: str) -> Iterator[Forgetting]:
     for start, end in sentences(passage):
         if (order := _order(passage[start:end])) is not None:
-            yield order
+            yield from (Forgetting(each) for each in _objects(order.what))
+
+
+def _objects(what: str) -> list[str]:
+    """What an order names, one by one: "both my job and my address"."""
+    return [part.strip() for part in _COORDINATED.split(_BOTH.sub("", what)) if part.strip(" ,")] or [what]
+
+
+_BOTH = re.compile(r"^(?:both|tanto|either)\s+", re.IGNORECASE)
+# Between two objects that each begin as one: a possessive, "that I …", "where I …".
+_COORDINATED = re.compile(
+    r"\s*(?:,|,?\s(?:and|or|y|e|o|nor|ni|como)(?:\s(?:de|del|about))?)\s+"
+    r"(?=(?:my|our|that (?:i|my|we)|where i|how (?:much|old) i|what i|mis?|nuestr[oa]s?|que (?:soy|tengo"
+    r"|vivo|mi|trabajo)"
+    r"|d[oó]nde|cu[aá]nto)\b)",
+    re.IGNORECASE,
+)
 
 
 def _order(sentence: str) -> Forgetting | None:
     said = sentence.strip()
     asks = said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
+    if asks and _TAGGED.search(folded(said)) is not None:
+        asks, said = False, said.rstrip("\"'\u201d»),.;? ")
     if asks and _BIDS.match(folded(said)) is None:
         return None
     said = said.strip("¿? ") if asks else said

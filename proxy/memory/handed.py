@@ -12,14 +12,17 @@ from functools import lru_cache
 from itertools import groupby
 
 from proxy.memory.handing import HANDING, folded
+from proxy.memory.leads import TAKEN, Led, led, speaks_of_text
 from proxy.memory.shapes import enclosed
 from proxy.memory.voice import Piece, voices
 
 EDGE = 4_000  # characters that are read: a longer message was not typed by hand
 # How likely each piece must be its author's own, else the message hands something over; and where it asks for work on a
 # text, or speaks of a story.
-HANDS_OVER, HANDS_OVER_ASKED = 0.35, 0.45
-SURE = 0.6  # and how likely, in such a message, to be read as the author's
+HANDS_OVER, HANDS_OVER_ASKED = 0.35, 0.6
+# And how likely, in such a message, to be read as the author's: in its opening, and behind.
+SURE, SURE_BEHIND = 0.6, 0.75
+BEHIND = 0.9  # and how likely in a paragraph behind one that is surely another's
 _REMEMBERED = 512  # messages: planning and learning ask for the same ones
 
 
@@ -85,30 +88,56 @@ def _own_words(text: str) -> Own:
     elif is_long:  # what was not typed by hand begins behind the first line, at the latest
         line = text.find("\n") if "\n" in text else EDGE
         found = [(piece, likely if piece.end <= line + 1 else 0.0) for piece, likely in found]
+    others = led(_without_enclosed(text, TAKEN))
+    found = [part for piece, likely in found for part in _led_over(piece, likely, others)]
     plainly = folded(rest)
-    asks = HANDING.works.search(plainly) is not None or HANDING.fiction.search(plainly) is not None
+    asks = (
+        speaks_of_text(rest) or HANDING.works.search(plainly) is not None or HANDING.fiction.search(plainly) is not None
+    )
     hands_over = any(likely < (HANDS_OVER_ASKED if asks else HANDS_OVER) for _, likely in found)
     return Own(
-        tuple(_passages(text, found)) if hands_over else (text,) * bool(found),
+        tuple(_passages(text, found, min((each.start for each in others), default=_first_line(text))))
+        if hands_over
+        else (text,) * bool(found),
         hands_over=hands_over,
         is_play=play is not None,
         announces=not is_long and play is None and _announces(rest),
     )
 
 
-def _passages(text: str, found: Sequence[tuple[Piece, float]]) -> Iterator[str]:
-    """The runs of pieces that are surely the author's; around what is enclosed in a sentence it goes on."""
-    own = [(piece, likely > SURE) for piece, likely in found]
+def _led_over(piece: Piece, likely: float, others: Sequence[Led]) -> Iterator[tuple[Piece, float]]:
+    """A piece, or what stands in it before and behind what leads over to others' words, each with how likely it is its
+    author's own."""
+    over = [each for each in others if piece.start < each.end and each.start < piece.end]
+    start = min((each.start for each in over if each.is_sure), default=piece.end)
+    if any(not each.is_sure for each in over) and likely < BEHIND:
+        likely = 0.0
+    if piece.start < start:
+        yield Piece(piece.start, start, piece.is_enclosed), likely
+    if start < piece.end:
+        yield Piece(max(start, piece.start), piece.end, piece.is_enclosed), 0.0
+
+
+def _first_line(text: str) -> int:
+    """Where the first line with words in it ends."""
+    end = text.find("\n", len(text) - len(text.lstrip()))
+    return len(text) if end < 0 else end + 1
+
+
+def _passages(text: str, found: Sequence[tuple[Piece, float]], opening: int) -> Iterator[str]:
+    """The runs of pieces that are surely the author's; around what is enclosed in a sentence it goes on. `opening`:
+    where another's words may begin, at the earliest."""
+    own = [(piece, likely > (SURE if piece.end <= opening else SURE_BEHIND)) for piece, likely in found]
     for is_own, run in groupby(own, key=lambda each: each[1]):
         if is_own:
             pieces = [piece for piece, _ in run]
             yield text[pieces[0].start : pieces[-1].end]
 
 
-def _without_enclosed(text: str) -> str:
-    """`text`, with spaces where something is enclosed."""
+def _without_enclosed(text: str, mark: str = " ") -> str:
+    """`text`, with `mark` where something is enclosed."""
     for start, end in enclosed(text):
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+        text = f"{text[:start]}{mark * (end - start)}{text[end:]}"
     return text
 
 

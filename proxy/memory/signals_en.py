@@ -319,13 +319,17 @@ her | their | no | never | both | neither | those | these
 
 # What may stand before a command.
 PLEASE = r"""
-(?:please,?|pls|plz|you can|you may|you should|you're to|you are to|could you|can you|just|on second thought,?|
-actually,?|ok(?:ay)?,?|also,?|fine,?)[ ]
+(?:please,?|pls|plz|please,? could you|you can|you may|you should|you're to|you are to|could you|can you|just|
+on second thought,?|
+actually,?|ok(?:ay)?,?|also,?|fine,?|now,?|so,?|then,?|and|(?:i|we)(?:'d| would)? (?:want|like|need|love|prefer) you to|
+(?:i|we)(?:'d| would) (?:rather|prefer) you|you (?:must|have to|need to|will)|will you|would you)[ ]
 """
 FORGET = r"""
-forget (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
+forget(?:,? please,?)?:? (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
   |anything about |what i (?:said|told you) (?:about )?|the fact that |all about )?
-(?:don't|do not|stop) remember(?:ing)? (?:that |about |anything about |the )?
+(?:don't|do not|stop) remember(?:ing)?:? (?:that |about |anything about |the )?
+(?:i|we) (?:no longer (?:want|need)|(?:don't|do not|never) (?:want|need)) you (?:to (?:remember|know|store|recall)|
+  (?:remembering|knowing|storing)) (?:anymore )?(?:that |about |anything about |the fact that )?
 (?:delete|erase|remove|wipe|clear|drop) (?:everything |all |anything |what )(?:(?:that )?you (?:know|have|remember
   |stored|saved) |(?:that )?i(?:'ve| have)? (?:said|told you|mentioned|wrote|shared) )?(?:about |on )?
 (?:delete|erase|wipe|clear|remove) (?:all )?(?:your|the|my|all|of your) (?:memory|memories)(?: of| about)? ?

@@ -352,15 +352,20 @@ tambien | nos | no | asi que | solo | ambos
 
 # As written, without accents. What may stand before a command.
 PLEASE = r"""
-(?:por favor,?|porfa(?:vor)?,?|che,?|ah,?|mejor|podes|puedes|bueno,?|y|ya|oye,?|tambien|necesito que|quiero que)[ ]
+(?:por favor,?|porfa(?:vor)?,?|che,?|ah,?|mejor|podes|puedes|bueno,?|y|ya|oye,?|tambien|ahora,?|entonces,?|
+podrias|puede|podria|
+(?:necesito|quiero|quisiera|prefiero|prefiere|te pido|me gustaria) que)[ ]
 """
 # What follows is what shall be forgotten.
 FORGET = r"""
-(?:olvida(?:te|lo|la)?|olvidese|olvide|olvidate|olvidar|olvides|te olvides) (?:ya )?(?:de |del )?(?:que |lo de
+(?:olvida(?:te|lo|la)?|olvidese|olvide|olvidate|olvidar(?:te|se)?|olvides|te olvides
+  |se olvide)(?:,? por favor,?)?:? (?:ya )?(?:de |del )?(?:que |lo de
   |lo que (?:te )?(?:dije|conte|sabes|tenes|tienes) (?:de|sobre) |lo que )?
 (?:borr[ae](?:me|r|s)?|elimin[ae](?:me|r)?|borrate|quita(?:me|r)?|saca(?:me|r)?) (?:todo )?(?:lo (?:que (?:sabes|sepas
   |tenes|tienes|te dije|dije|te conte|recordas|recuerdas|guardaste) ?(?:guardado )?)?(?:de|del|sobre|acerca de)
   |(?:de )?(?:tu|la) memoria|el dato de(?: que)?|los datos de) ?
+(?:ya )?no (?:quiero|necesito|quisiera|hace falta) que (?:recuerdes|guardes|sepas|memorices|te acuerdes|recuerde|guarde)
+  (?: mas)?(?: de)?(?: que| lo de)?[ ]
 no (?:recuerdes|guardes|te acuerdes|te acuerdes de) (?:mas )?(?:que |lo de )?
 (?:deja|dejate) de (?:recordar|acordarte de) (?:que )?
 """

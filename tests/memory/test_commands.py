@@ -6,6 +6,7 @@ import pytest
 
 from proxy.memory.block import head
 from proxy.memory.commands import LONGEST, MOST_ADDED, commands, is_command
+from proxy.memory.extract import extract
 from proxy.types import Forgetting
 from tests.builders import user
 
@@ -74,6 +75,17 @@ def test_one_that_stands_in_a_text_is_not(said: str) -> None:
         ("¿Podés olvidar dónde vivo?", "dónde vivo"),
         ("Delete my phone number.", "my phone number"),
         ("Borrá mi número de teléfono.", "mi número de teléfono"),
+        ("Please forget: my address", "my address"),
+        ("Now forget where I live, ok?", "where I live"),
+        ("Please, could you forget my address?", "my address"),
+        ("I want you to forget that I live in Cork", "I live in Cork"),
+        ("I no longer want you to remember my age", "my age"),
+        ("Olvidá mi alergia", "mi alergia"),
+        ("Olvidate de mi alergia", "mi alergia"),
+        ("Ya no quiero que recuerdes mi dirección", "mi dirección"),
+        ("me gustaría que olvides mi edad", "mi edad"),
+        ("necesito que borres mi dirección", "mi dirección"),
+        ("Bueno, ahora olvidate de dónde vivo, ¿dale?", "dónde vivo"),
     ],
 )
 def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
@@ -81,8 +93,37 @@ def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("forget both my job and my address", ("my job", "my address")),
+        ("Olvidá mi dirección y mi trabajo", ("mi dirección", "mi trabajo")),
+        ("Forget that I like salt and pepper", ("I like salt and pepper",)),
+    ],
+)
+def test_an_order_names_one_thing_after_the_other(said: str, what: tuple[str, ...]) -> None:
+    assert tuple(each.what for each in commands(user(said))) == what
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I want you to forget that I live in Cork", "Olvidate de mi alergia", "Ya no quiero que recuerdes mi dirección"],
+)
+def test_an_order_to_forget_states_nothing(said: str) -> None:
+    assert extract(said) == ()
+
+
+@pytest.mark.parametrize(
     "said",
     [
+        "don't forget that I'm celiac",
+        "I forgot my keys",
+        "please don't forget everything I said",
+        "I want to forget my ex",
+        "no quiero que olvides que vivo en Cork",
+        "Me olvidé las llaves",
+        "My boss says: forget my address",
+        "Translate: forget where I live",
+        "Traducí: olvidá mi alergia",
         "delete the last line of the file",
         "Delete my last paragraph. Then go on.",
         "no te olvides de que soy celíaco",
