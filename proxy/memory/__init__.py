@@ -37,7 +37,8 @@ Topics:
     domains.py      which part of life it is about
     summaries.py    turns that left, as key-value records; filling.py: which pieces have room, and how long each may be
     noted.py        what of a message is worth one; noted_words.py: by which words; cuts.py: where a sentence may be cut
-    answers.py      what a record takes from the assistant; anchored.py: a question with the noun that it points to
+    remarks.py      what of a message is beside its point; anchored.py: a question with the noun that it points to
+    about.py        what turns are about of which nothing can be told
     referents.py    does a clause point at something that it does not name
     nouns.py        the noun phrases of a text; noun_words.py: by which words
 

@@ -9,6 +9,7 @@ from proxy.memory.signals import folded
 
 SHORTEST = 3  # words of a clause: less says nothing
 _MOST_JOINTS = 24  # of a sentence: it is a list that has more
+_BEFORE_CODE = 6  # words: less is code, too
 
 _SENTENCE = re.compile(
     r"(?<=[.!?…;])(?<!\bDr\.)(?<!\bMr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bMs\.)(?<!\b[A-Z]\.)\s+|\n+|(?=¿)"
@@ -19,6 +20,7 @@ _CODE = re.compile(
     r"|\*\*|\$\w+\$|\$\$"
     r"|^\s*(?:#|\*|[-\u2022]\s|\d+[.)]\s|import\b|def\b|const\b|return\b)"
 )
+_NAMED = re.compile(r"`(\w[\w./#@-]*(?: [\w./#@-]+)?)(?:\(\))?`")  # a name set as code: it is said like any other
 STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # that a client puts before what is said
 # Whom a clause speaks to.
 _ADDRESS = re.compile(
@@ -34,6 +36,7 @@ _LISTS = re.compile(rf",\s+(?:{_ITEM}(?:,\s+{_ITEM}){{0,4}},?\s+)?(?:and|or|y|e|
 _LISTED = 60  # characters behind a comma
 _QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
 _WHOLE = (tables.JOINT, tables.AND_CLAUSE)
+_WORD = re.compile(r"[^\W\d_][^\W\d_'-]{3,}")  # of a sentence, not of a formula
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
 _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
@@ -45,25 +48,45 @@ def sentences(text: str) -> list[str]:
 
 def clean(sentence: str) -> str:
     """`sentence` without what it opens and ends with by habit; "" if it is code, or says nothing."""
-    text = _ADDRESS.sub("", STAMP.sub("", " ".join(sentence.split())))
+    text = _ADDRESS.sub("", STAMP.sub("", _NAMED.sub(r"\1", " ".join(sentence.split()))))
     text = _ADDRESS.sub("", without(tables.LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
     tail = tables.TAIL.search(folded(text))
     text = (text[: tail.start()] if tail else text).rstrip(" ,;:.!…-\u2013\u2014")
-    return "" if _CODE.search(text) or len(text.split()) < SHORTEST else text
+    code = _CODE.search(text)
+    text = (clauses_before(text, code.start()) or _words_before(text, code.start())) if code else text
+    return "" if len(text.split()) < (_BEFORE_CODE if code else SHORTEST) else text
 
 
-def shortened(clause: str, most: int, *, hard: bool = False) -> str:
-    """The longest beginning of `clause` that ends at a joint and has at most `most` words, `hard` at a mark or a
-    conjunction; "" if there is none."""
+def _words_before(text: str, stop: int) -> str:
+    """The words of `text` before a formula, if they end with one that nothing has to follow."""
+    said = text[:stop].split()
+    while said and not _WORD.fullmatch(said[-1]):
+        said.pop()
+    part = " ".join(said)
+    ends = bool(said) and not tables.INTERROGATIVE.match(folded(said[-1])) and _is_finished(part) and is_closed(part)
+    return part if ends else ""
+
+
+def clauses_before(text: str, stop: int) -> str:
+    """The clauses of `text` that end before `stop`; "" if none does, or if it were cut inside a list."""
+    ends = [joint.start() for joints in _WHOLE for joint in islice(joints.finditer(folded(text)), _MOST_JOINTS)]
+    for end in sorted((each for each in ends if each < stop), reverse=True):
+        part = text[:end].rstrip(" ,;:.(")
+        is_list = _LISTS.match(folded(text[end : end + _LISTED])) is not None
+        if not is_list and text[end] != ":" and _is_finished(part) and is_closed(part):
+            return part
+    return ""
+
+
+def shortened(clause: str, most: int) -> str:
+    """The longest beginning of `clause` that ends at a joint and has at most `most` words; "" if there is none."""
     if len(clause.split()) <= most:
         return clause
-    for joints in (tables.JOINT,) if hard else (tables.JOINT, tables.SOFT_JOINT):
+    for joints in (tables.JOINT, tables.SOFT_JOINT):
         for joint in reversed(list(joints.finditer(folded(clause)))):
             part = clause[: joint.start()].rstrip(" ,;:.(")
             if _LISTS.match(folded(clause[joint.start() : joint.start() + _LISTED])):
                 continue
-            if hard and clause[joint.start()] == ":":
-                continue  # what it leads to is what it says
             if joints is tables.SOFT_JOINT and tables.SUBORDINATE.search(folded(part)):
                 break
             if SHORTEST <= len(part.split()) <= most and _is_finished(part):
@@ -73,7 +96,10 @@ def shortened(clause: str, most: int, *, hard: bool = False) -> str:
 
 def parts(text: str, longest: int) -> Iterator[str]:
     """The runs of clauses of a sentence that are short enough, from each of its joints on."""
-    joints = [(joint.start(), joint.end()) for joint in islice(tables.JOINT.finditer(folded(text)), _MOST_JOINTS)]
+    said = folded(text)
+    joints = sorted(
+        (joint.start(), joint.end()) for joints in _WHOLE for joint in islice(joints.finditer(said), _MOST_JOINTS)
+    )
     for start in (0, *(end for _, end in joints)):
         if start and not _begins(text, start):
             continue

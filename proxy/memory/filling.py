@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.cuts import clauses_of, concreteness, is_closed, without
+from proxy.memory.cuts import clauses_of, concreteness, is_closed, parts, without
 from proxy.memory.noted import Piece, decides
 from proxy.memory.noted_words import JOINT
+from proxy.memory.noun_words import NOUN_WORDS
 from proxy.memory.referents import names, points_outside, things
 from proxy.memory.signals import folded
+from proxy.types.memory import Language
 
 _PIECES = 6  # of a record
 _WORTH = 2.0  # of a piece, where there are others
@@ -32,6 +34,10 @@ _WISH = re.compile(
     r"(?:trying|looking|hoping|planning) to\s+"
     r"|i (?:(?:really|also|just) )?(?:need|want|would like) to\s+|i'm (?=(?:having|working|exploring|considering)\b)"
     r"|(?:i was|i'm) wondering (?:if|whether) (?=how\b)|(?:can|could|would) you (?:please )?(?:help me (?:with )?)?"
+)
+# What a clause begins with that tells of whom it speaks.
+_SUBJECT = re.compile(
+    r"(?:the|my|our|i|i'm|i've|we|we're|we've|how|what|where|now|el|la|los|las|mi|mis|nuestr[oa]s?|ahora|yo|que|como)\s"
 )
 # A clause that says only when, or how, another one holds.
 _LEADS_IN = re.compile(r"(?!having|working)(?:\w+ing|when|if|while|since|as|after|before|cuando|si|mientras|al|como)\b")
@@ -92,11 +98,20 @@ def forms(piece: Piece) -> list[str]:
                 concreteness(part) >= concreteness(text) and decides(part) == decides(text)
             )
             kept = kept and (". " in part or ". " not in text or len(names(part)) > _SAYS)
-            kept = kept and (part == bare or _ends_well(part))
+            kept = kept and (part == bare or (_ends_well(part) and _is_complete(part, language)))
+            kept = kept and (text.startswith(part) or bare.startswith(part) or concreteness(part) >= concreteness(text))
             kept = kept and not (part != text and _LEADS_IN.match(folded(part)) and bare == text)
             if left and kept and is_closed(part) and things(part, language) and not points_outside(part, language):
                 found[f"{part}?" if text.endswith("?") and not part.endswith("?") and "." not in text else part] = None
     return sorted((part for part in found if len(part) < len(text)), key=len, reverse=True)
+
+
+def _is_complete(part: str, language: Language) -> bool:
+    """Does it end with a thing, and not with a verb or a word that waits for one, and name two?"""
+    known = NOUN_WORDS[language]
+    last = folded(part).split()[-1].strip(" ,;.?!\"'")
+    waits = last in known.trailing or (last in known.verbs and last not in known.nouns)
+    return not waits and (things(part, language) >= _SAYS or concreteness(part) > 0)
 
 
 def _ends_well(part: str) -> bool:
@@ -182,3 +197,5 @@ def _beginnings(text: str, *, is_decision: bool) -> Iterator[str]:
     if reason:
         yield text[: reason.start()]
     yield from clauses_of(text, soft=not is_decision)
+    ends = (part for part in parts(text, len(text.split())) if not text.startswith(part))
+    yield from (part for part in ends if _SUBJECT.match(folded(part)))

@@ -101,8 +101,15 @@ class Folder:
         for offset, turn in enumerate(turns):
             stop = turns[offset + 1].start if offset + 1 < len(turns) else self.figures.stop(turn)
             said.append(summaries.Told(number + offset, *self._said(turn.start, stop)))
+        before = self._before(turns[0].start, number)
         limit = self.case.profile.summaries.tokens
-        return summaries.summarise(said, max_tokens=limit, count=self.around.count)
+        return summaries.summarise(said, before=before, max_tokens=limit, count=self.around.count)
+
+    def _before(self, start: int, number: int) -> summaries.Told | None:
+        """The turn that ends where the one with this number starts; None if that is the first."""
+        asked = (at for at in reversed(range(self.progress.preamble, start)) if self.case.messages[at].role == "user")
+        first = next(asked, None)
+        return None if first is None else summaries.Told(number - 1, *self._said(first, start))
 
     def _said(self, start: int, stop: int) -> tuple[str, str]:
         """What user and assistant said in a turn; nothing if it is to be forgotten, the answer included."""

@@ -7,28 +7,32 @@ piece.
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from proxy.memory import noted_words as tables
-from proxy.memory.cuts import SHORTEST, STAMP, clean, concreteness, is_closed, parts, sentences, shortened, without
+from proxy.memory.cuts import SHORTEST, STAMP, clauses_before, clean, concreteness, is_closed, parts, sentences, without
 from proxy.memory.handed import own_words
 from proxy.memory.referents import names, points_outside, things
-from proxy.memory.signals import SIGNALS, folded
+from proxy.memory.remarks import Kind, is_casual, is_generic, is_passing, is_platitude, names_thing, speaks_to_you
+from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
 from proxy.reuse.text import plain
 from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece
+_LONGEST_ASKED = 30  # of a request: what it asks for may need its circumstances
 _SHORT = 9  # words of a question that needs the sentence before it
 _WAVERING = 4.0  # what is not sure is worth less
 _PASSING = 4.0  # what is so today only, too
 _ASKED = 18  # words of a question that needs a noun before it
 _FRAGMENT = 4  # words
 _RULE = 1.5  # what holds from now on is worth more
-_OPENING = 1.0  # what a message opens with says what it is about
+_OPENING = 2.0  # what a message opens with says what it is about
+_LEADS = 4.0  # and so does what a request opens with
+_GENERIC = 2.0  # "review my code" could be asked of anything: it is worth less
 _LEAST = 2  # words of meaning in a piece
 _MOST_NAMED = 8  # more tell no more
 _ENDS = " ?!.\"'”»)"
+_END = 10  # characters by which it is told that a sentence kept its end
 _REST = 40  # characters behind that line: an end of a list, a number, no text
 _OWN = 800  # characters: a single line of so many, with no mark of a text in it, was typed by hand
 
@@ -41,8 +45,6 @@ _POINTING = re.compile(
     r"^(?:en|para|con|in|for|at|with)\s(?:es[ea]|est[ea]|es[oa]s|est[oa]s|that|this|those|these)\s\w+,?\s",
     re.IGNORECASE,
 )
-
-Kind = Literal["decision", "statement", "request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,11 @@ def asked_outside(message: str) -> str:
             text, said = clean(sentence), plain(sentence)
             if "?" not in sentence and not tables.OPENS.match(folded(text)):
                 continue
-            is_idle = tables.IDLE.search(folded(text)) or _is_casual(said, language) or tables.QUOTES_YOU.search(said)
+            is_idle = (
+                tables.IDLE.search(folded(text))
+                or is_casual(said, language, sentence)
+                or tables.QUOTES_YOU.search(said)
+            )
             is_told = SHORTEST < len(text.split()) <= _ASKED and names(text) and things(text, language)
             if is_told and not is_idle and is_closed(text) and points_outside(text, language):
                 return f"{text}?" if "?" in sentence else text
@@ -81,17 +87,6 @@ def asked_outside(message: str) -> str:
 def takes_back(message: str) -> bool:
     """Does it take back what was said in the turn before?"""
     return tables.TAKES_BACK.search(folded(message)) is not None
-
-
-def told(answer: str, most: int, question: str = "") -> str:
-    """The beginning of a sentence of an answer, of at most `most` words, if it can be understood, behind its question,
-    and does not just praise; else ""."""
-    text = clean(answer)
-    if "?" in answer or tables.PRAISES.match(folded(text)) or tables.THANKS.search(plain(answer)):
-        return ""
-    text, language = shortened(text, most, hard=True), spoken_in(answer)
-    telling = len(text.split()) >= SHORTEST and things(text, language) > 0 and is_closed(text)
-    return text if telling and not points_outside(f"{question} {text}".strip(), language) else ""
 
 
 def _passages(message: str) -> tuple[str, ...]:
@@ -116,7 +111,7 @@ def _pieces(passage: str) -> list[Piece]:
         if denied and tables.DENIES.search(said) and (piece := _denial(sentence, language)):
             found.append(piece)
             continue
-        if _is_casual(said, language) or (is_idle := denied):
+        if is_casual(said, language, sentence) or (is_idle := denied):
             found = found[:-1] if tables.JOKED.search(said) else found
             before = ""
             continue
@@ -133,12 +128,6 @@ def _pieces(passage: str) -> list[Piece]:
         before = piece.text if piece else clean(sentence) or _named(sentence)
         before = before if before.endswith("?") else f"{before}." if before else ""
     return found
-
-
-def _is_passing(said: str, language: Language) -> bool:
-    """Does it hold today only? What is said of it at the end of a sentence is no more than a comment."""
-    found = SIGNALS[language].passing.search(said)
-    return found is not None and (2 * found.start() < len(said) or not found[0].startswith(" it's"))
 
 
 def _ban(sentence: str, language: Language) -> Piece | None:
@@ -168,17 +157,6 @@ def _named(sentence: str) -> str:
     return f"{text}?" if is_name else ""
 
 
-def _is_casual(said: str, language: Language) -> bool:
-    if tables.LAUGHS.search(said) or tables.JOKED.search(said) or SIGNALS[language].imagine.search(said):
-        return True
-    return tables.THANKS.search(said) is not None and not any(map(str.isdigit, said))
-
-
-def speaks_to_you(text: str) -> bool:
-    """Does it speak of whoever hears it?"""
-    return tables.YOURS.search(plain(text)) is not None
-
-
 def _belongs(piece: Piece, last: Piece) -> bool:
     """Does it belong to the one before it?"""
     return piece.kind == "request" and last.kind != "decision" and len(piece.text.split()) < _SHORT
@@ -190,14 +168,18 @@ def _joined(before: str, last: Piece | None, sentence: str, language: Language) 
     if (
         not before
         or _is_handing(before)
-        or len(names(text)) < _LEAST
+        or len(names(text)) < _LEAST - asks
         or (not asks and len(names(text)) == _LEAST and not concreteness(text))
     ):
         return None
-    if not before.endswith("?") and not _states(before.rstrip(".")) and not concreteness(before):
+    if not before.endswith("?") and not _states(before.rstrip("."), language) and not concreteness(before):
         return None
     both = f"{before} {text[:1].upper()}{text[1:]}" + ("?" if asks else "")
-    if len(both.split()) > LONGEST or not _whole(both, language) or not (asks or (_states(text) and _states(both))):
+    if (
+        len(both.split()) > LONGEST
+        or not _whole(both, language)
+        or not (asks or (_states(text, language) and _states(both, language)))
+    ):
         return None
     kind: Kind = "decision" if last and last.kind == "decision" else "request" if asks else "statement"
     worth = max(_worth(both, kind, language), last.worth if last else 0.0)
@@ -205,15 +187,17 @@ def _joined(before: str, last: Piece | None, sentence: str, language: Language) 
 
 
 def _piece(sentence: str, said: str, language: Language) -> Piece | None:
-    if sentence.rstrip().endswith(":"):
-        return None  # what it leads to is left out
     text, asks = _POINTING.sub("", clean(sentence)), "?" in sentence
+    if sentence.rstrip().endswith(":") and sentence.rstrip(" :").endswith(text[-_END:]):
+        text = clauses_before(text, len(text))  # what its last clause leads to is left out
     is_decision = not asks and _decides(said)
     is_request = asks or (not is_decision and tables.OPENS.match(folded(text)) is not None)
-    if is_request and (tables.IDLE.search(folded(text)) or _is_fragment(text)):
+    if is_request and (idle := tables.IDLE.search(folded(text))):
+        text, asks = clauses_before(text, idle.start()), False
+    if not text or (is_request and _is_fragment(text)):
         return None
     best = _best(text, language, is_request=is_request, is_decision=is_decision)
-    if not best or not (is_request or is_decision or _states(best)):
+    if not best or not (is_request or is_decision or _states(best, language)):
         return None
     corrects = not asks and tables.CORRECTS.search(said) is not None
     wavers = tables.WAVERS.search(said) is not None
@@ -221,7 +205,7 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     kind: Kind = "request" if is_request else "decision" if changes else "statement"
     worth = _worth(best, kind, language)
     if kind == "statement":
-        worth -= _WAVERING if wavers else _PASSING if _is_passing(said, language) else 0.0
+        worth -= _WAVERING if wavers else _PASSING if is_passing(said, language) else 0.0
     is_question = asks and best != _unframed(text) and (_interrogates(best) or sentence.rstrip(_ENDS).endswith(best))
     return Piece(f"{best}?" if is_question else best, kind, worth, corrects, language)
 
@@ -233,7 +217,8 @@ def _is_fragment(text: str) -> bool:
 
 def _best(text: str, language: Language, *, is_request: bool, is_decision: bool) -> str:
     """Of a sentence what can be understood alone: all of it, else the run of its clauses that says most."""
-    for runs in ([text] if len(text.split()) <= LONGEST else [], parts(text, LONGEST)):
+    longest = _LONGEST_ASKED if is_request else LONGEST
+    for runs in ([text] if len(text.split()) <= longest else [], parts(text, longest)):
         tried = [bare for part in runs for bare in ((_unframed(part), part) if is_request else (part,)) if bare]
         found = [part for part in tried if _whole(part, language) and (not is_decision or decides(part))]
         if found:
@@ -246,7 +231,8 @@ def _tells(part: str, text: str, *, is_request: bool) -> float:
     bare = _unframed(text) if is_request else ""
     opens = text.startswith(part) or (bare and bare.startswith(part))
     asks = is_request and (part == bare or _interrogates(part))
-    return min(len(names(part)), _MOST_NAMED) + min(concreteness(part), 2) + 2.0 * bool(opens) + 2.0 * asks
+    leads = (_LEADS if is_request else 2.0) * bool(opens)
+    return min(len(names(part)), _MOST_NAMED) + min(concreteness(part), 2) + leads + 2.0 * asks
 
 
 def _interrogates(text: str) -> bool:
@@ -261,20 +247,20 @@ def _unframed(text: str) -> str:
 
 def _whole(text: str, language: Language) -> str:
     """`text` if it can be understood alone, else ""."""
-    telling = len(text.split()) >= SHORTEST and len(names(text)) >= _LEAST and things(text, language) > 0
+    telling = len(text.split()) >= SHORTEST and len(names(text)) >= _LEAST and names_thing(text, language)
     return text if telling and is_closed(text) and not points_outside(text, language) else ""
 
 
-def _states(text: str) -> bool:
+def _states(text: str, language: Language) -> bool:
     """Does it state something, and not just speak of whoever reads it?"""
     said = plain(text)
     if tables.MINE.search(said) is None and (
         tables.YOURS.search(said) or (tables.PRAISES.match(folded(text)) and not concreteness(text) > 1)
     ):
         return False
-    if tables.DEICTIC.match(folded(text)) or _is_handing(text):
+    if tables.DEICTIC.match(folded(text)) or _is_handing(text) or is_platitude(text, language):
         return False
-    return concreteness(text) > 0 or len(names(text)) > _LEAST
+    return concreteness(text) > 0 or len(names(text)) > _LEAST or tables.RULES.search(said) is not None
 
 
 def _is_handing(text: str) -> bool:
@@ -291,7 +277,8 @@ def _decides(said: str) -> bool:
 
 
 def _worth(text: str, kind: Kind, language: Language) -> float:
-    base = {"decision": 6.0, "request": 2.5, "statement": 2.0}[kind]
+    base = {"decision": 6.0, "request": 2.5 if speaks_to_you(text) else 3.5, "statement": 2.0}[kind]
     mine = kind == "statement" and tables.MINE.search(plain(text)) is not None
     rule = _RULE * (kind != "request" and tables.RULES.search(plain(text)) is not None)
-    return base + mine + rule + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3
+    generic = _GENERIC * (kind == "request" and is_generic(text, language))
+    return base + mine + rule - generic + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3

@@ -23,10 +23,11 @@ che | ah+ | ay | uy | uf | eh | oh | oye | mira | bueno | buenas | buenos dias |
 bien | ojo
 genial | perfecto | barbaro | buenisimo | excelente | claro | gracias | muchas gracias | honestamente | la verdad
 vaya | igual | importante | perdon | ja(?:ja)+ | de acuerdo | entendido | ademas | tambien | no | si
-wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| so much)?
+whoa | wow | hey | hi | hello | ok(?:ay)?(?: cool| great| perfect)? | thanks(?: a lot| so much)?
 thank you(?: so much)? | great | perfect | nice | cool
 awesome | sure | yes | yeah | yep | yup | right | well | hmm+ | mm+ | honestly | actually | anyway | important
 sorry | ha(?:ha)+ | lol | good | fine | got it | makes sense | oops | ugh | alright | yay | woohoo | agreed | totally
+(?:i )?(?:totally|completely|100%|couldn't) agree(?: more)?(?:, \w+)?
 brilliant | absolutely | no worries | no problem | sure thing | sounds \w+ | (?:good )?morning | plus | also | however
 """)
 _TRANSITIONS = _any(r"""
@@ -35,7 +36,7 @@ volviendo a lo de antes | dicho esto | malas noticias | buenas noticias | para q
 (?:acordate|acuerdate|recorda|recuerda|ten en cuenta|tene en cuenta)(?: de)? que | estuve pensando(?: y)? | o sea
 es que | la verdad(?: es)? que | te cuento(?: que)?
 by the way | btw | switching (?:topics|gears) | changing (?:topics|the subject) | (?:new|different) topic
-another (?:thing|question) | totally unrelated | unrelated | on another note | one more thing | another thing
+another (?:thing|question) | totally unrelated | unrelated | on another (?:note|topic) | one more thing | another thing
 about my \w+
 bad news(?: on [\w\s]{2,20})? | good news | (?:quick )?update | just so (?:you know|it's clear) | i mean | you know
 (?:please )?(?:remember|keep in mind|note)(?: that)? | i've been thinking(?: and)?(?! about| of) | turns out
@@ -54,7 +55,9 @@ TAIL = re.compile(
     r"|,?\s(?:por fa\w*|please|thanks|thank you|gracias|ja(?:ja)+\w*|ha(?:ha)+\w*|lol|si o si|you know|and all"
     r"|or something)"
     r"|,?\s(?:so\s)?here(?:'s| is)\s.*|\s-\scan't wait.*"
-    r"|,\s(?:recorda|acordate|acuerdate|guardal[ao]|anotal[ao]|remember|keep|note)\b[^,.;:]*"
+    r"|,\s(?:(?:recorda|recuerda|guarda|anota|apunta|acorda|acuerda)(?:te|l[aeo]s?)?|remember|keep|note)\b[^,.;:]*"
+    r"|,\s(?:eso|esto) es (?:\w+ )?importante|,?\s(?:that's|this is) (?:\w+ )?important"
+    r"|,\s(?:lo|te lo) (?:apunto|anoto|digo|aviso)\b[^,.;:]*|\s(?:para|con) es[to]o?"
     r"|,\s(?:right|no|ok|okay))\W*\Z"
 )
 
@@ -104,6 +107,7 @@ TAKES_BACK = re.compile(
 _FRAMES = _any(r"""
 (?:can|could|would|will) you(?: (?:please|also|maybe|just|possibly))*(?: help (?:me|us)(?: (?:with|to|out with))?)?
 please | help (?:me|us)(?: (?:with|to))?
+me (?:echas|das|tiras) una mano (?:con|para)
 (?:(?:me|nos) )?(?:podes|puedes|podrias) (?:ayudar(?:me|nos)?|explicar(?:me)?)(?: (?:a|con))?
 ayuda(?:me|nos)(?: (?:a|con))?
 """)
@@ -133,7 +137,8 @@ what do you think | guess what | what are your thoughts | help me with (?:that|t
 does (?:that|this|it) (?:make sense|sound) | is that (?:right|ok|correct|true)
 (?:that|this|it) (?:can't|won't) be | how are you | what's up | how's it going
 how did (?:it|that) (?:go|feel) | ^(?:right|no|verdad|sabes|viste|(?:que )?te parece|como va|que tal)\W*$
-te puedo (?:hacer|preguntar) | puedo (?:hacerte|preguntarte) | me ayudas\W*$ | por donde empe
+te puedo (?:hacer|preguntar) | puedo (?:hacerte|preguntarte) | me ayudas\W*$
+me (?:echas|das|tiras) una mano\W*$ | (?:ni )?(?:por )?donde empe
 """)
 )
 
@@ -164,6 +169,17 @@ PRAISES = re.compile(
     r"great|what an? |you |way to go|love (?:the|all|how|your|that)|brilliant|awesome|wow|buenisim|lind[oa]|me late"
     r"|me encanta|good|nice|perfect|congrat|excellent|sounds|gran|buen|excelente|bien\b|felic|que "
 )
+# What is said of anything that pleases.
+EVALUATES = words("""
+brighter future hope guts courage favorite favourite
+great good nice awesome amazing incredible wonderful fantastic beautiful gorgeous stunning lovely special important
+vital crucial key best better priceless inspiring uplifting fulfilling rewarding meaningful empowering powerful fun cool
+happy happiness joy peace love loved impact difference support supportive positive positivity kindness journey moment
+moments memories memory dream dreams life world everyone someone thankful grateful proud lucky glad big real super
+whole people
+genial buenisimo excelente increible maravilloso precioso lindo hermoso especial importante mejor feliz felicidad
+alegria paz amor apoyo momento momentos recuerdos sueno suenos vida mundo orgulloso gran grande
+""")
 # For plain text.
 YOURS = re.compile(r" (?:you|your|yours|you're|you've|yourself|ya|tu|tus|te|vos|contigo) ")
 MINE = re.compile(
@@ -178,7 +194,8 @@ HANDS = re.compile(
     r"|lo siguiente|el siguiente|te paso|aca (?:va|esta))\b"
 )
 THANKS = re.compile(
-    r" (?:gracias|thanks|thank you|thankful|cheers|long time no \w+|can't wait|you posted|ya posted|bye|for you"
+    r" (?:gracias|thanks|thank you|thankful|cheers|long time no \w+|since (?:we|i) last \w+"
+    r"|has gone down|can't wait|you posted|ya posted|bye|for you"
     r"|really helped|(?:really|super|so) helpful|makes (?:total |perfect )?sense"
     r"|keep (?:that|this|it)(?: one)? (?:in mind|handy)|remember (?:that|this|it) [.,]"
     r"|(?:ten|tene|guarda|anota|recorda|recuerda)l[oae]) "
@@ -204,6 +221,14 @@ alergic[oa] | please remember
 BANS = re.compile(r"(?:nunca mas|never again)\b")
 JOKED = re.compile(r" (?:es joda|es broma|era broma|just kidding|i'm kidding|joking|jk) ")
 
+# What may be asked of anything.
+GENERIC = words("""
+current different project code list
+review improve improvement improvements suggestion suggestions suggest implementation approach solution feedback wrong
+right correct correctly error errors bug step steps explanation snippet setup optimize version versions
+ejemplo ejemplos codigo mejora mejoras paso pasos explicacion texto revisar version tabla lista resumen
+""")
+
 # --- where a clause may end ------------------------------------------------------------------------------------------
 
 JOINT = re.compile(
@@ -215,7 +240,7 @@ SOFT_JOINT = re.compile(r"\s(?=(?:when|after|before|by|with|using|for|in|without
 # Another clause: a subject or a question word behind "and"; in Spanish what stands before a verb, too.
 AND_CLAUSE = re.compile(
     r",?\s(?=(?:and (?:(?:i|we|he|she|it|they|you)(?:'\w+)?|there|how|what|when|where|why)"
-    r"|y (?:yo|me|nos|te|se|le|les|no|ya|como|cuando|donde|por que|es|son|hay))\s)"
+    r"|y (?:yo|me|nos|te|se|le|les|no|la verdad|ya|como|cuando|donde|por que|es|son|hay))\s)"
 )
 # What is done to an end: "to", a verb and its object, behind what does not itself ask for "to".
 PURPOSE = re.compile(r"\s(?=to\s\w+\s(?:the|an?|my|our|your|his|her|its|their|\d\S*)\s)")
@@ -232,6 +257,7 @@ WAITS = re.compile(
 )
 # A clause behind a comma begins with one of these: else it may be the end of a list.
 BEGINS = words("""
+ahora now
 i i'm i've i'd i'll we we're we've we'll my our the there how what why where when is are do does can could should
 please
 nobody everyone

@@ -81,6 +81,7 @@ jamas hoy ayer manana ahora luego antes despues entonces aqui aca ahi alli alla 
 quizas capaz igual ademas apenas mucho poco nada algo alguien nadie todo toda todos todas cualquier encima debajo
 dentro fuera lejos cerca arriba abajo adelante atras gracias hola perdon favor che dale ok bueno buenas listo genial
 perfecto barbaro buenisimo claro jaja jajaja eh ah uf ay uy tipo mismo eso esto aquello demas segun durante via
+junto
 """),
     verbs=frozenset(_forms_es()),
     nouns=words("""
@@ -90,6 +91,7 @@ docker router cluster parking marketing running streaming ranking camping dia di
 guia via categoria panaderia comida compania policia cafeteria libreria familia alergia joyeria ferreteria
 orden examen imagen margen joven volumen origen resumen virus lunes martes miercoles jueves viernes mes pais ingles
 frances interes estres sur este oeste cafe bebe te cafes noche tarde base clase llave nube leche madre padre coche
+imagenes
 cumple carne parte nombre peque deporte transporte viaje informe equipaje
 """),
     vague=words("""
@@ -112,6 +114,7 @@ what one two three four five six seven eight nine ten twelve twenty fifty few se
 """),
     prepositions=words("""
 of for in on with about between from without at by into over under after before during against per around
+behind beside near across through along above below
 """),
     links=words("of for in with without from about on between at against"),
     takers=words("""
@@ -147,6 +150,7 @@ says see sees seem seems sell sells send sends sent set sets settle settles shif
 sold sound sounds speak speaks spend spends spent stand stands start starts started stay stays stick stop stops suggest
 suggests suit take takes taste tastes teach tell tells think thinks thought told took tried tries try turn turns
 understand use uses wait waits walk want wants change changes share shares relate relates stated sum watch watches
+states equals
 went win wins wish won wonder work works write writes wrote
 """),
     nouns=words("""

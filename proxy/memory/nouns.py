@@ -38,15 +38,15 @@ class _Word:
         return any(map(str.isdigit, self.text))
 
 
-def noun_phrases(text: str, language: Language) -> list[str]:
-    """The longest noun phrases of `text` in their order, verbatim and without a determiner before them, each with two
-    words of meaning at least."""
+def noun_phrases(text: str, language: Language, least: int = 2) -> list[str]:
+    """The longest noun phrases of `text` in their order, verbatim and without a determiner before them, each with
+    `least` words of meaning at least."""
     reader = _READERS[language]
     said = [_Word(found.start(), found.end(), found[0], fold(found[0])) for found in _TOKEN.finditer(text)]
     found, at = [], 0
     while at < len(said):
         stop = reader.phrase(said, at) if reader.may_begin(said, at) else at
-        if stop > at and reader.is_telling(said[at:stop]):
+        if stop > at and reader.is_telling(said[at:stop], least):
             found.append(text[said[at].start : said[stop - 1].end])
         at = max(stop, at + 1)
     return found
@@ -91,9 +91,9 @@ class _Reader:
             stop = end
         return self._trimmed(said, at, stop)
 
-    def is_telling(self, phrase: Sequence[_Word]) -> bool:
+    def is_telling(self, phrase: Sequence[_Word], least: int) -> bool:
         telling = [word for word in phrase if terms(word.text) and word.plain not in self.words.vague]
-        return len(telling) >= 2 and not all(word.is_number for word in telling)  # a phrase, not a word
+        return len(telling) >= least and not all(word.is_number for word in telling)  # a phrase, not a word
 
     def _complement(self, said: Sequence[_Word], at: int) -> int:
         """Where the noun of the complement that begins at `at` stands; 0 if none begins there."""
@@ -138,6 +138,7 @@ class _Spanish(_Reader):
     _VERBAL = re.compile(
         r".+(?:[aei]r(?:me|te|se|l[aeo]s?|nos)*|[ai]ndo(?:me|te|se|l[aeo]s?|nos)*|[ae]mos|imos|aron|ieron|mente)"
     )
+    _PLURAL_VERB = re.compile(r".{3,}[ae]n")  # "merecen": no adjective ends like that
     _STRESSED = re.compile(r".*(?:ó|é|í|ás|án|éis|áis)$")
 
     def _may_open(self, said: Sequence[_Word], at: int) -> bool:
@@ -160,7 +161,7 @@ class _Spanish(_Reader):
         word, head = said[at], said[begin]
         if word.is_number or self._is_name(said, at):
             return word.text[0] in "$€£" or not word.is_number or not head.is_number
-        if word.plain in self.words.verbs or self._is_verbal(word):
+        if word.plain in self.words.verbs or self._is_verbal(word) or self._PLURAL_VERB.fullmatch(word.text):
             return False
         last = said[at - 1]
         if last.is_number or self._is_name(said, at - 1):

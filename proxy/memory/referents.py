@@ -8,6 +8,7 @@ the clause points outside, and is left out.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from proxy.memory.noun_words import NOUN_WORDS
 from proxy.memory.signals import folded
@@ -17,7 +18,9 @@ from proxy.types.memory import Language
 
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019./:%-]*\w)?|[^\w\s]")
 _STEM = 6  # letters
+_REMEMBERED = 1_000  # clauses: a segment asks for the names of the same ones again and again
 _LETTERS = 2  # of a word that tells something
+_DESCRIBED = 3  # words of meaning behind "this"
 _ENOUGH = 2  # names before "these options" that may be them
 
 # --- what names nothing ----------------------------------------------------------------------------------------------
@@ -59,6 +62,12 @@ _IDIOM = re.compile(
     r"\b(?:talk(?:ed)? it over|worth it|ma[dk]e it(?= [^\w]|$| to\b)|figure it out|call it a day|that is"
     r"|that said|other than that)\b"
 )
+# A demonstrative before what is named, or told, right behind it: "this “not found” error", "that mail to the bank",
+# "the problem that I have", "esa carta para el banco".
+_DEFINED = re.compile(
+    r"\b(?:th(?:is|at|ese|ose)|est[ae]s?|es[ae]|es[oa]s)\s(?=[\"“«]\w|(?:[\w-]+\s){1,2}(?:i|i'm|i've|we|we're|we've)\s\w"
+    r"|[\w-]+\s(?:to|of|para|sobre)\s(?:the|my|our|a|an|el|la|los|las|mi|mis|un|una|[A-Z])\b)"
+)
 _EMPTY_IT = re.compile(
     r"it(?:'s| is| was| takes| would be| might be| will be| seems| makes sense) (?:\S+ ){0,3}?(?:to|that|if"
     r"|when|how|since)\b"
@@ -79,6 +88,7 @@ tell notice noticed noted realise realize realized decided agree agreed understa
 _BEFORE_THIS = words("about on of with")
 _HAVES = words("have has had need needs get use want buy make build")
 _OTHERS = words("same other others")
+_ORDINALS = words("first second third fourth last other")
 _LOOSE = words("there here")
 _IS = words("is are was were")
 
@@ -93,6 +103,7 @@ _BEHIND_LO = words("""
 que de del mas mejor peor mismo unico ultimo primero bueno malo importante antes menos cual siento
 """)
 _OTROS = words("mismo misma otro otra otros otras")
+_ORDINALES = words("primero primera segundo segunda tercero tercera cuarto cuarta ultimo ultima")
 _HANGING = re.compile(
     r".{2,}(?:ar|er|ir|ando|iendo)(?:me|te|se|nos)?(?:lo|la|los|las)|.{3,}(?:melo|mela|telo|selo|sela)s?"
 )
@@ -125,21 +136,37 @@ class _At:
 
 def names(text: str) -> list[str]:
     """The words of `text` that mean something by themselves: folded, each up to where its endings begin."""
-    return [word[:_STEM] for word in _said(text) if _is_telling(word)]
+    return list(_names(text))
 
 
 def things(text: str, language: Language) -> int:
     """How many of its words are neither verbs nor of grammar, and do not stand for anything."""
+    return len(things_of(text, language))
+
+
+def things_of(text: str, language: Language) -> list[str]:
+    """Those words, folded."""
+    return list(_things(text, language))
+
+
+@lru_cache(_REMEMBERED)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(word[:_STEM] for word in _said(text) if _is_telling(word))
+
+
+@lru_cache(_REMEMBERED)
+def _things(text: str, language: Language) -> tuple[str, ...]:
     known = NOUN_WORDS[language]
     rest = (word for word in _said(text) if _is_telling(word) and word not in known.verbs and word not in known.closed)
-    return sum(word not in known.vague for word in rest)
+    return tuple(word for word in rest if word not in known.vague)
 
 
+@lru_cache(_REMEMBERED)
 def points_outside(clause: str, language: Language) -> bool:
     """Does `clause` point at something that is not named in it before?"""
     if clause.lower().startswith("él "):
         return True
-    said = _said(_IDIOM.sub(" ", _IS_ES.sub("es", clause)))
+    said = _said(_DEFINED.sub(" ", _IDIOM.sub(" ", _IS_ES.sub("es", clause))))
     points, verbs = (_points_es if language == "es" else _points_en), NOUN_WORDS[language].verbs
     named = 0
     for place, word in enumerate(said):
@@ -168,20 +195,29 @@ def _points_en(at: _At) -> bool:
         return at.named == 0 or _PERSONS.isdisjoint(at.said[: at.place])
     if word in _IT:
         return at.named == 0 and not _EMPTY_IT.match(" ".join(at.said[at.place : at.place + 7]))
-    if word in ("that", "that's"):
+    if word == "that" or word.startswith("that'"):
         return _is_that(at)
     if word == "this" and at.before in _BEFORE_THIS and (at.is_last or at.after in ("and", "or", "but")):
         return True
     if word in _THESE or word == "ones":
+        if word in ("this", "these") and _is_described(at):
+            return False
         is_end = at.place == len(at.said) - 1 and at.before != "for"
         return is_end or (at.named < _ENOUGH and at.after not in _TIMES)
     if word in _LOOSE:
         return at.named == 0 and at.place > 0 and at.after not in _IS and at.before not in _IS
     if word == "one":
-        return at.is_last and at.place > 0 and at.before in _HAVES
+        return (at.is_last and at.place > 0 and at.before in _HAVES) or (at.named < _ENOUGH and at.before in _ORDINALS)
     if word == "then":
         return at.place == len(at.said) - 1
     return at.named == 0 and (word in _THEY or (word in _OTHERS and at.is_last))
+
+
+def _is_described(at: _At) -> bool:
+    """Is a thing shown that the rest of the clause describes: "this painting to show my path as a painter"?"""
+    known = NOUN_WORDS["en"]
+    is_thing = _is_telling(at.after) and at.after not in known.vague and at.after not in known.trailing
+    return is_thing and sum(map(_is_telling, at.said[at.place + 1 :])) > _DESCRIBED
 
 
 def _is_that(at: _At) -> bool:
@@ -190,7 +226,7 @@ def _is_that(at: _At) -> bool:
         return True
     leads = at.before in _LEADS_TO_THAT or at.named > 0
     follows = at.before in _BEFORE_THAT
-    is_thing = at.is_last or not leads or at.word == "that's" or follows
+    is_thing = at.is_last or not leads or at.word.startswith("that'") or follows
     is_thing = is_thing or (at.after in _THAT_IS and at.named == 0)
     return is_thing and at.after not in _TIMES and at.named < _ENOUGH + follows
 
@@ -198,6 +234,8 @@ def _is_that(at: _At) -> bool:
 def _points_es(at: _At) -> bool:
     word, known = at.word, NOUN_WORDS["es"]
     if word in _ESO:
+        if word == "esto" and '"' in at.said[at.place + 1 :]:
+            return False  # what is quoted behind it
         return at.named < _ENOUGH or (at.is_last and at.before in _AT_END)
     if word in _ALLA:
         return at.named == 0
@@ -205,6 +243,8 @@ def _points_es(at: _At) -> bool:
         leads_over = ":" in at.said[at.place + 1 : at.place + 4]
         is_verb = word == "esta" and at.named > 0 and not at.is_last
         return at.named < _ENOUGH and at.after not in _TIMES and not leads_over and not is_verb
+    if _is_left_alone(at):
+        return True
     if at.named:
         return False
     if word == "lo":
@@ -214,3 +254,10 @@ def _points_es(at: _At) -> bool:
     if word in _OTROS:
         return at.is_last
     return word in ("asi", "uno") or (word not in known.nouns and _HANGING.fullmatch(word) is not None)
+
+
+def _is_left_alone(at: _At) -> bool:
+    """Is the noun left out: "unas con 900 km", "por la segunda"?"""
+    if at.word in ("una", "unos", "unas"):
+        return at.named == 0 and at.after in ("con", "de", "para", "que")
+    return at.word in _ORDINALES and at.named < _ENOUGH and at.is_last and at.before in ("el", "la")

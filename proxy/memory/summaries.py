@@ -2,21 +2,20 @@
 
 A record is filled with whole pieces of what the user said, the most telling first and something of every turn, until it
 is full: decisions in the user's own words, names, numbers, questions. A decision that is changed later in the same
-turns is left out. What would need its context to be understood is no piece, so a record may have few fields or none.
+turns is left out. What would need its context to be understood is no piece, so a record may have few fields or none;
+what the turns without a piece are about is its topic: the things that both sides name again and again. What the
+assistant claims is never told, so the outcome stays empty.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from proxy.memory.about import about, named
 from proxy.memory.anchored import anchored
-from proxy.memory.answers import answer_to, volunteered
-from proxy.memory.cuts import sentences
 from proxy.memory.filling import Said, filled, forms, weighed
 from proxy.memory.noted import Piece, noted, takes_back
-from proxy.memory.nouns import names_something, noun_phrases
-from proxy.memory.signals import folded
-from proxy.memory.spoken import spoken_in
+from proxy.memory.remarks import is_earnest, is_slight
 from proxy.types import Summary, TurnDigest
 
 Count = Callable[[str], int]  # tokens of a text
@@ -25,7 +24,6 @@ _MOST_READ = 2_000  # characters of a message: what is worth a note stands at it
 _HEARD = 700  # characters of an answer: what it takes up stands at its beginning
 _ANCHORED = 3.0  # worth of a question with the noun that it points to
 _SHARED = 2  # words: what is said of the same thing
-_SAID_AGAIN = 4  # a topic is named so often
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
@@ -39,11 +37,14 @@ class Told:
     assistant: str = ""
 
 
-def summarise(turns: Sequence[Told], *, max_tokens: int = 50, count: Count) -> Summary | None:
-    """Of a segment: consecutive turns, at least one. What `render` makes of it has at most `max_tokens`; None if the
-    segment has nothing that is worth a note."""
-    turns = [Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ])) for turn in turns]
-    said = _distinct(_current(turns, list(_said(turns))))
+def summarise(
+    turns: Sequence[Told], *, before: Told | None = None, max_tokens: int = 50, count: Count
+) -> Summary | None:
+    """Of a segment: consecutive turns, at least one; `before`: the turn that they follow. What `render` makes of it has
+    at most `max_tokens`; None if the segment has nothing that is worth a note."""
+    turns = [_read(turn) for turn in turns]
+    before = _read(before) if before else None
+    said = _distinct(_current(turns, list(_said(turns, before))))
     is_open = bool(turns) and not turns[-1].assistant.strip()
 
     def record(some: Sequence[Said]) -> Summary:
@@ -52,13 +53,12 @@ def summarise(turns: Sequence[Told], *, max_tokens: int = 50, count: Count) -> S
     said = weighed(said, [turn.assistant[:_HEARD] for turn in turns])
     chosen = filled(said, max_tokens, lambda some: count(render(record(some))))
     summary = record(chosen)
-    answered = _with_answers(turns, chosen, summary)
-    summary = next((each for each in answered if count(render(each)) <= max_tokens), summary)
-    for told in _volunteered(turns, {each.turn for each in said}):
-        more = replace(summary, outcome="; ".join(each for each in (summary.outcome, told) if each))
-        summary = more if count(render(more)) <= max_tokens else summary
-    if not said:
-        summary = replace(summary, topic=_topic(turns))
+    if topic := _topic(turns, before, said, chosen, render(summary)):
+        room = max_tokens + count(render(summary)) - count(render(replace(summary, topic=topic)))
+        beside = filled(said, room, lambda some: count(render(record(some))))
+        titled = replace(record(beside), topic=topic)
+        is_whole = {each.turn for each in chosen} <= {each.turn for each in beside}
+        summary = titled if is_whole and count(render(titled)) <= max_tokens else summary
     summary = fitted(summary, max_tokens, count)
     return summary if render(summary) != "{}" else None
 
@@ -134,15 +134,40 @@ def _listed(values: Sequence[str]) -> str:
     return f"[{'; '.join(values)}]" if values else ""
 
 
-def _said(turns: Sequence[Told]) -> Iterator[Said]:
+def _topic(turns: Sequence[Told], before: Told | None, said: Sequence[Said], chosen: Sequence[Said], known: str) -> str:
+    """What the turns of which nothing is told, or a remark only, are about; else what a piece names that had no
+    room."""
+    shown = {each.turn for each in chosen}
+    unsaid = (each.piece for each in said if each.turn not in shown and each.piece.kind != "statement")
+    told = {each.turn for each in chosen if not is_slight(each.piece.text, each.piece.kind, each.piece.language)}
+    left = [turn for at, turn in enumerate(turns) if at not in told and is_earnest(turn.user)]
+    around = [*([before] if before else []), *(turn for at, turn in enumerate(turns) if at in told)]
+    found = about(_messages(left), _messages(around), known) if left else ""
+    return found or next(filter(None, (named(each.text, each.language, known) for each in unsaid)), "")
+
+
+def _messages(turns: Sequence[Told]) -> list[str]:
+    return [text for turn in turns for text in (turn.user, turn.assistant)]
+
+
+def _read(turn: Told) -> Told:
+    return Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
+
+
+def _said(turns: Sequence[Told], before: Told | None) -> Iterator[Said]:
     at = 0
     for index, turn in enumerate(turns):
+        last = turns[index - 1] if index else before
         pieces = noted(turn.user)
-        if not pieces and (asked := anchored(turn.user, turn.assistant, turns[index - 1].user if index else "")):
+        if not pieces and (asked := _asked(turn, last)):
             pieces = (Piece(asked, "request", _ANCHORED),)
         for piece in pieces:
             yield Said(index, at, piece)
             at += 1
+
+
+def _asked(turn: Told, last: Told | None) -> str:
+    return anchored(turn.user, turn.assistant, last.user if last else "", last.assistant if last else "")
 
 
 def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
@@ -178,42 +203,3 @@ def _record(turns: Sequence[Told], said: Sequence[Said], *, is_open: bool) -> Su
         first_turn=turns[0].number,
         last_turn=turns[-1].number,
     )
-
-
-def _with_answers(turns: Sequence[Told], said: Sequence[Said], summary: Summary) -> Iterator[Summary]:
-    """`summary` with one of its questions and what its answer opens with as outcome, the newest first."""
-    for each in reversed(said):
-        question = each.piece.text
-        if (
-            question.endswith("?")
-            and question in summary.discussed
-            and (answer := answer_to(question, turns[each.turn].assistant))
-        ):
-            rest = tuple(text for text in summary.discussed if text != question)
-            yield replace(summary, discussed=rest, outcome=f"{question} {answer}")
-
-
-def _volunteered(turns: Sequence[Told], known: Collection[int]) -> Iterator[str]:
-    """What the assistant said in the turns of which nothing else is known, the newest first."""
-    for at in reversed(range(len(turns))):
-        after = turns[at + 1].user if at + 1 < len(turns) else ""
-        asks = "?" in turns[at].user or not known
-        if at not in known and turns[at].user.strip() and asks:
-            said = volunteered(turns[at].user, turns[at].assistant, after)
-            if said:
-                yield f"the assistant: {said}"
-
-
-def _topic(turns: Sequence[Told]) -> str:
-    """The noun phrase of the user's that is said again and again, word by word; "" if there is none."""
-    texts = [folded(f"{turn.user}\n{turn.assistant}") for turn in turns]
-    best, most = "", 0
-    for turn in turns:
-        language = spoken_in(turn.user)
-        for sentence in sentences(turn.user):
-            for phrase in noun_phrases(sentence, language):
-                said = folded(phrase)
-                times = [text.count(said) for text in texts]
-                if len(turns) > 1 and sum(times) >= _SAID_AGAIN and all(times) and sum(times) > most:
-                    best, most = (phrase, sum(times)) if names_something(phrase) else (best, most)
-    return best

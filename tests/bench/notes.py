@@ -1,12 +1,12 @@
 """Do summaries read like notes a colleague would understand?
 
-    python -m tests.bench.notes [--show N] [--lang es|en] [--sheet FILE.md [--number 1|2|3|4|5]]
+    python -m tests.bench.notes [--show N] [--lang es|en] [--sheet FILE.md [--number 1|2|3|4|5|6]]
 
 Prints some segments of conversations with their summaries; of all segments, the share of summaries with a fault that a
 machine can see, what they cost in tokens and in CPU, and how many labelled decisions they keep. `--sheet` writes 20
-English and 20 Spanish segments for people to judge: chosen by a fixed seed, from every source alike. There are five
-sheets without a segment in common. What the first three say was judged and is known; the others are never printed, so
-that nobody tunes on them.
+English and 20 Spanish segments for people to judge: chosen by a fixed seed, from every source alike. There are six
+sheets without a segment in common. What the first five say was judged and is known; the sixth, whose Spanish segments
+are from conversations that nobody tuned on, is never printed, so that nobody tunes on it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 import simplemma
 
 from proxy.config.profiles import BUILT_IN
-from proxy.memory import clauses, extract, handed, learned, subject, voice
+from proxy.memory import clauses, extract, handed, learned, referents, subject, voice
 from proxy.memory.shift import LOOKED_BACK, Exchange, topic
 from proxy.memory.summaries import Told, render, segments, summarise
 from proxy.memory.terms import terms
@@ -35,14 +35,15 @@ from tests.bench.topics_data import FOLDER, conversations
 
 _PROFILE = BUILT_IN["lean"]
 _SEED = 20_261
-_SHEETS = (_SEED, 7_001, 7_002, 7_003, 7_004)  # the seeds of the judging sheets
-_KNOWN = 3  # of them: what they say was judged
+_SHEETS = (_SEED, 7_001, 7_002, 7_003, 7_004, 7_006)  # the seeds of the judging sheets
+_SHARING = range(3, 5)  # those of them that share what a language has left
+_KNOWN = 5  # of them: what they say was judged
 _JUDGED = 20  # segments of each language
 _ENCODING = load_tokenizer()
 # What remembers the messages it has read.
 _REMEMBER = [
     found
-    for module in (clauses, extract, handed, learned, subject, voice)
+    for module in (clauses, extract, handed, learned, referents, subject, voice)
     for found in vars(module).values()
     if hasattr(found, "cache_clear") and "model" not in found.__name__
 ]
@@ -56,20 +57,24 @@ class Segment:
     source: str
     lang: str
     turns: tuple[Told, ...]
+    before: Told | None = None  # the turn that they follow
 
 
 def told_segments() -> list[Segment]:
+    return segments_of([*context_data.authored(), *context_data.agents(), *context_data.beam(), *context_data.locomo()])
+
+
+def segments_of(said: Sequence[context_data.Conversation]) -> list[Segment]:
     return [
-        Segment(each.name, each.source, each.lang, tuple(turns[found.start : found.stop]))
-        for each in (
-            *context_data.authored(),
-            *context_data.agents(),
-            *context_data.beam(),
-            *context_data.locomo(),
-        )
+        Segment(each.name, each.source, each.lang, tuple(turns[found.start : found.stop]), _before(turns, found))
+        for each in said
         for turns in (told_turns(each),)
         for found in segments(digests(turns), _PROFILE.summaries.segment_turns)
     ]
+
+
+def _before(turns: Sequence[Told], found: range) -> Told | None:
+    return turns[found.start - 1] if found.start else None
 
 
 def told_turns(conversation: context_data.Conversation) -> list[Told]:
@@ -101,8 +106,10 @@ def sheets(found: Sequence[Segment]) -> list[list[Segment]]:
     made: list[list[Segment]] = []
     for at, seed in enumerate(_SHEETS):
         taken = {id(each) for each in chain(*made)}
-        sharing = len(_SHEETS) - at if at >= _KNOWN else 1  # the last ones share what a language has left
-        made.append(judged([each for each in found if id(each) not in taken], seed, sharing))
+        left = [each for each in found if id(each) not in taken]
+        if at >= _KNOWN:
+            left += segments_of([each for each in context_data.unseen() if each.lang == "es"])
+        made.append(judged(left, seed, _SHARING.stop - at if at in _SHARING else 1))
     return made
 
 
@@ -128,7 +135,7 @@ def judged(found: Sequence[Segment], seed: int, sharing: int = 1) -> list[Segmen
 
 
 def summary_of(segment: Segment) -> Summary | None:
-    return summarise(segment.turns, max_tokens=_PROFILE.summaries.tokens, count=tokens)
+    return summarise(segment.turns, before=segment.before, max_tokens=_PROFILE.summaries.tokens, count=tokens)
 
 
 def tokens(text: str) -> int:
@@ -217,6 +224,13 @@ def sheet(found: Sequence[Segment]) -> str:
     for number, segment in enumerate(found, 1):
         said = summary_of(segment)
         lines += ["", f"## {number} ({segment.lang})", ""]
+        if segment.before:
+            lines += [
+                f"> *(the turn before: not summarised)* **user:** {_flat(segment.before.user, 300)}",
+                ">",
+                f"> *(answer)* {_flat(segment.before.assistant, 200)}",
+                "",
+            ]
         for turn in segment.turns:
             lines += [
                 f"> **user:** {_flat(turn.user, 1_500)}",
@@ -281,7 +295,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=10, metavar="N", help="segments to print")
     parser.add_argument("--lang", choices=("es", "en"))
     parser.add_argument("--sheet", type=Path, metavar="FILE", help="write a judging sheet")
-    parser.add_argument("--number", type=int, choices=(1, 2, 3, 4, 5), default=5, help="which one")
+    parser.add_argument("--number", type=int, choices=(1, 2, 3, 4, 5, 6), default=6, help="which one")
     given = parser.parse_args()
     if not FOLDER.exists():
         print(f"skipped: no evaluation data at {FOLDER} (set OLVIDO_EVAL_DATA)")

@@ -43,3 +43,20 @@ def test_a_question_stands_behind_the_only_thing_that_was_named_before_it(
 )
 def test_a_question_whose_referent_is_not_sure_is_not_told(before: str, user: str, answer: str) -> None:
     assert anchored(user, answer, before) == ""
+
+
+@pytest.mark.parametrize(
+    ("user", "heard", "told"),
+    [
+        (
+            "How do we size those nodes?",
+            "Take three nodes.",
+            "How do we size those nodes?",
+        ),
+        ("¿Cómo limpio esa sartén?", "La sartén va con sal.", "Cómo limpio esa sartén?"),
+        ("How do we size those nodes?", "Take three of them.", ""),
+        ("Why do they cost more than those nodes?", "Take three nodes.", ""),
+    ],
+)
+def test_a_noun_that_was_said_right_before_is_known(user: str, heard: str, told: str) -> None:
+    assert anchored(user, "Bien.", "Vale.", heard) == told

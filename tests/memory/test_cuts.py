@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.cuts import clauses_of, clean, concreteness, is_closed, parts, sentences, shortened
+from proxy.memory.cuts import clauses_before, clauses_of, clean, concreteness, is_closed, parts, sentences, shortened
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,13 @@ from proxy.memory.cuts import clauses_of, clean, concreteness, is_closed, parts,
         ("6:13 pm on 10 April, 2023: Hey Maria, my car broke down", "my car broke down"),
         ("I'm stuck with the parser, can you help me with that?", "I'm stuck with the parser"),
         ("```rm -rf```", ""),
+        (
+            "I ask if two events exclude each other, so P(A ∩ B) = 0",
+            "I ask if two events exclude each other",
+        ),
+        ("I'm trying to use the median length formula m_a = 3", "I'm trying to use the median length formula"),
+        ("Make `parse_all()` of the reader faster", "Make parse_all of the reader faster"),
+        ("Tuve una fascitis en el pie, recordalo para no mandarme barbaridades", "Tuve una fascitis en el pie"),
         ("ok gracias", ""),
     ],
 )
@@ -28,14 +35,6 @@ def test_a_clause_is_cut_at_a_joint_or_not_at_all() -> None:
     assert shortened(clause, 8) == "the long runs move to Friday evening"
     assert shortened("one two three four five six seven", 5) == ""
     assert shortened(clause, 40) == clause
-
-
-def test_a_cut_at_a_hard_joint_keeps_what_a_colon_leads_to_and_what_waits_for_its_end() -> None:
-    assert shortened("the owner changed: Soledad confirms the orders", 4, hard=True) == ""
-    assert (
-        shortened("the chance is 4 in 52, and after the first ace, it is lower", 11, hard=True)
-        == "the chance is 4 in 52"
-    )
 
 
 def test_the_parts_of_a_long_sentence_begin_where_a_clause_does() -> None:
@@ -97,3 +96,15 @@ def test_a_piece_ends_before_a_clause_but_never_inside_a_list(text: str, beginni
 )
 def test_a_soft_end_leaves_a_purpose_out_and_no_verb_without_its_complement(text: str, beginnings: list[str]) -> None:
     assert list(clauses_of(text, soft=True)) == beginnings
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "left"),
+    [
+        ("we move to Oregon in May, and it is cheap", "it", "we move to Oregon in May"),
+        ("we sell apples, pears and plums in May", "May", ""),  # no end inside a list
+        ("we move to Oregon", "Oregon", ""),
+    ],
+)
+def test_the_clauses_before_a_place_are_whole(text: str, stop: str, left: str) -> None:
+    assert clauses_before(text, text.index(stop)) == left

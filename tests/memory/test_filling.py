@@ -3,7 +3,8 @@ from collections.abc import Sequence
 import pytest
 
 from proxy.memory.filling import Said, filled, forms, weighed
-from proxy.memory.noted import Kind, Piece
+from proxy.memory.noted import Piece
+from proxy.memory.remarks import Kind
 from proxy.types.memory import Language
 
 

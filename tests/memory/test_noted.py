@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.noted import Kind, asked_outside, noted, speaks_to_you, takes_back, told
+from proxy.memory.noted import asked_outside, noted, takes_back
+from proxy.memory.remarks import Kind
 
 
 def said(message: str, kind: Kind) -> tuple[str, ...]:
@@ -15,6 +16,7 @@ def said(message: str, kind: Kind) -> tuple[str, ...]:
         ("Ah, mi hijo Lautaro es intolerante a la lactosa.", ("mi hijo Lautaro es intolerante a la lactosa",)),
         ("The record locator is 6HJ2WD.", ("The record locator is 6HJ2WD",)),
         ("My detective is Inez Harrow, a retired bookkeeper.", ("My detective is Inez Harrow, a retired bookkeeper",)),
+        ("Remember that I am allergic to shellfish.", ("I am allergic to shellfish",)),
         ("Gracias, eso funciona bárbaro!", ()),
         ("jajaja las pastas de mi abuela me agregan 2 minutos seguro", ()),
         ("¿Y si entreno doble turno como los kenianos? es joda", ()),
@@ -45,6 +47,15 @@ def test_statements_are_whole_and_can_be_understood_alone(message: str, statemen
         (
             "Dijiste que yo vivo en Leeds. ¿De dónde sacaste la ciudad de Leeds?",  # what it denies is not noted
             (),
+        ),
+        ("I need to fix the parser of my app, here's my code:", ("I need to fix the parser of my app",)),
+        (
+            'Una clienta escribió: "odio la miel". ¿Cómo respondo bien?',
+            ('Una clienta escribió: "odio la miel". Cómo respondo bien?',),
+        ),
+        (
+            "Hola, quiero planear un viaje a Portugal en octubre y la verdad no sé por dónde empezar, ¿me ayudas?",
+            ("quiero planear un viaje a Portugal en octubre",),
         ),
         ("¿Cómo los controlo?", ()),
         ("¿Qué opinas?", ()),
@@ -90,30 +101,6 @@ def test_what_changes_an_earlier_word_is_a_decision_that_corrects(message: str, 
 )
 def test_a_decision_can_be_taken_back(message: str, takes: bool) -> None:
     assert takes_back(message) is takes
-
-
-@pytest.mark.parametrize(
-    ("answer", "opening"),
-    [
-        ("They recommend the ship.", ""),  # who does?
-        ("The container takes nine weeks, with customs and papers on top.", "The container takes nine weeks"),
-        ("Great job on 95 %!", ""),
-        ("Do you have a budget of 300?", ""),
-    ],
-)
-def test_an_answer_is_told_up_to_a_joint_if_it_can_be_understood_alone(answer: str, opening: str) -> None:
-    assert told(answer, 8) == opening
-
-
-def test_behind_its_question_an_answer_may_point_to_what_that_names() -> None:
-    assert (
-        told("They recommend the ship.", 8, "What do most movers recommend for the cello?") == "They recommend the ship"
-    )
-
-
-def test_words_to_whoever_hears_them_are_told_apart() -> None:
-    assert speaks_to_you("Your words mean a lot")
-    assert not speaks_to_you("The words mean a lot")
 
 
 def test_a_text_that_is_handed_over_is_not_noted() -> None:

@@ -20,6 +20,8 @@ from proxy.types.memory import Language
         ("en", "What's a reasonable liveness probe for a Go service?", ["reasonable liveness probe for a Go service"]),
         ("en", "My editor just emailed, the deadline moved up.", []),
         ("en", "so does the sum of medians change with the type?", ["sum of medians"]),
+        ("es", "las calles de la estación merecen una hora", ["calles de la estación"]),
+        ("en", "the covered passages behind the station", ["covered passages"]),
         ("en", "", []),
     ],
 )

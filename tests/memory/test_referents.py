@@ -31,6 +31,10 @@ from proxy.types.memory import Language
         ("es", "quiero hacerlo mañana"),
         ("es", "Él trabaja en el hospital"),
         ("es", "yo comiéndome uno cada noche"),
+        ("es", "Tengo unas con 900 km encima"),
+        ("en", "That'd be great, Maria"),
+        ("en", "The second one made me laugh"),
+        ("es", "¿No debería bajar por la segunda?"),
     ],
 )
 def test_a_pronoun_or_demonstrative_with_nothing_named_before_it_points_outside(
@@ -49,6 +53,11 @@ def test_a_pronoun_or_demonstrative_with_nothing_named_before_it_points_outside(
         ("en", "I think that the budget is too small"),
         ("en", "We talked it over and the rent ceiling goes up"),
         ("en", "Is there a trick to learning Portuguese?"),
+        ("en", 'I want to fix this "not found" error'),
+        ("en", "draft that mail to the bank"),
+        ("en", "I made this painting to show my path as a painter"),
+        ("es", 'El jefe pegó esto en Slack: "odio los ORM"'),
+        ("es", "escribime esa carta para el banco"),
         ("es", "Viví en Oslo y trabajé allí"),
         ("es", "¿Y los vencimientos cómo los controlo?"),
         ("es", "Lo de los miércoles está bien"),
