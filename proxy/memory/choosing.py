@@ -5,7 +5,7 @@ me?"). That it depends on one, and of which kind, was learnt from questions (`le
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -150,6 +150,13 @@ def kinds(value: str) -> Mapping[str, float]:
     sure += [_HOLDERS[holder] for holder in said.holder if holder in _HOLDERS]
     found |= dict.fromkeys(sure, 1.0)
     return {kind: share for kind, share in found.items() if kind != "belief" or share}
+
+
+def read(values: Iterable[str]) -> Generator[None, None, None]:
+    """The kinds of these facts, a step each, so that no question has to wait for them."""
+    for value in values:
+        kinds(value)
+        yield
 
 
 def _is_said(fact: Fact, said: frozenset[str]) -> bool:

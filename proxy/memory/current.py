@@ -14,6 +14,7 @@ _LATER_SHOWN = 80  # characters of what may have ended a fact, beside it
 @dataclass(frozen=True, slots=True)
 class Current:
     facts: tuple[Fact, ...]  # all of them
+    ids: frozenset[str]
     decay: Decay
     standing: tuple[Fact, ...]  # that hold for every answer, one of a key, the last confirmed first; as they are told
     others: tuple[Fact, ...]  # that a question may need, in the same order; as they were said
@@ -52,6 +53,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
     ends = (fact.last_confirmed_at + limit for fact in every if fact.superseded_by is None for limit in limits)
     return Current(
         facts=every,
+        ids=frozenset(known),
         decay=decay,
         standing=tuple(told(fact, ended.get(fact.id)) for fact in _one_of_each(stand)),
         others=_one_of_each(may),

@@ -18,6 +18,7 @@ import numpy as np
 
 from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
+from proxy.memory import choosing
 from proxy.memory.commands import commands
 from proxy.memory.turns import going_on
 from proxy.memory.unsaid import mark
@@ -199,9 +200,13 @@ class Learner:
         return frozenset(since)
 
     async def _embed_facts(self, shelf: Shelf) -> None:
-        new = [fact for fact in shelf.facts.values() if fact.id not in shelf.fact_vectors]
+        """Those that a question may be given, and that have none yet."""
+        held = shelf.facts.values()
+        new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
         if not new:
             return
+        # The first question that needs to know of its user would else have to wait for all of them.
+        await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._turn)
         try:
             vectors = await self._embedder.embed([fact.value for fact in new])
         except EmbeddingUnavailable:

@@ -45,7 +45,7 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     known = holding.facts
     memory = Memory(
         standing=holding.standing,
-        facts=frozenset(fact.id for fact in known),
+        facts=holding.ids,
         forgotten=shelf.forgotten,
         notes=shelf.notes,
     )
@@ -147,6 +147,8 @@ def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:
 
 def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
     """Index of the first message of the turn after the last of these; 0 if the conversation has none of them."""
+    if not links:
+        return 0
     last = max((at for at in range(so_far.newest) if case.chain[at] in links), default=None)
     if last is None:
         return 0
