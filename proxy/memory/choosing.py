@@ -26,7 +26,7 @@ _MOST_IMPLIED = 8
 _OF_WORDS = 0.6
 _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # what a cosine above the ordinary weighs
 _SPOKEN_OF = 2  # terms of a fact that a question has, if it is not its name
-_MOST_REFUSED = 40  # facts that the rest of the room does not hold, before the search for a shorter one ends
+_MOST_REFUSED = 10  # facts that the rest of the room does not hold, before the search for a shorter one ends
 
 # What a fact says, as the kinds of what a question needs.
 _KINDS: Mapping[str, tuple[str, ...]] = {
