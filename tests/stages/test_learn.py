@@ -403,6 +403,25 @@ async def test_what_a_scope_has_too_much_of_is_not_learnt_and_counted(house: Hou
     assert house.learner.pending == 0
 
 
+async def test_what_waits_for_its_vectors_keeps_nothing_from_being_learnt() -> None:
+    engine = FakeEngine()
+    house = House(EngineEmbedder(engine))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    engine.gate.clear()  # others have the model
+    attempts = Attempts(house.metrics.failed_open)
+    who = identity(chat(), person="small")
+    for number in range(learn.WAITING + 10):
+        delivered(house, f"Remember that box {number} is mine.", "small", attempts)
+        await house.learner.settled(who)
+    assert (attempts.failed, house.learner.pending) == ({}, learn.UNEMBEDDED)
+    engine.gate.set()
+    assert await house.tasks.drain(30.0) == 0
+    assert (attempts.failed, house.learner.pending) == ({}, 0)
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
 # --- what was forgotten, and is said again ----------------------------------------------------------------------------
 
 NOTED = assistant("Noted.")
