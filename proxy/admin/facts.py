@@ -4,8 +4,8 @@
                                                                  newest first; without a scope those of every scope, one
                                                                  scope after the other; `next` is the `before` of the
                                                                  next page
-    GET    /admin/api/facts/wiped?scope=&before=&limit=          what the newest wipe took, and until when it can be brought back,
-                                                                 a scope each
+    GET    /admin/api/facts/wiped?scope=&before=&limit=          what the newest wipe took and can be brought
+                                                                 back, and until when, a scope each
     POST   /admin/api/facts/restore                              {scope, until?}: what the newest wipe took comes
                                                                  back (`until`: if it is that one); what newer
                                                                  facts have ended, as history
