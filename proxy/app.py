@@ -3,7 +3,7 @@ what must stream."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import time
 
@@ -31,7 +31,7 @@ from proxy.page import serving as page
 from proxy.passthrough import pass_through
 from proxy.pipeline import handle
 from proxy.services import Services, build
-from proxy.sites import Kind
+from proxy.sites import METHODS, OPTIONS, Kind, allowing
 from proxy.types import Answer, Incoming
 
 log = logging.getLogger(__name__)
@@ -62,13 +62,14 @@ def create_app(config: Config) -> Starlette:
             services.metrics.close()
 
     def route(path: str, handler: Handler, *methods: str, kind: Kind = "other") -> Route:
-        """Of these methods; of any if none is named."""
-        return Route(path, Endpoint(handler, kind), methods=methods or None)
+        """Of these methods, and OPTIONS; of any if none is named. `OPTIONS` tells those of all routes of its path."""
+        told = (*methods, *(method for method, same, _ in admin.ROUTES if same == path and method not in methods))
+        return Route(path, Endpoint(handler, kind, told), methods=(*methods, OPTIONS) if methods else None)
 
     app = Application(
         routes=[
             route("/v1/chat/completions", chat, "POST", kind="api"),
-            route("/v1/{path:path}", pass_through, kind="api"),
+            route("/v1/{path:path}", pass_through, kind="api"),  # its methods are the upstream's to know
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
             route("/metrics", scrape.metrics, "GET", kind="numbers"),
@@ -89,9 +90,11 @@ class Endpoint:
     """An ASGI application around a handler: the last error handler. Whatever happens, the client gets OpenAI's error
     shape, or a closed connection if its answer had already begun."""
 
-    def __init__(self, handler: Handler, kind: Kind = "other") -> None:
+    def __init__(self, handler: Handler, kind: Kind = "other", methods: Sequence[str] = ()) -> None:
+        """`methods`: that its path has; none where it is not known."""
         self._handler = handler
         self._kind: Kind = kind
+        self._methods = (*methods, "HEAD") if "GET" in methods else methods
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         services: Services = scope["app"].state.services
@@ -101,8 +104,10 @@ class Endpoint:
             if self._kind == "api":
                 call.said = services.sites.answered(call.headers)
             async with call.watch:
-                if self._kind == "api" and call.method == "OPTIONS":
-                    await call.answer(services.sites.preflight(call.headers))
+                if call.method == OPTIONS and self._kind == "api":
+                    await call.answer(services.sites.preflight(call.headers, self._methods or METHODS))
+                elif call.method == OPTIONS and self._methods:
+                    await call.answer(allowing(self._methods))
                 else:
                     await self._handler(call, services)
         except ClientGone:

@@ -58,7 +58,11 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     forgetting.add_argument("what", nargs="*", metavar="ID|TEXT", help="ids, or words as after “forget …” in a message")
     forgetting.add_argument("--all", action="store_true", help="everything of the scope")
     forgetting.add_argument("--yes", action="store_true", help="do not ask")
-    restoring = command("restore", _restore, "Undo a “forget everything” of the last days (memory.undo).")
+    restoring = command(
+        "restore",
+        _restore,
+        "Undo the newest “forget everything” of the last days (memory.undo); again, the one before.",
+    )
     restoring.add_argument("--yes", action="store_true", help="do not ask")
     confirming = command("confirm", _confirm, "It still holds: its age counts from now.")
     confirming.add_argument("id", metavar="ID")
@@ -145,7 +149,7 @@ async def _restore(memory: Memory) -> None:
     what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
     if not memory.options.yes and not _agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
         raise Refused("nothing was brought back (--yes does so without asking)")
-    await undo(memory.wipes, memory.facts, wiped.scope, now)
+    await undo(memory.wipes, memory.facts, wiped, now)
     await memory.written()
     _tell(f"Brought back: {what}.")
 

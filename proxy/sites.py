@@ -6,7 +6,7 @@ change either. Programs that are no browsers send the last one alone.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -20,7 +20,8 @@ Kind: TypeAlias = Literal["api", "numbers", "other"]
 
 _OURS = ("none", "same-origin")  # of Sec-Fetch-Site: typed by the user; our own page
 _PORTS = {"http": 80, "https": 443}
-_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+OPTIONS = "OPTIONS"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")  # where the upstream alone knows which there are
 _TOKENS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,2000}")  # of a list of header names
 _HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::\d{0,5})?")  # nothing in front of it, and no path
 _PREFLIGHT_SECONDS = 600
@@ -58,17 +59,17 @@ class Sites:
         if kind != "other":
             self._refuse_foreign(headers)
 
-    def preflight(self, headers: Headers) -> Answer:
+    def preflight(self, headers: Headers, methods: Sequence[str] = METHODS) -> Answer:
         """The answer to OPTIONS: which methods there are, and what a browser's page may. Raises ForeignOrigin, where a
         key is the proof as well: no page sends one along with this question."""
-        allowed = ("allow", f"{_METHODS}, OPTIONS")
+        plain = allowing(methods)
         if not self._may_read(headers):
             self._refuse_foreign(headers)
-            return Answer(204, (allowed,), b"")
+            return plain
         wanted = wire_headers.get(headers, "access-control-request-headers") or ""
         answer: Headers = (
-            allowed,
-            ("access-control-allow-methods", _METHODS),
+            *plain.headers,
+            ("access-control-allow-methods", ", ".join(methods)),
             ("access-control-max-age", str(_PREFLIGHT_SECONDS)),
         )
         if _TOKENS.fullmatch(wanted):
@@ -108,6 +109,11 @@ class Sites:
         if not self._is_private or {host.lower(), name_of(host)} & self._hosts:
             return True
         return is_loopback(name_of(host)) and (port is None or authority("http", host)[2] == port)
+
+
+def allowing(methods: Sequence[str]) -> Answer:
+    """The answer to OPTIONS where no page of another site may ask."""
+    return Answer(204, (("allow", ", ".join((*methods, OPTIONS))),), b"")
 
 
 def is_listed(headers: Headers, origins: Collection[str]) -> bool:

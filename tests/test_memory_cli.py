@@ -113,6 +113,22 @@ def test_what_was_wiped_comes_back_once_and_as_it_was(olvido: Olvido) -> None:
     assert olvido("restore", "--yes", "--scope", ANA)[:2] == (1, "")
 
 
+def test_two_wipes_are_undone_one_after_the_other(olvido: Olvido) -> None:
+    async def two(database: Database) -> None:
+        facts, wipes, now = SqliteFacts(database), SqliteWipes(database), time()
+        facts.put(ANA, [fact(created_at=1.0)])
+        wipes.wipe(ANA, [], at=now - 50, until=now - 50 + DAY)
+        facts.put(ANA, [replace(fact(created_at=now - 30), id="f-2222222222222222", key="second")])
+        wipes.wipe(ANA, [], at=now, until=now + DAY)
+
+    olvido.stored(two)
+    assert olvido("restore", "--yes")[:2] == (0, "Brought back: 1 fact and 0 turns.\n")
+    assert [each.id for each in olvido.facts(ANA)] == ["f-2222222222222222"]
+    assert olvido("restore", "--yes")[:2] == (0, "Brought back: 1 fact and 0 turns.\n")
+    assert len(olvido.facts(ANA)) == 2
+    assert olvido("restore", "--yes")[0] == 1
+
+
 def test_whoever_does_not_agree_brings_nothing_back(olvido: Olvido, monkeypatch: pytest.MonkeyPatch) -> None:
     wiped(olvido, ANA)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))

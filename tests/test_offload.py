@@ -1,13 +1,14 @@
 """Small work stays on the event loop, large work goes to a thread."""
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from proxy.offload import INLINE_BYTES, Offload, in_slices
+from proxy.offload import INLINE_BYTES, Offload, Turns, in_slices
 from proxy.tasks import Tasks
 from tests.builders import Executor
 
@@ -53,7 +54,7 @@ async def test_between_two_slices_whatever_else_waits_for_the_thread_comes_first
         return "all of it"
 
     with ThreadPoolExecutor(1) as executor:
-        working = Tasks().spawn(in_slices(executor, long(), asyncio.Lock(), seconds=0), name="working")
+        working = Tasks().spawn(in_slices(executor, long(), Turns(), "a", seconds=0), name="working")
         await asyncio.sleep(0)  # its first slice has been handed in
         await asyncio.get_running_loop().run_in_executor(executor, done.append, "another")
         assert await working == "all of it"
@@ -65,7 +66,7 @@ async def test_what_is_short_takes_one_slice(executor: Executor) -> None:
         yield from (None, None, None)
         return 3
 
-    assert await in_slices(executor, short(), asyncio.Lock(), seconds=60) == 3
+    assert await in_slices(executor, short(), Turns(), "a", seconds=60) == 3
     assert executor.submitted == 1
 
 
@@ -75,7 +76,7 @@ async def test_an_error_in_a_step_is_raised_where_the_result_is_awaited(executor
         raise ValueError("boom")
 
     with pytest.raises(ValueError, match="boom"):
-        await in_slices(executor, failing(), asyncio.Lock(), seconds=0)
+        await in_slices(executor, failing(), Turns(), "a", seconds=0)
 
 
 async def test_those_that_share_a_turn_take_one_thread_together_slice_by_slice() -> None:
@@ -89,7 +90,75 @@ async def test_those_that_share_a_turn_take_one_thread_together_slice_by_slice()
             running -= 1
             yield
 
-    turn = asyncio.Lock()
+    turns = Turns(clock=itertools.count().__next__)
     with ThreadPoolExecutor(2) as threads:
-        await asyncio.gather(*(in_slices(threads, long(name), turn, seconds=0) for name in "ab"))
+        await asyncio.gather(*(in_slices(threads, long(name), turns, name, seconds=0) for name in "ab"))
     assert (most, order) == (1, "ababab")
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def served(turns: Turns, clock: Clock, *asked: tuple[str, float, int]) -> str:
+    """Who came when, of those who each ask for so many seconds so many times, one after the other, all at once."""
+    order = ""
+
+    async def asking(who: str, seconds: float, times: int) -> None:
+        nonlocal order
+        for _ in range(times):
+            async with turns.of(who):
+                order += who
+                clock.now += seconds
+                await asyncio.sleep(0)
+
+    await asyncio.gather(*(asking(*each) for each in asked))
+    return order
+
+
+async def test_who_takes_little_waits_for_one_of_those_who_take_much_and_not_for_all() -> None:
+    clock = Clock()
+    order = await served(Turns(clock, saved=50.0), clock, ("a", 20.0, 4), ("b", 1.0, 4), ("c", 20.0, 4), ("d", 20.0, 4))
+    assert order == "abcdbabcbdacdacd"  # "b" asks again when the next one's turn has begun
+
+
+async def test_who_asked_for_nothing_for_long_makes_up_for_a_part_of_it() -> None:
+    clock = Clock()
+    turns = Turns(clock, saved=3.0)
+    assert await served(turns, clock, ("a", 1.0, 100)) == "a" * 100
+    assert await served(turns, clock, ("a", 1.0, 3), *[("b", 1.0, 1)] * 6) == "abbbbbaba"
+
+
+async def test_a_turn_that_is_not_wanted_any_more_goes_to_the_next() -> None:
+    turns, order = Turns(), ""
+    begun, end = asyncio.Event(), asyncio.Event()
+
+    async def holding() -> None:
+        async with turns.of("a"):
+            begun.set()
+            await end.wait()
+        waiting.cancel()  # which has just been given its turn
+
+    async def asking(who: str) -> None:
+        nonlocal order
+        async with turns.of(who):
+            order += who
+
+    tasks = Tasks()
+    holder = tasks.spawn(holding(), name="holding")
+    await begun.wait()
+    waiting, leaving, other = (tasks.spawn(asking(who), name=who) for who in "bcd")
+    await asyncio.sleep(0)
+    leaving.cancel()  # while it waits
+    end.set()
+    await holder
+    await asyncio.gather(waiting, leaving, other, return_exceptions=True)
+    assert order == "d"
+    await asking("e")
+    assert order == "de"

@@ -58,7 +58,7 @@ class Door:
         # Before any token is looked at: a page of another site that was given it, or guesses, is refused as one.
         if not is_listed(headers, self._origins):
             self.refuse_others(headers)
-        if self._has_token(headers, client, self._token):
+        if _is_one_of(_bearer(headers), self._token):
             return
         if not any(self._told_by(value) for value in _cookies(headers)):
             self._note_wrong(headers, client)
@@ -71,7 +71,7 @@ class Door:
         if self._open_metrics or (self._is_private and self._metrics_token is None):
             return
         known = [token for token in (self._metrics_token, self._token) if token is not None]
-        if not self._has_token(headers, client, *known):
+        if not _is_one_of(_bearer(headers), *known):
             self._note_wrong(headers, client)
             raise Unauthorized(
                 "/metrics needs the token of admin.metrics_token, or that of admin.token: Authorization: Bearer "
@@ -84,8 +84,8 @@ class Door:
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
         now = self._clock()
-        self._refuse_guessing(client)
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
+            self._refuse_guessing(client)
             self._wrong.note(client, now)
             raise Unauthorized("That is not the token of admin.token.", param="token")
         said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
@@ -111,13 +111,6 @@ class Door:
         site = wire_headers.get(headers, "sec-fetch-site")
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
-
-    def _has_token(self, headers: Headers, client: str, *known: bytes) -> bool:
-        """Never for an address that guesses: it must not learn which guess was right."""
-        given = _bearer(headers)
-        if not given or self._wrong.wait(client, self._clock()) > 0:
-            return False
-        return any(hmac.compare_digest(given, token) for token in known)
 
     def _note_wrong(self, headers: Headers, client: str) -> None:
         """Raises TooMany for an address that has guessed too often."""
@@ -145,8 +138,8 @@ class Door:
 
 
 class Wrong:
-    """Wrong tokens lately, by the address that sent them. The token itself is long; this is for one that was chosen
-    badly all the same."""
+    """Wrong tokens lately, by the address that sent them: beyond a few they are refused unread. What keeps a guess from
+    being right is the token's length, which the configuration demands."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, list[float]] = OrderedDict()  # least recently wrong first
@@ -179,9 +172,20 @@ def _refuse_forged(headers: Headers) -> None:
 
 
 def _is_other(headers: Headers) -> bool:
-    """Does the request say that a page of another origin makes it?"""
+    """Does the request say that a page of another origin makes it? Another scheme is another origin, and ours is http,
+    unless whoever ends TLS before us tells another one; where a browser has compared them itself, it knows better."""
     host = wire_headers.get(headers, "host") or ""
-    return any(value.partition("://")[2] != host for name, value in headers if name == "origin")
+    schemes = {wire_headers.get(headers, "x-forwarded-proto") or "http"}
+    if wire_headers.get(headers, "sec-fetch-site") == "same-origin":
+        schemes = {"http", "https"}
+    origins = (value.partition("://") for name, value in headers if name == "origin")
+    return any(scheme not in schemes or named != host for scheme, _, named in origins)
+
+
+def _is_one_of(given: bytes, *known: bytes) -> bool:
+    """Told in the same time wherever they differ. A right token gets in however many wrong ones came from its address:
+    else whoever shares that, behind a proxy of their own, would lock its owner out."""
+    return sum(hmac.compare_digest(given, token) for token in known) > 0
 
 
 def _bytes(token: SecretStr | None) -> bytes | None:

@@ -4,10 +4,11 @@
                                                                  newest first; without a scope those of every scope, one
                                                                  scope after the other; `next` is the `before` of the
                                                                  next page
-    GET    /admin/api/facts/wiped?scope=&before=&limit=          what was wiped and can be brought back, and until when,
-                                                                 a scope each
-    POST   /admin/api/facts/restore                              {scope}: what was wiped comes back; what newer facts
-                                                                 have ended, as history
+    GET    /admin/api/facts/wiped?scope=&before=&limit=          what the newest wipe took and can be brought
+                                                                 back, and until when, a scope each
+    POST   /admin/api/facts/restore                              {scope, until?}: what the newest wipe took comes
+                                                                 back (`until`: if it is that one); what newer
+                                                                 facts have ended, as history
     GET    /admin/api/facts/{id}                                 a fact, what it took the place of, what took its place,
                                                                  and the messages that said it
     POST   /admin/api/facts                                      {scope, domain, key, value, confidence, pinned}
@@ -85,11 +86,12 @@ async def wiped(call: Call, services: Services) -> None:
 
 
 async def restored(call: Call, services: Services) -> None:
-    given = await form.body(call, services, allowed=("scope",), required=("scope",))
-    scope = given["scope"]
-    back = await services.library.restore(scope) if isinstance(scope, str) else None
+    given = await form.body(call, services, allowed=("scope", "until"), required=("scope",))
+    scope, until = given["scope"], given.get("until")
+    is_named = isinstance(scope, str) and isinstance(until, int | float | None)
+    back = await services.library.restore(scope, until) if is_named else None
     if back is None:
-        raise UnknownRoute("Nothing of that scope can be brought back: nothing was wiped, or not lately.")
+        raise UnknownRoute("Nothing of that scope can be brought back: nothing was wiped, or not lately, or not then.")
     await call.answer(form.answered({"scope": back.scope, "facts": back.facts, "turns": back.turns}))
 
 

@@ -26,7 +26,7 @@ Facts, from a user message to a prompt:
     facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
     reunion.py      what was put aside comes back among what was learnt since
     unsaid.py       what a history states that was forgotten, or outlived, and is not learnt from it
-    choosing.py     which of them go with a prompt
+    current.py      those that hold now, in order; choosing.py: which of them go with a prompt
     signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
     provenance.py   the message that said one
     edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal
@@ -36,6 +36,7 @@ Topics:
     shift.py        does a message change it; shift_phrases.py: how that is said
     domains.py      which part of life it is about
     summaries.py    turns that left, as key-value records; filling.py: which pieces have room, and how long each may be
+    notes.py        records that were written, found again for another question after the same turns
     noted.py        what of a message is worth one; noted_words.py: by which words; cuts.py: where a sentence may be cut
     remarks.py      what of a message is beside its point; anchored.py: a question with the noun that it points to
     about.py        what turns are about of which nothing can be told

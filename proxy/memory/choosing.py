@@ -5,17 +5,17 @@ me?"). That it depends on one, and of which kind, was learnt from questions (`le
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
-from proxy.memory.facts import Decay, later, sayable, status
-from proxy.memory.learned import Needs, guess
+from proxy.memory.current import ONE_LINE, Current, cut
+from proxy.memory.facts import sayable
+from proxy.memory.learned import Needs, about
 from proxy.memory.subject import gist
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, Language
 
-ONE_LINE = 400  # characters of a rendered fact
 _COVERED = 0.8  # share of a fact's terms that say it
 _RELEVANT = 0.25  # what a fact that a question speaks of must reach
 _OF_VECTORS = 0.7  # dense-heavy: what the cosine weighs, the rest is shared words
@@ -28,8 +28,7 @@ _MOST_IMPLIED = 8
 _OF_WORDS = 0.6
 _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # what a cosine above the ordinary weighs
 _SPOKEN_OF = 2  # terms of a fact that a question has, if it is not its name
-_LATER_SHOWN = 80  # characters of what may have ended a fact, beside it
-
+_MOST_REFUSED = 10  # facts that the rest of the room does not hold, before the search for a shorter one ends
 
 # What a fact says, as the kinds of what a question needs.
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -89,63 +88,37 @@ class Need:
         return self.asks is not None and self.asks.any >= _PERSONAL[self.language]
 
 
-def standing(facts: Iterable[Fact], now: float, decay: Decay) -> tuple[Fact, ...]:
-    """Instructions and preferences that hold for every answer: active, one of a key, the last confirmed first."""
-    known = {fact.id: fact for fact in facts}
-    stand = _one_of_each(fact for fact in known.values() if _stands(fact, known, now, decay))
-    return marked(stand, known)
-
-
-def _stands(fact: Fact, known: Mapping[str, Fact], now: float, decay: Decay) -> bool:
-    """What may have been ended by something that is no instruction waits for a question."""
-    newer = later(fact, known)
-    return fact.pinned and status(fact, now, decay) == "active" and (newer is None or newer.pinned)
-
-
-def relevant(
-    facts: Iterable[Fact], need: Need, now: float, decay: Decay, *, tokens: int, count: Callable[[str], int]
-) -> tuple[Fact, ...]:
+def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], int]) -> tuple[Fact, ...]:
     """The facts that are not standing and that the question needs, the most relevant first, within `tokens` as `count`
     counts their lines. Facts that were not confirmed for long come up here alone."""
-    may = ("active", "retrieval-only")
-    known = {fact.id: fact for fact in facts}
-    rest = _one_of_each(
-        fact for fact in known.values() if status(fact, now, decay) in may and not _stands(fact, known, now, decay)
-    )
-    scored = [(relevance(fact, need), fact) for fact in unsaid(rest, need.said)]
-    least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(scored))
+    least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(facts.others))
+    scored = [(score, fact) for fact in facts.others if (score := relevance(fact, need)) >= least]
+    said = _said(need.said)
     chosen: list[Fact] = []
-    for score, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
-        if score < least or len(chosen) >= most:
+    refused = 0
+    for _, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
+        if len(chosen) >= most or refused == _MOST_REFUSED:
             break
-        told = _marked(fact, known)
+        if _is_said(fact, said):
+            continue
+        told = facts.told(fact)
         lines = count(render((told,)))
         if lines <= tokens:
             chosen.append(told)
             tokens -= lines
+        else:
+            refused += 1
     return tuple(chosen)
-
-
-def marked(facts: Iterable[Fact], known: Mapping[str, Fact]) -> tuple[Fact, ...]:
-    """`facts` as prompts tell them: each with what may have ended it. `known`: all of the scope by id."""
-    return tuple(_marked(fact, known) for fact in facts)
-
-
-def _marked(fact: Fact, known: Mapping[str, Fact]) -> Fact:
-    """`fact`, with what may have ended it beside what it says: the newest, of several."""
-    line = [fact]
-    while (newer := later(line[-1], known)) is not None and newer not in line:
-        line.append(newer)
-    if len(line) == 1:
-        return fact
-    mark = f' (later: "{_cut(" ".join(line[-1].value.split()), _LATER_SHOWN)}")'
-    return replace(fact, value=_cut(fact.value, ONE_LINE - len(mark)) + mark)
 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """Those that `texts` do not say."""
-    said = frozenset(term for text in texts for term in terms(text))
+    said = _said(texts)
     return tuple(fact for fact in facts if not _is_said(fact, said))
+
+
+def _said(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for text in texts for term in terms(text))
 
 
 def relevance(fact: Fact, need: Need) -> float:
@@ -172,7 +145,7 @@ def kinds(value: str) -> Mapping[str, float]:
     said = gist(value)
     found: dict[str, float] = {}
     # In one language: the words say what a fact is about, and by the fact's own language nothing more was found.
-    for attribute, share in guess([value], 0, "en").abouts:
+    for attribute, share in about([value], 0, "en"):
         for kind in _KINDS.get(attribute, (attribute,)):
             found[kind] = max(found.get(kind, 0.0), share)
     sure = [_SLOTS[slot] for slot in said.slots if slot in _SLOTS]
@@ -181,18 +154,17 @@ def kinds(value: str) -> Mapping[str, float]:
     return {kind: share for kind, share in found.items() if kind != "belief" or share}
 
 
+def read(values: Iterable[str]) -> Generator[None, None, None]:
+    """The kinds of these facts, a step each, so that no question has to wait for them."""
+    for value in values:
+        kinds(value)
+        yield
+
+
 def _is_said(fact: Fact, said: frozenset[str]) -> bool:
     words = frozenset(terms(fact.value))
     numbers = frozenset(word for word in words if word[0].isdigit())
     return bool(words) and numbers <= said and len(words & said) >= _COVERED * len(words)
-
-
-def _one_of_each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    newest_first = sorted(facts, key=lambda fact: (-fact.last_confirmed_at, -fact.created_at, fact.id))
-    kept: dict[tuple[str, str], Fact] = {}
-    for fact in newest_first:
-        kept.setdefault((fact.domain, fact.key), fact)
-    return tuple(kept.values())
 
 
 def render(facts: Iterable[Fact]) -> str:
@@ -202,8 +174,4 @@ def render(facts: Iterable[Fact]) -> str:
 
 def _line(value: str) -> str:
     """On one line, and nothing in it can end the block."""
-    return _cut(" ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a"), ONE_LINE)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+    return cut(" ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a"), ONE_LINE)

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from proxy.memory import block, choosing, tools
 from proxy.memory.economics import Books, Rates, Standing
 from proxy.memory.layout import INSTRUCTIONS
+from proxy.memory.notes import Notes
 from proxy.memory.progress import Case, Progress
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest
 
@@ -25,6 +26,7 @@ class Memory:
     relevant: tuple[Fact, ...] = ()  # for the volatile block
     facts: frozenset[str] = frozenset()  # ids of all that there are
     forgotten: frozenset[bytes] = frozenset()  # links of messages that the user wants forgotten
+    notes: Notes = field(default_factory=Notes, compare=False)  # that were written for earlier requests
     wanted: int = 0  # tokens of excerpts that the question calls for
     is_faint: bool = False  # hardly: worth no more than a part of what this request saves
     is_asked_for: bool = False  # the past is what it asks for: worth more than it costs

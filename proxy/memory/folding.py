@@ -9,6 +9,7 @@ from proxy.memory import block, choosing, economics, summaries, tools, window
 from proxy.memory.commands import is_command
 from proxy.memory.draft import FRAMING, Draft, Figures, Memory, thinking
 from proxy.memory.economics import Terms
+from proxy.memory.notes import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
 from proxy.wire.content import text
 
@@ -97,30 +98,46 @@ class Folder:
         return [*closed, *([rest] if rest else [])]
 
     def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary | None:
-        said = []
-        for offset, turn in enumerate(turns):
-            stop = turns[offset + 1].start if offset + 1 < len(turns) else self.figures.stop(turn)
-            said.append(summaries.Told(number + offset, *self._said(turn.start, stop)))
-        before = self._before(turns[0].start, number)
+        starts = tuple(turn.start for turn in turns)
+        spans = tuple(zip(starts, (*starts[1:], self.figures.stop(turns[-1])), strict=True))
+        before = self._before(starts[0])
         limit = self.case.profile.summaries.tokens
-        return summaries.summarise(said, before=before, max_tokens=limit, count=self.around.count)
+        segment = Segment(
+            starts=starts,
+            link=self.case.chain[spans[-1][1] - 1],
+            number=number,
+            heard=tuple(self._is_heard(*span) for span in (before, *spans) if span),
+            tokens=limit,
+        )
 
-    def _before(self, start: int, number: int) -> summaries.Told | None:
-        """The turn that ends where the one with this number starts; None if that is the first."""
+        def written() -> Summary | None:
+            said = [summaries.Told(number + offset, *self._said(*span)) for offset, span in enumerate(spans)]
+            asked = summaries.Told(number - 1, *self._said(*before)) if before else None
+            return summaries.summarise(said, before=asked, max_tokens=limit, count=self.around.count)
+
+        return self.memory.notes.of(segment, written)
+
+    def _before(self, start: int) -> tuple[int, int] | None:
+        """From where to where the turn goes that ends at `start`; None if there is none."""
         asked = (at for at in reversed(range(self.progress.preamble, start)) if self.case.messages[at].role == "user")
         first = next(asked, None)
-        return None if first is None else summaries.Told(number - 1, *self._said(first, start))
+        return None if first is None else (first, start)
+
+    def _is_heard(self, start: int, stop: int) -> bool:
+        """Is no message of the turn forgotten?"""
+        return self.memory.forgotten.isdisjoint(self.case.chain[start:stop])
 
     def _said(self, start: int, stop: int) -> tuple[str, str]:
-        """What user and assistant said in a turn; nothing if it is to be forgotten, the answer included."""
+        """What user and assistant said in a turn; nothing of one that is forgotten or orders to forget."""
+        if not self._is_heard(start, stop):
+            return "", ""
         texts: dict[str, list[str]] = {"user": [], "assistant": []}
         for index in range(start, stop):
             role = self.case.messages[index].role
             if role in texts:
                 texts[role].append(block.without_ours(text(self.case.messages[index].data)))
         user, assistant = "\n".join(texts["user"]), "\n".join(texts["assistant"])
-        is_forgotten = not self.memory.forgotten.isdisjoint(self.case.chain[start:stop])
-        return ("", "") if is_forgotten or is_command(user) else (user, assistant)
+        return ("", "") if is_command(user) else (user, assistant)
 
     def headed(self, fold: Fold) -> Fold:
         """The fold with its head, and with as many of its summaries as the limit leaves room for."""

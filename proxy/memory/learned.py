@@ -80,12 +80,19 @@ def _models() -> Mapping[str, Model]:
 
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
     """The models' guess about one clause of a message, given its neighbours."""
-    models = _models()
     found = features(clauses, at, language)
-    likely = softmax(models["about"].scores(about_vector(found)))
-    best = np.argsort(-likely)[:3]
-    abouts = tuple((ATTRIBUTES[which], float(likely[which])) for which in best)
-    return Guess(sigmoid(float(models["fact"].scores(fact_vector(found))[0])), abouts[0][0], abouts)
+    abouts = _likeliest(found)
+    return Guess(sigmoid(float(_models()["fact"].scores(fact_vector(found))[0])), abouts[0][0], abouts)
+
+
+def about(clauses: Sequence[str], at: int, language: Language) -> tuple[tuple[str, float], ...]:
+    """The `abouts` of the guess alone."""
+    return _likeliest(features(clauses, at, language))
+
+
+def _likeliest(found: Features) -> tuple[tuple[str, float], ...]:
+    likely = softmax(_models()["about"].scores(about_vector(found)))
+    return tuple((ATTRIBUTES[which], float(likely[which])) for which in np.argsort(-likely)[:3])
 
 
 def abouts(text: str) -> npt.NDArray[np.float64]:

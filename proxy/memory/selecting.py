@@ -86,7 +86,7 @@ def select(
             left -= price - paid
         else:
             refused += 1
-    return tuple(chosen[position][0].excerpt(cost, framing) for position in sorted(chosen))
+    return tuple(chosen[position][0].excerpt(chosen[position][1]) for position in sorted(chosen))
 
 
 def _also(found: "_Found", message: IndexedMessage, ranking: Ranking) -> Collection[int]:
@@ -195,9 +195,9 @@ class _Chosen:
         before = f"{LEFT_OUT} " if self.runs[0][0] else ""
         return f"{before}{cut} {LEFT_OUT}" if self.runs[-1][1] < len(spans) else f"{before}{cut}"
 
-    def excerpt(self, count: Callable[[str], int], framing: int) -> Excerpt:
-        said, text = self.message, self.text()
-        return Excerpt(said.link, said.role, text, said.turn, said.session, said.at, self.score, count(text) + framing)
+    def excerpt(self, tokens: int) -> Excerpt:
+        said = self.message
+        return Excerpt(said.link, said.role, self.text(), said.turn, said.session, said.at, self.score, tokens)
 
 
 def runs(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -18,10 +18,11 @@ import numpy as np
 
 from proxy.attempt import Attempts
 from proxy.embed.base import Embedder, EmbeddingUnavailable
+from proxy.memory import choosing
 from proxy.memory.commands import commands
 from proxy.memory.turns import going_on
 from proxy.memory.unsaid import mark
-from proxy.offload import in_slices
+from proxy.offload import Turns, in_slices
 from proxy.stages.reading import Read, read
 from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library
@@ -32,6 +33,7 @@ from proxy.wire.request import message
 
 DEADLINE = 30.0  # seconds, from when its turn has come
 WAITING = 64  # requests of one scope that wait to be learnt from; of what comes beyond them nothing is learnt
+UNEMBEDDED = 64  # that wait for their vectors; beyond them they are found by their words, until they are read again
 QUEUED_AT_ONCE = 500  # turns of one request that wait to be written
 EMBEDDED_AT_ONCE = 16  # texts: others have their turn between
 
@@ -46,7 +48,8 @@ class _Queue:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     embedding: asyncio.Lock = field(default_factory=asyncio.Lock)  # the texts of one at a time, too
-    waiting: int = 0
+    waiting: int = 0  # to be learnt from
+    unembedded: int = 0  # that are learnt, and wait for their vectors
     under_way: set[bytes] = field(default_factory=set)  # links of turns that wait for their vectors
 
 
@@ -62,7 +65,7 @@ class Learner:
         self.open_turns = OpenTurns()  # of conversations that are sent bit by bit
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._queues: dict[str, _Queue] = {}  # by memory scope; of those alone that somebody is in
-        self._turn = asyncio.Lock()  # to read a slice: the other threads are for those who wait for an answer
+        self._turns = Turns()  # to read a slice, by scope: the other threads are for those who wait for an answer
         self._library = library
         self._embedder = embedder
         self._executor = executor
@@ -103,34 +106,51 @@ class Learner:
         attempts: Attempts,
         kept: asyncio.Event,
     ) -> None:
-        key = (passage.identity.memory, passage.identity.session)
-        queue = self._queues.setdefault(passage.identity.memory, _Queue())
+        scope = passage.identity.memory
+        queue = self._queues.setdefault(scope, _Queue())
+        try:
+            learnt = await self._learnt(passage, messages, chain, queue, attempts)
+            kept.set()
+            if learnt is not None and queue.unembedded < UNEMBEDDED:
+                await self._embedded(scope, learnt, queue, attempts)
+        finally:
+            if not queue.waiting and not queue.unembedded:
+                self._queues.pop(scope, None)
+            self.pending -= 1
+            kept.set()
+            if self._keeping.get((scope, passage.identity.session)) is kept:
+                del self._keeping[scope, passage.identity.session]
+
+    async def _learnt(
+        self,
+        passage: Passage,
+        messages: tuple[Message, ...],
+        chain: tuple[bytes, ...],
+        queue: _Queue,
+        attempts: Attempts,
+    ) -> _Learnt | None:
         queue.waiting += 1
         try:
             if queue.waiting > WAITING:
-                attempts.call("learn", _overrun, fallback=None)
-                return
+                return attempts.call("learn", _overrun, fallback=None)
             async with queue.lock:
                 learning = self._learn(passage, messages, chain, queue)
                 learnt = await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
-                kept.set()
-                links = [] if learnt is None else [turn.link for turn in learnt.turns]
-                queue.under_way.update(links)
-            try:
-                if learnt is not None:
-                    async with queue.embedding:
-                        embedding = self._embed(passage.identity.memory, learnt)
-                        await attempts.run("learn", embedding, fallback=None, deadline=DEADLINE)
-            finally:
-                queue.under_way.difference_update(links)
+                if learnt is not None and queue.unembedded < UNEMBEDDED:
+                    queue.under_way.update(turn.link for turn in learnt.turns)
+                return learnt
         finally:
             queue.waiting -= 1
-            if not queue.waiting:
-                del self._queues[passage.identity.memory]
-            self.pending -= 1
-            kept.set()
-            if self._keeping.get(key) is kept:
-                del self._keeping[key]
+
+    async def _embedded(self, scope: str, learnt: _Learnt, queue: _Queue, attempts: Attempts) -> None:
+        queue.unembedded += 1
+        try:
+            async with queue.embedding:
+                embedding = self._embed(scope, learnt)
+                await attempts.run("learn", embedding, fallback=None, deadline=DEADLINE)
+        finally:
+            queue.unembedded -= 1
+            queue.under_way.difference_update(turn.link for turn in learnt.turns)
 
     async def _learn(
         self, passage: Passage, messages: tuple[Message, ...], chain: tuple[bytes, ...], queue: _Queue
@@ -156,7 +176,7 @@ class Learner:
             since = self._library.orders.since(scope, passage.incoming.received_at)
             is_known = known if is_managed else None
             steps = read(passage, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
-            found = await in_slices(self._executor, steps, self._turn)
+            found = await in_slices(self._executor, steps, self._turns, scope)
             gone = shelf.forgotten - before  # in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
 
@@ -198,10 +218,14 @@ class Learner:
         self._library.say_again(identity.memory, shelf, tuple(since))
         return frozenset(since)
 
-    async def _embed_facts(self, shelf: Shelf) -> None:
-        new = [fact for fact in shelf.facts.values() if fact.id not in shelf.fact_vectors]
+    async def _embed_facts(self, scope: str, shelf: Shelf) -> None:
+        """Those that a question may be given, and that have none yet."""
+        held = shelf.facts.values()
+        new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
         if not new:
             return
+        # The first question that needs to know of its user would else have to wait for all of them.
+        await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._turns, scope)
         try:
             vectors = await self._embedder.embed([fact.value for fact in new])
         except EmbeddingUnavailable:
@@ -212,7 +236,7 @@ class Learner:
     async def _embed(self, scope: str, learnt: _Learnt) -> None:
         """Facts, then turns, the newest first: a conversation that goes on asks for them soonest."""
         shelf = learnt.shelf
-        await self._embed_facts(shelf)
+        await self._embed_facts(scope, shelf)
         for turn in reversed(learnt.turns):
             texts = shelf.index.texts(turn)
             if not texts:

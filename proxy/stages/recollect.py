@@ -1,14 +1,17 @@
 """What a scope remembers that may matter for a request: standing facts, facts that the question is about, and how much
 of the past the question calls for. In a worker thread, which holds the shelf's lock."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from proxy.memory import choosing, need, recall, selecting
 from proxy.memory.answering import answering
 from proxy.memory.block import without_ours
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
+from proxy.memory.current import Current, current
 from proxy.memory.draft import FRAMING, Memory
 from proxy.memory.facts import Decay
 from proxy.memory.learned import needs
@@ -17,7 +20,7 @@ from proxy.memory.spoken import spoken_in
 from proxy.memory.terms import terms
 from proxy.memory.turns import archived, complete
 from proxy.storage.shelf import Shelf
-from proxy.types import Excerpt, Fact
+from proxy.types import Excerpt, Fact, Vector
 from proxy.wire.content import text
 
 ANSWERED = 150  # tokens, with the fact, that a question gets which a fact answers
@@ -38,20 +41,22 @@ class Asking:
 def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit: int | None) -> Memory:
     if case.state is None:
         _index(asking, case, shelf)
-    known = tuple(shelf.facts.values())
+    holding = shelf.current = current(shelf.facts.values(), asking.now, asking.decay, shelf.current)
+    known = holding.facts
     memory = Memory(
-        standing=choosing.standing(known, asking.now, asking.decay),
-        facts=frozenset(fact.id for fact in known),
+        standing=holding.standing,
+        facts=holding.ids,
         forgotten=shelf.forgotten,
+        notes=shelf.notes,
     )
     if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
         return memory  # in mid-turn: what its question needed has been looked up
     asked = without_ours(text(case.messages[so_far.newest].data))
     answers = answering(known, asked, asking.now, asking.decay)
-    relevant = _relevant(asking, asked, known, case, so_far, shelf) if not answers else ()
+    relevant = _relevant(asking, asked, holding, case, so_far, shelf) if not answers else ()
     # What the question says of the fact itself is not the answer.
     before = _last_said(case, so_far, upto=so_far.newest)
-    told = choosing.marked(choosing.unsaid(answers, before), {fact.id: fact for fact in known})
+    told = tuple(holding.told(fact) for fact in choosing.unsaid(answers, before))
     memory = replace(memory, relevant=told or relevant)
     held = _first_held(case, so_far, limit)
     others = asking.session if asking.is_private and cues(asked).before else None
@@ -114,29 +119,40 @@ def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
 
 
 def _relevant(
-    asking: Asking, asked: str, known: Sequence[Fact], case: Case, so_far: Progress, shelf: Shelf
+    asking: Asking, asked: str, holding: Current, case: Case, so_far: Progress, shelf: Shelf
 ) -> tuple[Fact, ...]:
     """Facts that the question is about, and that the last turns do not say."""
-    if not known:
+    if not holding.facts:
         return ()
-    vector = case.vector
-    vectors = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
     question = asked[-_QUESTION:]
     language = spoken_in(question)
+    asks = needs(question, language)
     needed = choosing.Need(
         terms=frozenset(terms(asked)),
         domain=so_far.topic.domain,
-        cosines=None if vector is None else {name: float(of @ vector) for name, of in vectors},
         said=_last_said(case, so_far),
-        asks=needs(question, language),
+        asks=asks,
         language=language,
     )
+    if needed.is_personal:  # else they are not read
+        needed = replace(needed, cosines=_cosines(case.vector, shelf))
     tokens = case.profile.facts.tokens
-    return choosing.relevant(known, needed, asking.now, asking.decay, tokens=tokens, count=asking.count)
+    return choosing.relevant(holding, needed, tokens=tokens, count=asking.count)
+
+
+def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:
+    """Of all facts with the question, by id."""
+    known = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
+    if vector is None or not known:
+        return None if vector is None else {}
+    found = np.stack([of for _, of in known]) @ vector
+    return dict(zip([name for name, _ in known], found.tolist(), strict=True))
 
 
 def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
     """Index of the first message of the turn after the last of these; 0 if the conversation has none of them."""
+    if not links:
+        return 0
     last = max((at for at in range(so_far.newest) if case.chain[at] in links), default=None)
     if last is None:
         return 0

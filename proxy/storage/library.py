@@ -207,14 +207,14 @@ class Library:
         shelf.forget(frozenset(order.chain), order.at)
         return self._placed(scope, shelf)
 
-    async def restore(self, scope: str) -> Wiped | None:
-        """What came back of what had been wiped (undo.py); None if there was nothing. Durable once it returns; raises
-        StorageError if it is not."""
+    async def restore(self, scope: str, until: float | None = None) -> Wiped | None:
+        """What came back of what the newest wipe had taken (undo.py); None if there was none, or it is another one than
+        that which ends at `until`. Durable once it returns; raises StorageError if it is not."""
         now = time()
         found = await self.wipes.wiped(now, scope)
-        if not found:
+        if not found or until not in (None, found[0].until):
             return None
-        await undo(self.wipes, self.facts, scope, now)
+        await undo(self.wipes, self.facts, found[0], now)
         await self.facts.flush()
         await self.wipes.settled(scope)
         self._shelves.pop(scope, None)  # it is read anew

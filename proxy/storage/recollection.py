@@ -132,12 +132,12 @@ class StateStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wiped:
-    """How much of a scope can be brought back."""
+    """How much of a scope its newest wipe has put aside: what is brought back next."""
 
     scope: str
     facts: int
     turns: int
-    until: float  # when the first of it leaves for good
+    until: float  # when it leaves for good; no other wipe of the scope has the same
 
 
 class WipeStore(Protocol):
@@ -149,9 +149,10 @@ class WipeStore(Protocol):
         end for good."""
         ...
 
-    def restore(self, scope: str, now: float) -> None:
-        """Queue that what is aside, of all wipes, comes back as it was, all or nothing. What has been learnt since
-        stays as it is, whatever it says: see undo.py. Twice is as good as once."""
+    def restore(self, scope: str, now: float, since: float = 0.0) -> None:
+        """Queue that what is aside until `since` or longer, as `wiped` has told it, comes back as it was, all or
+        nothing; what earlier wipes have put aside stays there. What has been learnt since stays as it is, whatever it
+        says: see undo.py. Twice is as good as once."""
         ...
 
     def forget(self, scope: str, facts: Sequence[Fact]) -> None:
@@ -162,8 +163,9 @@ class WipeStore(Protocol):
         """Queue the end of what has been aside for its time."""
         ...
 
-    async def facts(self, scope: str, now: float) -> list[list[Fact]]:
-        """Those that are aside, wipe by wipe, the oldest first; of one wipe the oldest first."""
+    async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:
+        """Those that are aside, until `since` or longer, wipe by wipe, the oldest first; of one wipe the oldest
+        first."""
         ...
 
     async def wiped(
@@ -255,11 +257,11 @@ class WipesOff:
     """There is nothing to be put aside."""
 
     def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None: ...
-    def restore(self, scope: str, now: float) -> None: ...
+    def restore(self, scope: str, now: float, since: float = 0.0) -> None: ...
     def forget(self, scope: str, facts: Sequence[Fact]) -> None: ...
     def prune(self, now: float) -> None: ...
 
-    async def facts(self, scope: str, now: float) -> list[list[Fact]]:  # noqa: ARG002 (Protocol)
+    async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:  # noqa: ARG002 (Protocol)
         return []
 
     async def wiped(

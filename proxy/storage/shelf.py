@@ -6,6 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from time import monotonic
 
+from proxy.memory.current import Current
+from proxy.memory.notes import Notes
 from proxy.memory.progress import Pasts
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
@@ -25,6 +27,8 @@ class Shelf:
     embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index has all it may have
     pasts: Pasts = field(default_factory=Pasts)
+    notes: Notes = field(default_factory=Notes)
+    current: Current | None = None  # of the facts, as the last request found them
     lock: threading.Lock = field(default_factory=threading.Lock)
     leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by who next holds the lock
     changes: int = 0  # of the facts, by this process
@@ -41,7 +45,7 @@ class Shelf:
     @property
     def size(self) -> int:
         """Bytes that it takes in memory, about."""
-        return self.index.size + self.pasts.size
+        return self.index.size + self.pasts.size + self.notes.size
 
     def apart(self) -> "Shelf":
         """With the same facts, for a request that must leave nothing: what it adds to the index goes with it."""
@@ -76,6 +80,7 @@ class Shelf:
     def settle(self) -> None:
         """Whoever calls holds the lock: what has been forgotten since leaves the index."""
         while self.leaving:
+            self.notes.clear()
             self.index.remove(tuple(self.leaving.popleft()))
 
     def put(self, turn: ArchivedTurn, vectors: Vector | None) -> None:

@@ -78,18 +78,19 @@ RESTORE = tuple(
         (
             """
             INSERT OR IGNORE INTO facts (scope_id, {fact})
-            SELECT scope_id, {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now ORDER BY number
+            SELECT scope_id, {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now AND until >= :since
+            ORDER BY number
             """,
             """
             INSERT OR REPLACE INTO archive (scope_id, link, parent, lifted)
             SELECT scope_id, link, parent, 1 FROM archive
             WHERE scope_id = {scope} AND at IS NULL AND NOT lifted
-                AND link IN (SELECT link FROM wiped_links WHERE scope_id = {scope} AND until > :now)
+                AND link IN (SELECT link FROM wiped_links WHERE scope_id = {scope} AND until > :now AND until >= :since)
             """,
             """
             INSERT OR REPLACE INTO archive ({turn}, lifted)
             SELECT {turn}, 1 FROM wiped_archive
-            WHERE scope_id = {scope} AND until > :now AND NOT EXISTS (
+            WHERE scope_id = {scope} AND until > :now AND until >= :since AND NOT EXISTS (
                 SELECT 1 FROM archive AS known WHERE known.scope_id = wiped_archive.scope_id
                 AND known.link = wiped_archive.link AND (known.at IS NOT NULL OR NOT known.lifted)
             )
@@ -101,11 +102,11 @@ RESTORE = tuple(
             FROM wiped_links CROSS JOIN archive ON archive.scope_id = wiped_links.scope_id
                 AND archive.link = wiped_links.turn AND archive.at IS NOT NULL
             WHERE wiped_links.scope_id = {scope} AND wiped_links.link <> wiped_links.turn
-                AND wiped_links.until > :now
+                AND wiped_links.until > :now AND wiped_links.until >= :since
             """,
-            "DELETE FROM wiped_facts WHERE scope_id = {scope}",
-            "DELETE FROM wiped_archive WHERE scope_id = {scope}",
-            "DELETE FROM wiped_links WHERE scope_id = {scope}",
+            "DELETE FROM wiped_facts WHERE scope_id = {scope} AND until >= :since",
+            "DELETE FROM wiped_archive WHERE scope_id = {scope} AND until >= :since",
+            "DELETE FROM wiped_links WHERE scope_id = {scope} AND until >= :since",
         ),
     )
 )
@@ -124,15 +125,22 @@ FORGET_TURN = (
     """),
 )
 FORGET_LINK = _own("DELETE FROM wiped_links WHERE scope_id = {scope} AND link = :link")
-FACTS = _own("SELECT until, {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now ORDER BY until, number")
+FACTS = _own("""
+    SELECT until, {fact} FROM wiped_facts WHERE scope_id = {scope} AND until > :now AND until >= :since
+    ORDER BY until, number
+""")
+# Of each scope the newest wipe.
 WIPED = """
-    SELECT scopes.name, sum(is_fact), sum(NOT is_fact), min(until)
+    SELECT name, facts, turns, max(until)
     FROM (
-        SELECT scope_id, until, 1 AS is_fact FROM wiped_facts
-        UNION ALL SELECT scope_id, until, 0 FROM wiped_archive
-    ) CROSS JOIN scopes ON scopes.id = scope_id
-    WHERE until > :now AND (:scope IS NULL OR scopes.name = :scope) AND scopes.name > :after
-    GROUP BY scopes.name ORDER BY scopes.name LIMIT :limit
+        SELECT scopes.name, sum(is_fact) AS facts, sum(NOT is_fact) AS turns, until
+        FROM (
+            SELECT scope_id, until, 1 AS is_fact FROM wiped_facts
+            UNION ALL SELECT scope_id, until, 0 FROM wiped_archive
+        ) CROSS JOIN scopes ON scopes.id = scope_id
+        WHERE until > :now AND (:scope IS NULL OR scopes.name = :scope) AND scopes.name > :after
+        GROUP BY scopes.name, until
+    ) GROUP BY name ORDER BY name LIMIT :limit
 """
 _ALL = -1  # as a LIMIT
 
@@ -149,6 +157,7 @@ class _Wipe:
 class _Restore:
     scope: str
     now: float
+    since: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +179,8 @@ class SqliteWipes:
     def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None:
         self._put(scope, _Wipe(scope, tuple(links), at, until))
 
-    def restore(self, scope: str, now: float) -> None:
-        self._put(scope, _Restore(scope, now))
+    def restore(self, scope: str, now: float, since: float = 0.0) -> None:
+        self._put(scope, _Restore(scope, now, since))
 
     def forget(self, scope: str, facts: Sequence[Fact]) -> None:
         if facts:
@@ -180,9 +189,9 @@ class SqliteWipes:
     def prune(self, now: float) -> None:
         self._put("", _Prune(now))
 
-    async def facts(self, scope: str, now: float) -> list[list[Fact]]:
+    async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:
         await self._writes.settled(scope)
-        return await self._database.read(functools.partial(_facts, {"scope": scope, "now": now}))
+        return await self._database.read(functools.partial(_facts, {"scope": scope, "now": now, "since": since}))
 
     async def wiped(
         self, now: float, scope: str | None = None, *, after: str = "", limit: int | None = None
@@ -229,7 +238,7 @@ def _wipe(connection: sqlite3.Connection, changes: Sequence[_Wipe]) -> None:
 
 def _restore(connection: sqlite3.Connection, changes: Sequence[_Restore]) -> None:
     for change in changes:
-        _each(connection, RESTORE, {"scope": change.scope, "now": change.now})
+        _each(connection, RESTORE, {"scope": change.scope, "now": change.now, "since": change.since})
 
 
 def _forget(connection: sqlite3.Connection, changes: Sequence[_Forget]) -> None:

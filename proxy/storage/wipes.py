@@ -22,6 +22,16 @@ class _Aside:
     def rows(self) -> int:
         return len(self.facts) + len(self.turns) + len(self.links)
 
+    def but_for(self, other: "_Aside") -> "_Aside":
+        """What is not aside with `other` as well."""
+        names, links = {fact.id for fact in other.facts}, {turn.link for turn, _ in other.turns}
+        return _Aside(
+            self.until,
+            [fact for fact in self.facts if fact.id not in names],
+            [each for each in self.turns if each[0].link not in links],
+            [link for link in self.links if link not in set(other.links)],
+        )
+
     def without(self, facts: Sequence[Fact]) -> "_Aside":
         names, links = {fact.id for fact in facts}, {link for fact in facts for link in fact.links}
         turns = [each for each in self.turns if links.isdisjoint(links_of(each[0]))]
@@ -50,12 +60,20 @@ class MemoryWipes:
             earlier = [link for each in self._aside.get(scope, ()) if each.until > at for link in each.links]
             self._archive.bury(scope, turns, (*links, *self._archive.lifted(scope, earlier)), at)
         if until > at and (facts or turns or links):
-            self._aside.setdefault(scope, []).append(_Aside(until, facts, turns, links))
+            made = _Aside(until, facts, turns, links)
+            # What was learnt again since an earlier wipe is aside once.
+            earlier_ones = [each.but_for(made) for each in self._aside.get(scope, ())]
+            self._aside[scope] = [*earlier_ones, made]
             self._shrink()
 
-    def restore(self, scope: str, now: float) -> None:
+    def restore(self, scope: str, now: float, since: float = 0.0) -> None:
         self.prune(now)
-        for aside in self._aside.pop(scope, []):
+        every = self._aside.pop(scope, [])
+        if older := [each for each in every if each.until < since]:
+            self._aside[scope] = older
+        for aside in every:
+            if aside.until < since:
+                continue
             if self._facts:
                 self._facts.put_back(scope, aside.facts)
             if self._archive:
@@ -80,9 +98,9 @@ class MemoryWipes:
             if later:
                 self._aside[scope] = later
 
-    async def facts(self, scope: str, now: float) -> list[list[Fact]]:
+    async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:
         self.prune(now)
-        return [list(each.facts) for each in self._aside.get(scope, ())]
+        return [list(each.facts) for each in self._aside.get(scope, ()) if each.until >= since]
 
     async def wiped(
         self, now: float, scope: str | None = None, *, after: str = "", limit: int | None = None
@@ -101,5 +119,7 @@ class MemoryWipes:
 
 
 def _told(scope: str, aside: Sequence[_Aside]) -> Wiped:
-    facts = {fact.id for each in aside for fact in each.facts}
-    return Wiped(scope, len(facts), sum(len(each.turns) for each in aside), aside[0].until)
+    until = max(each.until for each in aside if each.facts or each.turns)
+    newest = [each for each in aside if each.until == until]
+    facts = {fact.id for each in newest for fact in each.facts}
+    return Wiped(scope, len(facts), sum(len(each.turns) for each in newest), until)

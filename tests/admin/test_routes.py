@@ -39,14 +39,14 @@ def test_where_a_token_is_wanted_no_route_answers_without_it(headers: dict[str, 
     assert len(told) == len(GUARDED)
 
 
-def test_nor_to_one_that_is_guessed_at_and_not_for_long(locked: Watched) -> None:
+def test_nor_to_one_that_is_guessed_at_though_its_owner_gets_in_from_there(locked: Watched) -> None:
     # From an address of its own: it has to wait afterwards.
     elsewhere = httpx.HTTPTransport(local_address="127.0.0.77")
     with httpx.Client(base_url=locked.http.base_url, transport=elsewhere, trust_env=False) as http:
         told = [error(answer) for _, answer in attempts(http, {"authorization": "Bearer sk-a-clients-key"})]
         assert told[:MOST_WRONG] == [(401, "invalid_api_key")] * MOST_WRONG
         assert set(told[MOST_WRONG:]) == {(429, "rate_limit_exceeded")}
-        assert http.get(f"{API}/me", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 429
+        assert http.get(f"{API}/me", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
     assert locked.http.get(f"{API}/scopes", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
@@ -64,7 +64,7 @@ def test_where_none_is_wanted_no_route_answers_a_page_of_another_site(
 def test_no_preflight_succeeds_and_no_other_site_is_let_read(method: str, path: str, watched: Watched) -> None:
     asked = {"origin": "https://evil.com", "access-control-request-method": method}
     answer = watched.http.request("OPTIONS", path, headers=asked)
-    assert error(answer) == (404, "unknown_url")
+    assert method in answer.headers["allow"].split(", ")
     assert not any(name.startswith("access-control-") for name in answer.headers)
 
 

@@ -21,6 +21,7 @@ import msgspec
 from proxy.embed.local import LocalEngine
 from proxy.embed.source import BUILTIN
 from proxy.memory import choosing, facts
+from proxy.memory.current import current
 from proxy.memory.domains import domain
 from proxy.memory.extract import extract
 from proxy.memory.learned import needs
@@ -60,8 +61,9 @@ def chosen(known: Sequence[Fact], question: str, vectors: dict[str, Vector]) -> 
         asks=needs(question, language),
         language=language,
     )
-    found = choosing.relevant(known, need, DAY, facts.Decay(), tokens=TOKENS, count=lambda text: len(text) // 4)
-    return (*choosing.standing(known, DAY, facts.Decay()), *found)
+    holding = current(known, DAY, facts.Decay())
+    found = choosing.relevant(holding, need, tokens=TOKENS, count=lambda text: len(text) // 4)
+    return (*holding.standing, *found)
 
 
 async def embedded(texts: Sequence[str]) -> dict[str, Vector]:

@@ -174,9 +174,37 @@ class TestWipeStore:
         house.wipe(NOW + 50)
         house.wipe(NOW + 50)  # it was sent again
         assert await house.known() == ([], [])
-        assert await house.wipes.wiped(NOW + 60) == [Wiped("a/", 2, 2, NOW + WEEK)]
         house.wipes.restore("a/", NOW + 60)
         assert await house.known() == ([1, 2], [1, 2])
+
+    async def test_the_newest_is_undone_alone_and_then_the_one_before(self, house: House) -> None:
+        house.learn(1)
+        house.wipe()
+        house.learn(2, at=NOW)
+        house.wipe(NOW + 50)
+        (newest,) = await house.wipes.wiped(NOW + 60)
+        assert newest == Wiped("a/", 1, 1, NOW + 50 + WEEK)
+        assert [[each.turn for each in wipe] for wipe in await house.wipes.facts("a/", NOW, newest.until)] == [[2]]
+        for _ in range(2):  # once more is as good as once
+            house.wipes.restore("a/", NOW + 60, newest.until)
+            assert await house.known() == ([2], [2])
+        house.archive.add("a/", turn(1), None)  # comes again with a history
+        assert await house.known() == ([2], [2])
+        (before,) = await house.wipes.wiped(NOW + 60)
+        assert before == Wiped("a/", 1, 1, NOW + WEEK)
+        house.wipes.restore("a/", NOW + 60, before.until)
+        assert await house.known() == ([1, 2], [1, 2])
+        assert await house.wipes.wiped(NOW + 60) == []
+
+    async def test_a_wipe_that_found_nothing_hides_none_before_it(self, house: House) -> None:
+        house.learn(1)
+        house.wipe()
+        house.wipe(NOW + 50)
+        (newest,) = await house.wipes.wiped(NOW + 60)
+        assert newest == Wiped("a/", 1, 1, NOW + WEEK)
+        house.wipes.restore("a/", NOW + 60, newest.until)
+        assert await house.known() == ([1], [1])
+        assert await house.archive.forgotten_at("a/", [COMMAND, turn(1).link]) == {}
 
     async def test_each_until_its_own_time(self, house: House) -> None:
         house.learn(1)
@@ -275,12 +303,35 @@ class TestWipeStore:
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["learn", "learn", "wipe", "wipe", "restore", "forget", "lift", "prune", "flush"]),
+        st.sampled_from(["learn", "learn", "wipe", "wipe", "restore", "undo", "forget", "lift", "prune", "flush"]),
         st.sampled_from(["a/", "b/"]),
         st.integers(1, 3),
     ),
     max_size=12,
 )
+
+
+async def did(house: House, step: str, scope: str, number: int, now: float) -> None:
+    match step:
+        case "learn":
+            house.learn(number, at=now - 5, scope=scope)
+        case "wipe":
+            house.wipe(now, scope=scope, undo=45.0, links=[link(f"{number} asked")])
+        case "restore":
+            house.wipes.restore(scope, now)
+        case "undo":
+            for newest in await house.wipes.wiped(now, scope):
+                house.wipes.restore(scope, now, newest.until)
+        case "forget":
+            house.facts.forget(scope, [f"f-{number}"])
+            house.archive.forget(scope, fact(number).links, now)
+            house.wipes.forget(scope, [fact(number)])
+        case "lift":
+            house.archive.lift(scope, [link(f"{number} asked"), turn(number).link])
+        case "prune":
+            house.wipes.prune(now)
+        case _:
+            await house.flush()
 
 
 @pytest.mark.long
@@ -292,23 +343,7 @@ def test_whatever_happens_both_remember_the_same_and_can_bring_back_the_same(ste
     async def played(house: House) -> list[object]:
         for at, (step, scope, number) in enumerate(steps):
             now = NOW + 10 * at
-            match step:
-                case "learn":
-                    house.learn(number, at=now - 5, scope=scope)
-                case "wipe":
-                    house.wipe(now, scope=scope, undo=45.0, links=[link(f"{number} asked")])
-                case "restore":
-                    house.wipes.restore(scope, now)
-                case "forget":
-                    house.facts.forget(scope, [f"f-{number}"])
-                    house.archive.forget(scope, fact(number).links, now)
-                    house.wipes.forget(scope, [fact(number)])
-                case "lift":
-                    house.archive.lift(scope, [link(f"{number} asked"), turn(number).link])
-                case "prune":
-                    house.wipes.prune(now)
-                case _:
-                    await house.flush()
+            await did(house, step, scope, number, now)
             await house.flush()
         asked = [link(f"{number} {who}") for number in (1, 2, 3) for who in ("asked", "answered")]
         after = NOW + 10 * len(steps)

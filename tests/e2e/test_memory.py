@@ -4,6 +4,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -197,3 +198,29 @@ def test_an_old_message_of_a_history_ends_nothing_newer(remembering: Proxy) -> N
     eventually(lambda: "I collect red stamps" in values(remembering, scope))
     assert "I live in Oslo" not in values(remembering, scope)
     assert "I moved to Bern" in values(remembering, scope)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_still_being_answered_when_it_is_forgotten_is_not_learnt_afterwards(
+    remembering: Proxy, running_demo: Demo, order: str
+) -> None:
+    user = f"under-way-{list(ORDERS).index(order)}"
+    scope = scope_of(remembering, user)
+    command, _ = ORDERS[order]
+    running_demo.clear()
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(chat, remembering, user, "I'm allergic to kiwi.", fault="slow-first-byte=60")
+        eventually(lambda: running_demo.in_flight == 1)  # the statement is with the upstream
+        chat(remembering, user, command, system="Today is Tuesday.")
+        assert not first.done()
+        running_demo.release()
+        first.result()
+    # What is learnt of one person is learnt in the order in which it was answered.
+    chat(remembering, user, "I collect red stamps.", system="Today is Wednesday.")
+    eventually(lambda: "I collect red stamps" in values(remembering, scope))
+    assert "I'm allergic to kiwi" not in values(remembering, scope)
+    again = [fact["value"] for fact in told(remembering, scope=scope)]
+    assert "I'm allergic to kiwi" not in again
+    # Said anew, it is known again.
+    chat(remembering, user, "I'm allergic to kiwi.", system="Today is Thursday.")
+    eventually(lambda: "I'm allergic to kiwi" in values(remembering, scope))

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.choosing import ONE_LINE, Need, kinds, relevant, render, standing
+from proxy.memory.choosing import Need, kinds, relevant, render
+from proxy.memory.current import ONE_LINE, current
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.learned import Needs, needs
@@ -31,13 +32,13 @@ def test_standing_facts_are_pinned_active_one_of_a_key_and_the_newest_first() ->
         a_fact("gone", id="f-gone", key="gone", pinned=True, superseded_by="f-new"),
     ]
     for order in permutations(facts):
-        assert [fact.value for fact in standing(order, 4 * DAY, DECAY)] == ["new", "other"]
+        assert [fact.value for fact in current(order, 4 * DAY, DECAY).standing] == ["new", "other"]
 
 
 @pytest.mark.note("1.1/10")
 def test_a_standing_fact_that_grew_old_comes_up_by_relevance_only() -> None:
     old = a_fact(pinned=True)
-    assert standing([old], 91 * DAY, DECAY) == ()
+    assert current([old], 91 * DAY, DECAY).standing == ()
     assert chosen([old], "¿Qué Linux uso?", now=91 * DAY) == ["uso Linux"]
     assert chosen([old], "¿Qué Linux uso?", now=181 * DAY) == []
 
@@ -52,7 +53,7 @@ def chosen(
     tokens: int = 100,
 ) -> list[str]:
     need = Need(terms=frozenset(terms(question)), said=said, cosines=cosines)
-    found = relevant(facts, need, now, DECAY, tokens=tokens, count=lambda line: len(line.split()))
+    found = relevant(current(facts, now, DECAY), need, tokens=tokens, count=lambda line: len(line.split()))
     return [fact.value for fact in found]
 
 
@@ -108,7 +109,7 @@ def needed(messages: Sequence[str], question: str) -> list[str]:
     """What of `messages` a question gets, by its words and by what it needs."""
     language = spoken_in(question)
     need = Need(frozenset(terms(question)), said=(question,), asks=needs(question, language), language=language)
-    found = relevant(known(messages), need, DAY, DECAY, tokens=100, count=lambda line: len(line.split()))
+    found = relevant(current(known(messages), DAY, DECAY), need, tokens=100, count=lambda line: len(line.split()))
     return [fact.value for fact in found]
 
 
@@ -155,7 +156,7 @@ def test_the_mark_counts_towards_the_limit() -> None:
     line = len('- [work] uso Linux en casa (later: "me pasé a una Mac")')
     question = Need(terms=frozenset({"linux"}))
     for tokens, found in ((line, 1), (line - 1, 0)):
-        assert len(relevant([old, new], question, 0.0, DECAY, tokens=tokens, count=len)) == found
+        assert len(relevant(current([old, new], 0.0, DECAY), question, tokens=tokens, count=len)) == found
 
 
 def test_of_what_may_have_ended_it_80_characters_are_told() -> None:
@@ -174,7 +175,7 @@ def test_of_several_that_may_have_ended_one_another_each_names_the_newest() -> N
         a_fact("tables, please", id="f-c", key="c", pinned=True, last_confirmed_at=1.0),
     ]
     for order in permutations(facts):
-        assert {fact.value for fact in standing(order, 1.0, DECAY)} == {
+        assert {fact.value for fact in current(order, 1.0, DECAY).standing} == {
             'answer in short lists (later: "tables, please")',
             'paragraphs from here on (later: "tables, please")',
             "tables, please",
@@ -186,7 +187,7 @@ def test_a_standing_fact_that_no_instruction_may_have_ended_waits_for_a_question
         a_fact("answer in short lists", id="f-a", pinned=True, doubted_by="f-b"),
         a_fact("the lists are for the old printer", id="f-b", key="b"),
     ]
-    assert standing(facts, 1.0, DECAY) == ()
+    assert current(facts, 1.0, DECAY).standing == ()
     assert 'answer in short lists (later: "the lists are for the old printer")' in chosen(facts, "short lists?")
 
 

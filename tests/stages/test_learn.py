@@ -331,6 +331,18 @@ async def test_turns_and_facts_are_embedded_newest_first() -> None:
     house.executor.shutdown()
 
 
+async def test_a_fact_that_was_ended_before_it_could_be_asked_for_gets_no_vector() -> None:
+    house = House(EngineEmbedder(FakeEngine()))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    await house.learn(user("I live in Oslo."), assistant("Nice."), user("I moved to Bern."), answer=assistant("Oh."))
+    shelf = await house.library.shelf(SCOPE)
+    assert [fact.value for fact in shelf.facts.values() if fact.superseded_by is not None] == ["I live in Oslo"]
+    assert {shelf.facts[name].value for name in shelf.fact_vectors} == {"I moved to Bern"}
+    await house.embedder.close()
+    house.executor.shutdown()
+
+
 async def test_without_embeddings_all_is_found_by_its_words_and_read_once() -> None:
     house = House(EngineEmbedder(FakeEngine(unavailable), retry_seconds=60))
     house.embedder.start()
@@ -401,6 +413,25 @@ async def test_what_a_scope_has_too_much_of_is_not_learnt_and_counted(house: Hou
     assert await house.tasks.drain(30.0) == 0
     assert attempts.failed == {"learn": "Overrun"}
     assert house.learner.pending == 0
+
+
+async def test_what_waits_for_its_vectors_keeps_nothing_from_being_learnt() -> None:
+    engine = FakeEngine()
+    house = House(EngineEmbedder(engine))
+    house.embedder.start()
+    await until(lambda: house.embedder.state == "ready")
+    engine.gate.clear()  # others have the model
+    attempts = Attempts(house.metrics.failed_open)
+    who = identity(chat(), person="small")
+    for number in range(learn.WAITING + 10):
+        delivered(house, f"Remember that box {number} is mine.", "small", attempts)
+        await house.learner.settled(who)
+    assert (attempts.failed, house.learner.pending) == ({}, learn.UNEMBEDDED)
+    engine.gate.set()
+    assert await house.tasks.drain(30.0) == 0
+    assert (attempts.failed, house.learner.pending) == ({}, 0)
+    await house.embedder.close()
+    house.executor.shutdown()
 
 
 # --- what was forgotten, and is said again ----------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 import pytest
 
+from proxy.memory.notes import Segment
 from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.shelf import Shelf
+from proxy.types import Summary
 from tests.memory.indexed import link, turn
 
 TEA, REST = turn(1, "I like tea", "Noted"), turn(2, "q", "a")
@@ -14,6 +16,17 @@ def shelf() -> Shelf:
     for each in (TEA, REST):
         made.put(each, None)
     return made
+
+
+def test_no_summary_is_kept_that_may_say_what_is_forgotten() -> None:
+    made = shelf()
+    segment = Segment(starts=(0,), link=link("1.1"), number=1, heard=(True,), tokens=50)
+    made.notes.of(segment, lambda: Summary("tea", (), "", (), (), 1, 1))
+    made.settle()
+    assert made.notes.of(segment, lambda: None) is not None
+    made.forget(frozenset({link("2.0")}), 9.0)
+    made.settle()
+    assert made.notes.size == 0
 
 
 @pytest.mark.parametrize("by", ["search", "put", "take"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.recollection import FactsOff, FactStore, WipesOff, WipeStore
+from proxy.storage.recollection import FactsOff, FactStore, Wiped, WipesOff, WipeStore
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_wipes import SqliteWipes
 from proxy.storage.undo import undo
@@ -35,6 +35,12 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     await database.close()
 
 
+async def undone(wipes: WipeStore, facts: FactStore) -> None:
+    """The newest wipe of "a/"."""
+    (newest,) = await wipes.wiped(NOW + 5 * DAY, "a/")
+    await undo(wipes, facts, newest, NOW + 5 * DAY)
+
+
 async def test_what_was_said_since_ends_what_comes_back(stores: tuple[FactStore, WipeStore]) -> None:
     facts, wipes = stores
     madrid, porto, rome = lives("Madrid", NOW), lives("Porto", NOW + 2 * DAY), lives("Rome", NOW + 4 * DAY)
@@ -43,19 +49,25 @@ async def test_what_was_said_since_ends_what_comes_back(stores: tuple[FactStore,
         wipes.wipe("a/", [], at=at, until=at + 7 * DAY)
     facts.put("a/", [rome])
     facts.put("b/", [replace(madrid, id="f-of-another")])
-    await undo(wipes, facts, "a/", NOW + 5 * DAY)
+    await undone(wipes, facts)
     assert {fact.value: fact.superseded_by for fact in await facts.all("a/")} == {
-        "I live in Madrid": porto.id,
+        "I live in Porto": rome.id,
+        "I live in Rome": None,
+    }
+    assert [[fact.value for fact in wipe] for wipe in await wipes.facts("a/", NOW + 5 * DAY)] == [["I live in Madrid"]]
+    await undone(wipes, facts)
+    assert {fact.value: fact.superseded_by for fact in await facts.all("a/")} == {
+        "I live in Madrid": rome.id,  # Porto has been ended by then
         "I live in Porto": rome.id,
         "I live in Rome": None,
     }
     assert [fact.superseded_by for fact in await facts.all("b/")] == [None]
     assert await wipes.facts("a/", NOW + 5 * DAY) == []
     before = await facts.all("a/")
-    await undo(wipes, facts, "a/", NOW + 5 * DAY)
+    await undo(wipes, facts, Wiped("a/", 1, 0, NOW + 8 * DAY), NOW + 5 * DAY)  # once more
     assert await facts.all("a/") == before
 
 
 async def test_where_nothing_is_kept_nothing_comes_back() -> None:
-    await undo(WipesOff(), FactsOff(), "a/", NOW)
+    await undo(WipesOff(), FactsOff(), Wiped("a/", 1, 0, NOW + DAY), NOW)
     assert await FactsOff().all("a/") == []

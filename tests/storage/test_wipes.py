@@ -33,7 +33,8 @@ async def test_of_too_much_the_wipes_that_would_end_first_are_final() -> None:
     for number, scope in enumerate(("a", "b", "a", "c")):
         facts.put(scope, [fact(f"has {number} cats", link(f"{number}.0"), name=f"f-{number}")])
         wipes.wipe(scope, [], at=1e10 + number, until=2e10 + number)
-    assert [(each.scope, each.facts) for each in await wipes.wiped(1e10)] == [("a", 2), ("b", 1), ("c", 1)]
+    assert [(each.scope, each.facts) for each in await wipes.wiped(1e10)] == [("a", 1), ("b", 1), ("c", 1)]
+    assert [len(each) for each in await wipes.facts("a", 1e10)] == [1, 1]
     facts.put("d", [fact(f"has {number} dogs", link(f"{number}.0"), name=f"f-{number}") for number in range(3)])
     wipes.wipe("d", [], at=1e10 + 9, until=2e10 + 9)
     assert [(each.scope, each.facts) for each in await wipes.wiped(1e10)] == [("c", 1), ("d", 3)]

@@ -204,9 +204,9 @@ export async function show(root, ctx) {
     }
   }
 
-  async function restore({ scope: of }) {
+  async function restore({ scope: of, until }) {
     try {
-      await api.post("facts/restore", { scope: of }, { signal: ctx.signal });
+      await api.post("facts/restore", { scope: of, until }, { signal: ctx.signal });
       await done("restore", "", t("facts.said.restored"));
     } catch (error) {
       failed(error);
