@@ -3,8 +3,8 @@
 Two measures of every passage, each scaled from its least to its most: BM25, with the words of the message before and
 after counted in part, and cosine, with theirs. Then what stands beside a good passage gains, and what stands in a
 stretch of the conversation that has several; where answers are long, what the user said gains, and so do figures and
-names; long messages lose, since one of them costs as much as five others. All of it is at query time, on arrays: nothing
-is precomputed that a branch or a removal would make wrong.
+names; long messages lose, since one of them costs as much as five others. All of it is at query time, on arrays:
+nothing is precomputed that a branch or a removal would make wrong.
 
 `python -m tests.bench.recall --ablate` tells what each weight is worth. They stand on plateaus: halved or doubled, none
 costs three points on any of the sets, but for `meaning`, which doubled leaves BM25 no say.

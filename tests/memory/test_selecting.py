@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.passages import estimate
-from proxy.memory.recall import WEIGHTS, Query, rank
+from proxy.memory.recall import Query, rank
 from proxy.memory.selecting import AT_ONCE, FLOOR_LEAST, FLOOR_MOST, FRAMING, MOST_REFUSED, floor, search, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
