@@ -38,8 +38,8 @@ class Weights:
     user: float = 0.5  # for what the user said, where answers are four times as long as questions
     asks: float = 0.7  # less for a short question of theirs, which tells nothing
     replies: float = 0.2  # for what answers one
-    concrete: float = 0.12  # for figures and names, where answers are four times as long as questions
-    long_message: float = 0.18  # for every doubling beyond LONG tokens
+    concrete: float = 0.06  # for figures and names, where answers are four times as long as questions
+    long_message: float = 0.17  # for every doubling beyond LONG tokens
     short: float = 2.0  # doublings under LONG that count as well, where answers are four times as long as questions
     # Share of the best score: what scores less is not recalled, even if there is room. The more passages the best few
     # are taken of, the nearer are they to each other by chance alone; so it rises with how often the room could be
