@@ -44,7 +44,7 @@ class Weights:
     # Share of the best score: what scores less is not recalled, even if there is room. The more passages the best few
     # are taken of, the nearer are they to each other by chance alone; so it rises with how often the room could be
     # filled. By words alone they are further apart.
-    floor: float = 0.18
+    floor: float = 0.175
     floor_per_filling: float = 0.1  # for every e-fold
     floor_by_words: float = -0.15
     floor_answers: float = 0.2  # share more, for what the assistant said where that is not asked for
