@@ -89,6 +89,7 @@ _POINTING = re.compile(
 
 _LONG_QUESTION = 16  # words: a longer one tells what it is about
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
+_NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÁÉÍÓÚÑ][a-záéíóúñü]+")  # a capital that no sentence begins with
 
 # The words of the assistant are wanted, not the user's own.
 _ANSWERS = phrases(
@@ -216,6 +217,11 @@ def asking(text: str) -> float:
     _, sentences, questions = _read(text)
     plainly = [said for said in questions if len(said.split()) <= _LONG_QUESTION]
     return sum(map(len, plainly)) / max(1, sum(map(len, sentences)))
+
+
+def concreteness(text: str) -> float:
+    """How much of what most questions ask for it holds: a figure, and a name. 0, 0.5 or 1."""
+    return (bool(_FIGURE.search(text)) + bool(_NAME.search(text))) / 2
 
 
 @lru_cache(64)

@@ -2,9 +2,9 @@
 
 Two measures of every passage, each scaled from its least to its most: BM25, with the words of the message before and
 after counted in part, and cosine, with theirs. Then what stands beside a good passage gains, and what stands in a
-stretch of the conversation that has several; what the user said gains where answers are long; long messages lose, since
-one of them costs as much as five others. All of it is at query time, on arrays: nothing is precomputed that a branch
-or a removal would make wrong.
+stretch of the conversation that has several; where answers are long, what the user said gains, and so do figures and
+names; long messages lose, since one of them costs as much as five others. All of it is at query time, on arrays:
+nothing is precomputed that a branch or a removal would make wrong.
 
 `python -m tests.bench.recall --ablate` tells what each weight is worth. They stand on plateaus: halved or doubled, none
 costs three points on any of the sets, but for `meaning`, which doubled leaves BM25 no say.
@@ -29,7 +29,7 @@ class Weights:
     length: float = 0.4  # BM25's b: how much a long passage is held against it
     words_beside: float = 0.3  # of the neighbours' words
     meaning_beside: float = 0.4  # of the neighbours' cosines
-    sharpness: float = 1.25  # power of BM25: half of a match is worth less than half
+    sharpness: float = 1.4  # power of BM25: half of a match is worth less than half
     meaning: float = 0.45  # of cosine against BM25
     beside: float = 0.5  # of the better neighbour's score
     stretch: float = 0.5  # of the scores around, in a talk of equals
@@ -38,16 +38,17 @@ class Weights:
     user: float = 0.5  # for what the user said, where answers are four times as long as questions
     asks: float = 0.7  # less for a short question of theirs, which tells nothing
     replies: float = 0.2  # for what answers one
-    long_message: float = 0.15  # for every doubling beyond LONG tokens
+    concrete: float = 0.06  # for figures and names, where answers are four times as long as questions
+    long_message: float = 0.17  # for every doubling beyond LONG tokens
     short: float = 2.0  # doublings under LONG that count as well, where answers are four times as long as questions
     # Share of the best score: what scores less is not recalled, even if there is room. The more passages the best few
     # are taken of, the nearer are they to each other by chance alone; so it rises with how often the room could be
     # filled. By words alone they are further apart.
-    floor: float = 0.2
-    floor_per_filling: float = 0.087  # for every e-fold
+    floor: float = 0.175
+    floor_per_filling: float = 0.1  # for every e-fold
     floor_by_words: float = -0.15
     floor_answers: float = 0.2  # share more, for what the assistant said where that is not asked for
-    share: float = 0.2  # of a short conversation, that is recalled at most
+    share: float = 0.175  # of a short conversation, that is recalled at most
 
 
 WEIGHTS = Weights()
@@ -153,11 +154,13 @@ def _lent(by_passage: Floats, lent: Floats, view: View) -> Floats:
 
 
 def _priors(view: View, weights: Weights, *, asking: float, for_answers: bool) -> Floats:
-    """What a message is worth beforehand, by who said it and its length; an answer that is asked for may be long."""
+    """What a message is worth beforehand, by who said it, its figures and names, and its length; an answer that is
+    asked for may be long."""
     doublings = np.clip(np.log2(np.maximum(view.tokens, 1) / LONG), -weights.short * asking, 4)
     length = np.where(view.is_user, doublings, 0.0 if for_answers else doublings)
     who = np.where(view.is_user, weights.user - weights.asks * view.asks, weights.replies * view.asks)
-    priors: Floats = (asking * who - weights.long_message * length).astype(np.float32)
+    told = who + weights.concrete * view.concrete
+    priors: Floats = (asking * told - weights.long_message * length).astype(np.float32)
     return priors
 
 

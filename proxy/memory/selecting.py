@@ -20,14 +20,14 @@ from proxy.types import Excerpt
 NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0)
 FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
 WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
-FLOOR_LEAST, FLOOR_MOST = 0.2, 0.7
-FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.05, "some": 0.0, "many": 0.0, "all": 0.0}
+FLOOR_LEAST, FLOOR_MOST = 0.18, 0.7
+FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.03, "some": 0.0, "many": -0.01, "all": 0.0}
 # Of messages that the prompt does not hold, `share` is recalled at most, and so many times more for many things: in a
 # short conversation all is about the same, and no score tells what answers. Beyond SHORT_HISTORY tokens the share rises
 # with the square root of their size.
-SHARE_ASKING: Mapping[Extent, float] = {"one": 1.0, "some": 1.0, "many": 1.25, "all": 1.5}
+SHARE_ASKING: Mapping[Extent, float] = {"one": 0.85, "some": 1.0, "many": 1.25, "all": 1.5}
 SHORT_HISTORY = 3_000
-LEAST_SHARED = 300  # tokens
+LEAST_SHARED = 260  # tokens
 NEAR_BEST = 0.7  # share of the best score from which a message is recalled whole
 LEFT_OUT = "…"
 AT_ONCE = 128  # passages that are made ready for the search

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.memory.columns import FIRST_ROWS, Columns, room
-from proxy.memory.cues import asking
+from proxy.memory.cues import asking, concreteness
 from proxy.memory.passages import estimate, spans
 from proxy.memory.terms import terms
 from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined, spread
@@ -64,6 +64,7 @@ class TurnIndex:
             count=np.int64,
             is_user=np.bool_,
             asks=np.float32,
+            concrete=np.float32,
             tokens=np.int64,
             session=np.int64,
             is_here=np.bool_,
@@ -203,6 +204,7 @@ class TurnIndex:
             begins=begins,
             is_user=self._by_message["is_user"][messages],
             asks=self._by_message["asks"][messages],
+            concrete=self._by_message["concrete"][messages],
             tokens=self._by_message["tokens"][messages],
             at=at,
         )
@@ -279,6 +281,7 @@ class TurnIndex:
             count=len(found),
             is_user=utterance.role == "user",
             asks=asks,
+            concrete=concreteness(utterance.text),
             tokens=estimate(utterance.text),
             session=self._sessions.setdefault(turn.session, len(self._sessions)),
             is_here=True,

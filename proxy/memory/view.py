@@ -34,6 +34,7 @@ class View:
     begins: Flags  # the message has none before it in its conversation
     is_user: Flags
     asks: Floats  # how much of a user's message is questions, 0 to 1; of another's, that of the message before
+    concrete: Floats  # whether it holds figures and names, 0 to 1
     tokens: Ints  # of a message, by the estimate
     at: Ints  # position of a message in the path; -1: it is another session's
 
@@ -62,6 +63,7 @@ def joined(one: View, other: View, *, goes_on: bool) -> View:
         begins=begins,
         is_user=np.concatenate((one.is_user, other.is_user)),
         asks=np.concatenate((one.asks, other.asks)),
+        concrete=np.concatenate((one.concrete, other.concrete)),
         tokens=np.concatenate((one.tokens, other.tokens)),
         at=np.concatenate((one.at, other.at)),
     )

@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.memory.cues import asking, asks_for, asks_for_answers, cues, last_question
+from proxy.memory.cues import asking, asks_for, asks_for_answers, concreteness, cues, last_question
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,22 @@ def test_how_many_things_a_question_asks_for(text: str, expected: str) -> None:
 )
 def test_how_much_of_a_message_is_short_questions(text: str, least: float, most: float) -> None:
     assert least <= asking(text) <= most
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It was dear in the end", 0.0),
+        ("Hello! We had soup. Then we slept.", 0.0),  # sentences begin with capitals
+        ("It came to 950 in the end", 0.5),
+        ("I sail with my cousin Inés", 0.5),
+        ("Inés paga 950 a su prima Álvara", 1.0),
+        ("I'm sure that I did", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_figures_and_names_in_a_message(text: str, expected: float) -> None:
+    assert concreteness(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Old messages ranked by what the newest question needs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.recall import Query, expected_cosines, rank
+from proxy.memory.recall import WEIGHTS, Query, expected_cosines, rank
 from proxy.memory.selecting import FRAMING, search
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn
@@ -22,6 +24,24 @@ def test_a_question_of_the_user_comes_behind_what_they_stated_and_before_its_ans
         index_of([asked, told, *talk]), Query("Which oil does the deck get?", None, path(asked, told, *talk))
     )
     assert ranking.scores[2] > ranking.scores[0]
+
+
+def test_of_statements_that_match_alike_one_with_a_figure_is_worth_more_where_answers_are_long() -> None:
+    long = "Teak oil protects wood well. " * 4
+    talk = [turn(at, f"we saw thing {name}", long) for at, name in enumerate("abcdefgh", 3)]
+    vague, exact = turn(1, "the mast was dear at last", long), turn(2, "the mast was 950 at last", long)
+
+    def first_scores(*turns: ArchivedTurn) -> float:
+        return float(rank(index_of(turns), Query("What did the mast come to?", None, path(*turns))).scores[0])
+
+    assert first_scores(exact, *talk, vague) > first_scores(vague, *talk, exact) + WEIGHTS.concrete / 4
+
+
+def test_figures_gain_nothing_in_a_talk_of_equals() -> None:
+    talk = [turn(1, "the mast was 950 at last", "the sails were dear too"), *TALK]
+    query = Query("What did the mast come to?", None, path(*talk))
+    one, other = (rank(index_of(talk), query, replace(WEIGHTS, concrete=weight)) for weight in (0.0, 1.0))
+    np.testing.assert_array_equal(one.scores, other.scores)
 
 
 def partly_embedded(turns: tuple[ArchivedTurn, ...], newest: int) -> TurnIndex:

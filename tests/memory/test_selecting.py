@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.passages import estimate
-from proxy.memory.recall import WEIGHTS, Query, rank
-from proxy.memory.selecting import AT_ONCE, FLOOR_MOST, FRAMING, MOST_REFUSED, floor, search, select
+from proxy.memory.recall import Query, rank
+from proxy.memory.selecting import AT_ONCE, FLOOR_LEAST, FLOOR_MOST, FRAMING, MOST_REFUSED, floor, search, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
 from tests.memory.indexed import TALK, index_of, link, path, turn, vector
@@ -53,7 +53,7 @@ def test_the_more_there_is_for_the_room_the_nearer_to_the_best_must_an_excerpt_b
     shares = [floor("Is the keel dry?", fillings=times) for times in (0.1, 1, 4, 16, 64, 10**6)]
     assert shares == sorted(shares)
     assert shares[0] == shares[1] < shares[2] < shares[3] < shares[4]
-    assert (shares[0], shares[-1]) == (WEIGHTS.floor, FLOOR_MOST)
+    assert (shares[0], shares[-1]) == (FLOOR_LEAST, FLOOR_MOST)
 
 
 def test_a_question_for_one_thing_gets_fewer_excerpts_than_one_for_many() -> None:
