@@ -13,7 +13,7 @@
 | sqlite.py, statements.py | one SQLite file for everything: WAL, one writer; sessions and ledger in it |
 | writer.py | the writer task: what is put is durable within `interval` seconds, in short BEGIN IMMEDIATE batches |
 | shares.py | how many rows a tenant may have waiting for the writer, so that none makes another's disappear |
-| migrations.py, accounts_schema.py, wipes_schema.py | the schema as named, append-only steps |
+| schema.py, migrations.py | the tables, and how a file gets them: in named, append-only steps |
 | ledger_rows.py, rollups.py | ledger rows in SQLite, and the sums that are written with them |
 | accounts.py | what the page reads: Accounts, ContentStore, and their "off" implementations |
 | sqlite_accounts.py, memory_accounts.py | sums, lists of requests and conversations: from SQLite; from this process |

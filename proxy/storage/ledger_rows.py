@@ -26,10 +26,9 @@ ADD_ROW = f"""
     )
     ON CONFLICT (scope_id, request_id) DO NOTHING
 """  # noqa: S608 (our own column names)
-# They are in the sums by then; rows that are still to be added up stay.
+# They are in the sums by then.
 SHORTEN = """
     DELETE FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
-        AND id > (SELECT backlog FROM rollup_progress)
         AND id <= (
             SELECT id FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
             ORDER BY id DESC LIMIT 1 OFFSET :kept

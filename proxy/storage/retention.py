@@ -1,4 +1,4 @@
-"""In the background: adds up what is left to be added up, lets go of what was kept long enough, gives the disk back
+"""In the background: adds minutes to their hours and days, lets go of what was kept long enough, gives the disk back
 what has become free.
 
 All of it is done in small steps through the one writer, between its batches, so that nothing waits for long. A step
@@ -17,7 +17,7 @@ from proxy.config.model import Keep
 from proxy.storage import sqlite_wipes
 from proxy.storage.base import StorageError
 from proxy.storage.contents import remove_expired
-from proxy.storage.rollups import MINUTE, catch_up, condense
+from proxy.storage.rollups import MINUTE, condense
 from proxy.storage.shares import DELETIONS
 from proxy.storage.writer import Write, Writer
 from proxy.tasks import Tasks
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 MOST_STEPS = 250  # of one kind in a run; more is left to the next
 
 # What a step takes at most, so that the longest of them takes a few milliseconds.
-ROWS, CARDS, BUCKETS, BACKLOG, PAGES, BYTES = 250, 250, 500, 200, 64, 2**19
+ROWS, CARDS, BUCKETS, PAGES, BYTES = 250, 250, 500, 64, 2**19
 SWEEPS = 20  # steps through the links in a run
 SPARE_PAGES = 256  # free ones that are soon used again, and a part of the file beside them
 SPARE_SHARE = 0.05
@@ -38,7 +38,6 @@ HOUR = 3_600
 EXPIRED_ROWS = """
     DELETE FROM ledger
     WHERE id IN (SELECT id FROM ledger ORDER BY id LIMIT :limit) AND at <= :until
-        AND id > (SELECT backlog FROM rollup_progress)
 """
 EXPIRED_CARDS = """
     DELETE FROM session_sums
@@ -145,7 +144,6 @@ class Retention:
         """What there is to do: what it is called, one step of it, and how many of these a run takes at most."""
         keep = self._keep
         yield "wiped", partial(sqlite_wipes.remove_expired, until=now), 1
-        yield "backlog", partial(catch_up, limit=BACKLOG), 2**62  # before any of these rows may leave
         yield "condensed", partial(condense, until=now - MINUTE), MOST_STEPS
         if keep.requests:
             until = now - keep.requests

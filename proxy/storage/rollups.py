@@ -58,10 +58,10 @@ _MORE = ", ".join(f"{name} = {name} + excluded.{name}" for name in SUMS)
 ADD_LABELS = f"""
     INSERT INTO rollup_labels (name)
     SELECT model FROM ledger
-    WHERE id > :after AND id <= :upto AND status BETWEEN 200 AND 299 AND length(model) <= {LONGEST_NAME}
-    UNION SELECT upstream FROM ledger WHERE id > :after AND id <= :upto
-    UNION SELECT source FROM ledger WHERE id > :after AND id <= :upto
-    UNION SELECT plan FROM ledger WHERE id > :after AND id <= :upto
+    WHERE id > :after AND status BETWEEN 200 AND 299 AND length(model) <= {LONGEST_NAME}
+    UNION SELECT upstream FROM ledger WHERE id > :after
+    UNION SELECT source FROM ledger WHERE id > :after
+    UNION SELECT plan FROM ledger WHERE id > :after
     ON CONFLICT DO NOTHING
 """  # noqa: S608 (our own text)
 # A row at a time: an upsert costs less than sorting such wide rows into groups.
@@ -77,14 +77,13 @@ ADD_ROLLUPS = f"""
     CROSS JOIN rollup_labels AS plans ON plans.name = ledger.plan
     CROSS JOIN (SELECT 0 AS own UNION ALL SELECT 1) AS whose
     CROSS JOIN (SELECT 60 AS width UNION ALL SELECT 3600 UNION ALL SELECT 86400) AS widths
-    WHERE ledger.id > :after AND ledger.id <= :upto
-        AND (widths.width = 60 OR ledger.at < (SELECT condensed FROM rollup_progress))
+    WHERE ledger.id > :after AND (widths.width = 60 OR ledger.at < (SELECT condensed FROM rollup_progress))
     ON CONFLICT (width, at, scope_id, model, upstream, source, plan) DO UPDATE SET {_MORE}
 """  # noqa: S608 (our own text)
 ADD_SESSIONS = f"""
     INSERT INTO session_sums (session_id, scope_id, first_at, last_at, {_LISTED})
     SELECT session_id, scope_id, at, at, {", ".join(MEASURES)}
-    FROM ledger NOT INDEXED WHERE id > :after AND id <= :upto
+    FROM ledger NOT INDEXED WHERE id > :after
     ON CONFLICT (session_id) DO UPDATE SET
         first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at), {_MORE}
 """  # noqa: S608 (our own text)
@@ -105,31 +104,16 @@ CONDENSE = f"""
 """  # noqa: S608 (our own text)
 CONDENSED = "UPDATE rollup_progress SET condensed = max(condensed, :until)"
 
-# Rows that were written before there were sums: they are added from the newest to the oldest.
-BACKLOG = "SELECT backlog FROM rollup_progress"
-SET_BACKLOG = "UPDATE rollup_progress SET backlog = :after"
-NAME_SESSIONS = """
-    INSERT INTO sessions (scope_id, name)
-    SELECT scope_id, session FROM ledger NOT INDEXED WHERE id > :after AND id <= :upto ON CONFLICT DO NOTHING
-"""
-KNOW_SESSIONS = """
-    UPDATE ledger SET session_id = (
-        SELECT id FROM sessions WHERE sessions.scope_id = ledger.scope_id AND sessions.name = ledger.session
-    )
-    WHERE id > :after AND id <= :upto
-"""
-
 
 def newest(connection: sqlite3.Connection) -> int:
     """The number of the newest row: what `add_up` is to begin after."""
     return int(connection.execute(NEWEST).fetchone()[0])
 
 
-def add_up(connection: sqlite3.Connection, after: int, upto: int = 2**62) -> None:
-    """Add what rows with these numbers, which exist and were never added, come to."""
-    rows = {"after": after, "upto": upto}
+def add_up(connection: sqlite3.Connection, after: int) -> None:
+    """Add what the rows come to that were written after the row with this number, and were never added."""
     for statement in (ADD_LABELS, ADD_ROLLUPS, ADD_SESSIONS):
-        connection.execute(statement, rows)
+        connection.execute(statement, {"after": after})
 
 
 def condense(connection: sqlite3.Connection, until: float) -> int:
@@ -142,20 +126,6 @@ def condense(connection: sqlite3.Connection, until: float) -> int:
     connection.execute(CONDENSE, {"minute": end - MINUTE})
     connection.execute(CONDENSED, {"until": end})
     return 1
-
-
-def catch_up(connection: sqlite3.Connection, limit: int) -> int:
-    """Add up to `limit` rows that were written before there were sums. How many numbers that were."""
-    (upto,) = connection.execute(BACKLOG).fetchone()
-    if upto == 0:
-        return 0
-    after = max(0, upto - limit)
-    rows = {"after": after, "upto": upto}
-    connection.execute(NAME_SESSIONS, rows)
-    connection.execute(KNOW_SESSIONS, rows)
-    add_up(connection, **rows)
-    connection.execute(SET_BACKLOG, {"after": after})
-    return int(upto - after)
 
 
 def sums_of(row: LedgerRow) -> Sums:

@@ -11,7 +11,6 @@ import pytest
 
 from proxy.config.model import Keep
 from proxy.storage.contents import SqliteContents
-from proxy.storage.ledger_rows import add_rows
 from proxy.storage.retention import SPARE_PAGES, Pace, Retention
 from proxy.storage.sqlite import Database
 from proxy.storage.sqlite_accounts import SqliteAccounts
@@ -212,19 +211,6 @@ async def test_what_fails_is_counted_and_keeps_nothing_else_from_being_done(job:
     done = await job.run(requests="1d")
     assert job.failures == [("retention", "StorageError")]
     assert (done.get("requests"), done["sessions"]) == (None, 1)
-
-
-async def test_a_ledger_from_before_there_were_sums_is_added_up_before_it_leaves(job: Job) -> None:
-    with closing(sqlite3.connect(job.database.path, isolation_level=None)) as connection:
-        connection.execute("BEGIN")
-        add_rows(connection, [row(str(number), float(number)) for number in range(250)])
-        connection.execute("DELETE FROM rollups")
-        connection.execute("DELETE FROM session_sums")
-        connection.execute("UPDATE rollup_progress SET backlog = 250")
-        connection.execute("COMMIT")
-    done = await job.run(requests="1d")
-    assert (done["backlog"], done["requests"]) == (250, 250)
-    assert job.told("SELECT sum(requests) FROM rollups WHERE width = 86400 AND scope_id = 0") == [250]
 
 
 async def test_it_ends_after_its_step_when_it_is_stopped(job: Job) -> None:

@@ -1,7 +1,6 @@
 """Sums are what the ledger and the metrics say. How they are read back: tests/contract/test_accounts.py."""
 
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
@@ -11,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.observe.metrics import Metrics
-from proxy.storage.ledger_rows import COLUMNS, add_rows
-from proxy.storage.migrations import MIGRATIONS, migrate
-from proxy.storage.rollups import MECHANISMS, SUMS, catch_up, condense, sums_of
+from proxy.storage.ledger_rows import add_rows
+from proxy.storage.migrations import migrate
+from proxy.storage.rollups import MECHANISMS, SUMS, condense, sums_of
 from proxy.types import LedgerRow, Sums
 from tests.builders import ledger_row
 
@@ -112,20 +111,6 @@ def test_every_sum_has_a_column_of_its_kind(connection: sqlite3.Connection, tabl
     assert {name: kind for name, kind in columns.items() if name in SUMS} == kinds
 
 
-def everything(connection: sqlite3.Connection) -> dict[str, Counter[tuple[object, ...]]]:
-    names = "coalesce(scopes.name, ''), " + ", ".join(f"labels_{of}.name" for of in DIMENSIONS)
-    joins = " ".join(f"JOIN rollup_labels AS labels_{of} ON labels_{of}.id = {of}" for of in DIMENSIONS)
-    rollups = (
-        f"SELECT width, at, {names}, {', '.join(SUMS)} FROM rollups LEFT JOIN scopes ON scopes.id = scope_id {joins}"
-    )
-    cards = f"""
-        SELECT sessions.name, first_at, last_at, {", ".join(SUMS)}
-        FROM session_sums JOIN sessions ON sessions.id = session_id
-    """
-    return {"rollups": Counter(connection.execute(rollups)), "sessions": Counter(connection.execute(cards))}
-
-
-DIMENSIONS = ("model", "upstream", "source", "plan")
 WRITTEN = [
     ledger_row(
         request_id=f"r{number}", at=1_700_000_000.0 + 1_000 * number, scope=f"{number % 2}/", session=f"s{number % 3}",
@@ -134,38 +119,6 @@ WRITTEN = [
     )
     for number in range(10)
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("limit", [1, 3, 4, 10, 99])
-def test_a_ledger_from_before_there_were_sums_gets_the_same_ones(connection: sqlite3.Connection, limit: int) -> None:
-    add_rows(connection, WRITTEN)
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as old:
-        migrate(old, MIGRATIONS[:6])
-        columns = [name for name in COLUMNS if name != "trail"]
-        read = connection.execute(f"SELECT scope_id, {', '.join(columns)} FROM ledger").fetchall()
-        old.executemany(
-            "INSERT INTO scopes VALUES (?, ?)", connection.execute("SELECT id, name FROM scopes").fetchall()
-        )
-        places = ", ".join("?" * (1 + len(columns)))
-        old.executemany(f"INSERT INTO ledger (scope_id, {', '.join(columns)}) VALUES ({places})", read)
-        migrate(old)
-        late = [replace(WRITTEN[0], request_id="late", session="new"), replace(WRITTEN[3], request_id="late")]
-        add_rows(old, late)  # while it is not done yet
-        done = []
-        while did := catch_up(old, limit):
-            done.append(did)
-        assert sum(done) == 10
-        assert max(done) <= limit
-        add_rows(connection, late)
-        assert everything(old) == everything(connection)
-        sessions = "SELECT count(*) FROM ledger JOIN sessions ON sessions.id = session_id AND sessions.name = session"
-        assert old.execute(sessions).fetchone() == (12,)
-
-
-def test_a_new_ledger_has_nothing_to_catch_up_with(connection: sqlite3.Connection) -> None:
-    assert catch_up(connection, 9) == 0
-    add_rows(connection, WRITTEN)
-    assert catch_up(connection, 9) == 0
 
 
 def test_minutes_are_condensed_one_after_the_other_and_once(connection: sqlite3.Connection) -> None:
