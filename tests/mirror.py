@@ -36,7 +36,7 @@ ELSEWHERE = {
     "reuse/verbs.py": "tables only; tests/reuse/test_effects.py says what they decide",
     "storage/accounts.py": "tests/contract/test_accounts.py and tests/contract/test_contents.py run what is off",
     "storage/memory_accounts.py": "tests/contract/test_accounts.py: one suite over every backend",
-    "storage/schema.py": "SQL only; tests/storage/test_migrations.py and tests/contract run it",
+    "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_migrations.py and tests/contract run it",
     "types/account.py": _DATA,
     "types/answer.py": _DATA,
     "types/base.py": _DATA,

@@ -22,9 +22,9 @@ from proxy.stages.record import Recorder
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
 from proxy.storage.recollection import ArchiveChanges, ArchiveOff, FactsOff, StatesOff
+from proxy.storage.sqlite.facts import MemoryFacts
 from proxy.storage.wipes import MemoryWipes
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer

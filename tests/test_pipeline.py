@@ -21,11 +21,11 @@ from proxy.services import Services, build
 from proxy.stages.exact import Flights
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import KnownPrefix
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.links import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.recollection import ArchiveChanges
-from proxy.storage.states import MemoryStates
+from proxy.storage.sqlite.facts import MemoryFacts
+from proxy.storage.sqlite.states import MemoryStates
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations
 from proxy.types import Headers, Incoming, StoredAnswer

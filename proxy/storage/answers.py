@@ -19,7 +19,7 @@ import diskcache
 import msgspec
 
 from proxy.storage.base import AnswersUnavailable
-from proxy.storage.memory import Entry, Shelf
+from proxy.storage.links import Entry, Shelf
 from proxy.storage.secret import private_file, private_folder
 from proxy.types import StoredAnswer
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.storage.base import PAGE
-from proxy.storage.memory import Key
+from proxy.storage.links import Key
 from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.reuse import packed, unpacked
 from proxy.types import ArchivedTurn, Vector

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from proxy.storage.accounts import LONGEST_NAME, OTHER, Dimension, Width
 from proxy.storage.archive import MemoryArchive
-from proxy.storage.memory import MemoryLedger
-from proxy.storage.rollups import SUMS, sums_of
-from proxy.storage.sqlite_accounts import BEGINNING
+from proxy.storage.links import MemoryLedger
+from proxy.storage.sqlite.accounts import BEGINNING
+from proxy.storage.sqlite.rollups import SUMS, sums_of
 from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
 
 T = TypeVar("T")

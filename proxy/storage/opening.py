@@ -25,9 +25,7 @@ from proxy.storage.base import (
     SessionStore,
     StorageError,
 )
-from proxy.storage.contents import ContentLimits, MemoryContents, SqliteContents
-from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.links import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.memory_accounts import MemoryAccounts
 from proxy.storage.recollection import (
     Archive,
@@ -39,15 +37,19 @@ from proxy.storage.recollection import (
     WipesOff,
     WipeStore,
 )
-from proxy.storage.retention import OnFailure, Retention
 from proxy.storage.reuse import MemoryReuse
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
-from proxy.storage.sqlite import Database, Observed
-from proxy.storage.sqlite_accounts import SqliteAccounts
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_reuse import SqliteReuse
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import ContentLimits, MemoryContents, SqliteContents
+from proxy.storage.sqlite.database import Database, Observed
+from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.retention import OnFailure, Retention
+from proxy.storage.sqlite.reuse import SqliteReuse
+from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.sqlite.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.wipes import MemoryWipes
 from proxy.tasks import Tasks
 
@@ -187,8 +189,8 @@ async def open_storage(
         retention = Retention(database.writer, keep, tasks, keeps_contents=keeps_contents, on_failure=on_failure)
         retention.start()
     return Storage(
-        sessions=database.sessions if database else SessionsOff(),
-        ledger=database.ledger if database else LedgerOff(),
+        sessions=SqliteSessions(database) if database else SessionsOff(),
+        ledger=SqliteLedger(database) if database else LedgerOff(),
         answers=cache or AnswersOff(),
         reuse=SqliteReuse(database, log_rows) if database else ReuseOff(),
         facts=SqliteFacts(database) if database and keeps_facts else FactsOff(),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.storage.archive import MemoryArchive, links_of
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.recollection import Wiped
+from proxy.storage.sqlite.facts import MemoryFacts
 from proxy.types import ArchivedTurn, Fact
 
 

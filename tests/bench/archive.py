@@ -32,8 +32,8 @@ from proxy.storage.base import PAGE
 from proxy.storage.library import Library
 from proxy.storage.recollection import FactsOff, StatesOff
 from proxy.storage.shelf import Shelf
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector

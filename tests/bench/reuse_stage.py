@@ -19,7 +19,7 @@ from proxy.reuse.question import Question, analyse
 from proxy.reuse.verdict import Verdict, judge
 from proxy.reuse.words import warm
 from proxy.stages.intent import Intent
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.links import MemoryAnswers
 from proxy.storage.partitions import Partitions
 from proxy.storage.reuse import MemoryReuse
 from proxy.tasks import Tasks

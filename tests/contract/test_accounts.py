@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from proxy.storage.accounts import LONGEST_NAME, Accounts, AccountsOff, Dimension, Width
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import Ledger
-from proxy.storage.memory import MemoryLedger
+from proxy.storage.links import MemoryLedger
 from proxy.storage.memory_accounts import MemoryAccounts
 from proxy.storage.recollection import Archive
-from proxy.storage.rollups import condense, sums_of
-from proxy.storage.shares import DELETIONS
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_accounts import SqliteAccounts
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.writer import Write
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.rollups import condense, sums_of
+from proxy.storage.sqlite.shares import DELETIONS
+from proxy.storage.sqlite.writer import Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
 from tests.builders import ledger_row
@@ -63,7 +64,7 @@ async def memory(folder: Path) -> AsyncIterator[Kept]:
 async def sqlite(folder: Path) -> AsyncIterator[Kept]:
     database = Database(folder / "olvido.sqlite3", Tasks())
     try:
-        yield Kept(SqliteAccounts(database), database.ledger, SqliteArchive(database, DAY), database)
+        yield Kept(SqliteAccounts(database), SqliteLedger(database), SqliteArchive(database, DAY), database)
     finally:
         await database.close()
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxy.storage.answers import DiskAnswers
 from proxy.storage.base import AnswerCache, AnswersOff
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.links import MemoryAnswers
 from proxy.types import StoredAnswer
 
 MAX_BYTES = 512 * 1024

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.recollection import Archive
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance, Vector
 

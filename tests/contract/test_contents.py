@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from proxy.storage.accounts import ContentsOff, ContentStore
-from proxy.storage.contents import ContentLimits, MemoryContents, SqliteContents
-from proxy.storage.sqlite import Database
+from proxy.storage.sqlite.contents import ContentLimits, MemoryContents, SqliteContents
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.types import Contents
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.recollection import FactStore
-from proxy.storage.sqlite import Database
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
 from proxy.tasks import Tasks
 from proxy.types import Fact
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.base import Ledger, LedgerOff
-from proxy.storage.memory import MemoryLedger
-from proxy.storage.sqlite import Database
+from proxy.storage.links import MemoryLedger
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
 
@@ -72,7 +73,7 @@ async def memory(folder: Path) -> AsyncIterator[Ledger]:
 async def sqlite(folder: Path) -> AsyncIterator[Ledger]:
     database = Database(folder / "olvido.sqlite3", Tasks())
     try:
-        yield database.ledger
+        yield SqliteLedger(database)
     finally:
         await database.close()
 

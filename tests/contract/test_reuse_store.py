@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from proxy.storage.base import ReuseOff, ReuseStore
 from proxy.storage.reuse import MemoryReuse
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_reuse import SqliteReuse
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import ReuseDecision, ReuseEntry
 

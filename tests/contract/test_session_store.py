@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.base import KnownPrefix, SessionsOff, SessionStore
-from proxy.storage.memory import MemorySessions
-from proxy.storage.sqlite import Database
+from proxy.storage.links import MemorySessions
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks
 
 Backend = Callable[[Path], AbstractAsyncContextManager[SessionStore]]
@@ -37,7 +38,7 @@ async def memory(folder: Path) -> AsyncIterator[SessionStore]:
 async def sqlite(folder: Path) -> AsyncIterator[SessionStore]:
     database = Database(folder / "olvido.sqlite3", Tasks())
     try:
-        yield database.sessions
+        yield SqliteSessions(database)
     finally:
         await database.close()
 
@@ -46,28 +47,28 @@ async def sqlite(folder: Path) -> AsyncIterator[SessionStore]:
 class OnDisk:
     """A database that has nothing in memory when it is asked, so that the answer comes from SQL."""
 
-    database: Database
+    sessions: SqliteSessions
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         await self.flush()
-        self.database.sessions.distrust()
-        return await self.database.sessions.longest_prefix(scope, chain)
+        self.sessions.distrust()
+        return await self.sessions.longest_prefix(scope, chain)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
-        self.database.sessions.remember(scope, session, chain, start, at)
+        self.sessions.remember(scope, session, chain, start, at)
 
     async def flush(self) -> None:
-        await self.database.sessions.flush()
+        await self.sessions.flush()
 
     async def close(self) -> None:
-        await self.database.sessions.close()
+        await self.sessions.close()
 
 
 @asynccontextmanager
 async def sqlite_on_disk(folder: Path) -> AsyncIterator[SessionStore]:
     database = Database(folder / "olvido.sqlite3", Tasks())
     try:
-        yield OnDisk(database)
+        yield OnDisk(SqliteSessions(database))
     finally:
         await database.close()
 

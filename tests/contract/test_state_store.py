@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.recollection import STATE_SECONDS, StateStore
-from proxy.storage.sqlite import Database
-from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.states import MemoryStates, SqliteStates
 from proxy.tasks import Tasks
 
 Backend = Callable[[Path], AbstractAsyncContextManager[StateStore]]

@@ -13,11 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.recollection import Archive, ArchiveOff, FactsOff, FactStore, Wiped, WipesOff, WipeStore
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_wipes import SqliteWipes
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.wipes import MemoryWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance

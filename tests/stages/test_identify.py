@@ -20,7 +20,7 @@ from proxy.stages.identify import (
 )
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore
-from proxy.storage.memory import MemorySessions
+from proxy.storage.links import MemorySessions
 from proxy.types import Directives, Headers, Identity, SessionSource
 from proxy.wire import turns
 from tests.builders import (

@@ -17,7 +17,7 @@ from proxy.embed.base import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.reuse.feedback import ANOMALOUS, SECOND_THOUGHT
 from proxy.stages.intent import Intent
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.links import MemoryAnswers
 from proxy.storage.partitions import Partitions
 from proxy.storage.reuse import MemoryReuse
 from proxy.tasks import Tasks

@@ -8,7 +8,7 @@ import pytest
 
 from proxy.memory.state import unpack
 from proxy.stages.keep import Keeper
-from proxy.storage.contents import ContentLimits, MemoryContents
+from proxy.storage.sqlite.contents import ContentLimits, MemoryContents
 from proxy.types import Contents, Directives, Passage, PathState, Plan, ReuseMiss
 from tests.builders import assistant, chat, identity, incoming, messages, user
 

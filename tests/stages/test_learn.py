@@ -17,9 +17,9 @@ from proxy.observe.metrics import Metrics
 from proxy.stages import learn, reading
 from proxy.stages.learn import QUEUED_AT_ONCE, Learner
 from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
-from proxy.storage.states import MemoryStates
+from proxy.storage.sqlite.facts import MemoryFacts
+from proxy.storage.sqlite.states import MemoryStates
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Statement, Vector
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user

@@ -10,7 +10,7 @@ import pytest
 from proxy.stages.obey import ordered
 from proxy.stages.plan import Planner
 from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
+from proxy.storage.sqlite.facts import MemoryFacts
 from proxy.types import Fact
 from tests.builders import NOW, Said, assistant, body, calling, chat, identity, result, system, user
 from tests.proxied import Sessions, Upstream, answered, ask, in_front_of, run_upstream, serving, total

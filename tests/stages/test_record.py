@@ -22,10 +22,10 @@ from proxy.stages.obey import Obedience
 from proxy.stages.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answered import AnsweredScopes, nothing_on_record
 from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
-from proxy.storage.states import MemoryStates
+from proxy.storage.links import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.sqlite.facts import MemoryFacts
+from proxy.storage.sqlite.states import MemoryStates
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, RoughCounter
 from proxy.types import (

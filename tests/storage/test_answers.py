@@ -16,7 +16,7 @@ import pytest
 
 from proxy.storage.answers import TRUST_SECONDS, DiskAnswers
 from proxy.storage.base import AnswersUnavailable
-from proxy.storage.memory import Entry
+from proxy.storage.links import Entry
 from proxy.tasks import Tasks
 from proxy.types import StoredAnswer
 

@@ -15,16 +15,16 @@ import pytest
 from proxy.memory.state import pack
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import StorageError
-from proxy.storage.contents import ContentLimits, MemoryContents
-from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.library import STEPS_BACK, Library
 from proxy.storage.orders import Order
 from proxy.storage.recollection import ArchiveChanges, FactsOff
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.states import MemoryStates, SqliteStates
-from proxy.storage.writer import WriterLimits
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import ContentLimits, MemoryContents
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
+from proxy.storage.sqlite.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Contents, Fact, Fold, Forgetting, PathState
 from tests.memory.indexed import link, turn

@@ -9,13 +9,13 @@ import pytest
 
 from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import AnswersOff, LedgerOff, ReuseOff, SecretUnsafe, SessionsOff
-from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
+from proxy.storage.links import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.opening import ANSWERS, DATABASE, open_storage
 from proxy.storage.recollection import ArchiveOff, FactsOff, StatesOff
 from proxy.storage.reuse import MemoryReuse
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
+from proxy.storage.sqlite.states import MemoryStates, SqliteStates
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, Fact, ReuseDecision
 from tests.builders import NOW, config, ledger_row, stored

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from proxy.storage.base import ReuseChanges, ReuseStore
 from proxy.storage.partitions import PARTITION_OVERHEAD, Partitions
 from proxy.storage.reuse import MemoryReuse
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_reuse import SqliteReuse
-from proxy.storage.writer import WriterLimits
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.reuse import SqliteReuse
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Candidate, ReuseEntry, Vector
 from tests.builders import Executor

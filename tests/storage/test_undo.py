@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.recollection import FactsOff, FactStore, Wiped, WipesOff, WipeStore
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_wipes import SqliteWipes
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.undo import undo
 from proxy.storage.wipes import MemoryWipes
 from proxy.tasks import Tasks

@@ -1,7 +1,7 @@
 """What was put aside in this process; the rest is tests/contract/test_wipe_store.py."""
 
 from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
+from proxy.storage.sqlite.facts import MemoryFacts
 from proxy.storage.wipes import MemoryWipes
 from tests.memory.indexed import link, turn
 from tests.memory.told import fact
