@@ -1,10 +1,7 @@
-from dataclasses import replace
-
 import pytest
 
 from proxy.storage.base import KnownPrefix
-from proxy.storage.links import Link, MemoryAnswers, MemoryLedger, MemorySessions, Pending, Recent, Shelf
-from proxy.types import UNANSWERED, LedgerRow, StoredAnswer
+from proxy.storage.links import Link, Pending, Recent
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 
@@ -77,50 +74,3 @@ def test_the_links_used_last_are_kept() -> None:
     assert recent.find("a/", [A])
     recent.add(("a/", C), Link((("u", 1),)))
     assert [bool(recent.find("a/", [link])) for link in (A, B, C)] == [True, False, True]
-
-
-async def test_sessions_keep_the_links_used_last() -> None:
-    sessions = MemorySessions(max_links=2)
-    sessions.remember("a/", "s", [A], 0, 1.0)
-    sessions.remember("a/", "t", [B], 0, 2.0)
-    assert await sessions.longest_prefix("a/", [A])
-    sessions.remember("a/", "u", [C], 0, 3.0)
-    assert [bool(await sessions.longest_prefix("a/", [link])) for link in (A, B, C)] == [True, False, True]
-
-
-async def test_the_ledger_keeps_the_rows_appended_last(row: LedgerRow) -> None:
-    ledger = MemoryLedger(max_rows=2)
-    for number in range(4):
-        ledger.append(replace(row, request_id=str(number), at=float(number)))
-    assert [found.request_id for found in await ledger.recent(row.scope)] == ["3", "2"]
-
-
-def test_a_shelf_counts_what_it_holds() -> None:
-    shelf: Shelf[str] = Shelf(max_bytes=10)
-    shelf.put("a", "old", 6)
-    shelf.put("a", "new", 4)  # replacing gives the old room back
-    shelf.put("b", "b", 6)
-    assert (shelf.get("a"), shelf.get("b")) == ("new", "b")
-    shelf.put("c", "c", 1)
-    assert (shelf.get("a"), shelf.get("b"), shelf.get("c")) == (None, "b", "c")
-    assert (shelf.pop("b"), shelf.pop("b")) == ("b", None)
-    shelf.put("d", "d", 9)
-    assert (shelf.get("c"), shelf.get("d")) == ("c", "d")
-
-
-async def test_empty_answers_fill_the_cache_too() -> None:
-    answers = MemoryAnswers(max_bytes=10_000)
-    empty = StoredAnswer(b"", 0.0, "u", "m", streamed=False)
-    for number in range(1000):
-        await answers.put("a/", str(number), empty, ttl=60)
-    assert await answers.get("a/", "0", now=1) is None
-    assert await answers.get("a/", "999", now=1) == empty
-
-
-async def test_requests_that_nobody_answered_take_a_tenth_of_the_ledger_at_most(row: LedgerRow) -> None:
-    ledger = MemoryLedger(max_rows=20)
-    ledger.append(row)
-    for number in range(50):
-        ledger.append(replace(row, scope=UNANSWERED, request_id=f"r{number}"))
-    assert await ledger.recent(row.scope) == [row]
-    assert [each.request_id for each in await ledger.recent(UNANSWERED)] == ["r49", "r48"]

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from proxy.storage.archive import links_of, packed_rows, unpacked_rows
 from proxy.storage.base import PAGE
-from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.recollection import ArchiveChanges, links_of
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.scoped import Apply, ScopedWrites
 from proxy.storage.sqlite.shares import TURNS
 from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID
+from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PRUNED = 500  # turns that leave at a time
@@ -149,6 +149,8 @@ class SqliteArchive:
         self._writes = ScopedWrites(database.writer, TURNS, _apply)
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        if not self._database.keeps:
+            return
         rows = 1 + len(turn.messages) // PAGE_BYTES
         self._writes.put(scope, _Added(scope, turn, packed_rows(vectors)), rows)
 

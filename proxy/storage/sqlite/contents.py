@@ -5,7 +5,6 @@ import functools
 import itertools
 import sqlite3
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,47 +70,6 @@ class ContentLimits:
         return now - self.seconds if self.seconds else 0.0
 
 
-class MemoryContents:
-    def __init__(self, limits: ContentLimits | None = None, clock: Callable[[], float] = time.time) -> None:
-        self._limits = limits or ContentLimits()
-        self._clock = clock
-        self._size = 0
-        self._kept: OrderedDict[tuple[str, str], Contents] = OrderedDict()
-
-    def put(self, contents: Contents) -> None:
-        key = (contents.scope, contents.request_id)
-        if contents.size > self._limits.entry_bytes or key in self._kept:
-            return
-        self._kept[key] = contents
-        self._size += contents.size
-        since = self._limits.since(self._clock())
-        while self._kept:
-            oldest = next(iter(self._kept.values()))
-            if self._size <= self._limits.bytes and oldest.at > since:
-                break
-            self._remove((oldest.scope, oldest.request_id))
-
-    async def get(self, scope: str, request_id: str) -> Contents | None:
-        found = self._kept.get((scope, request_id))
-        return found if found and found.at > self._limits.since(self._clock()) else None
-
-    async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
-        since = self._limits.since(self._clock())
-        newest_first = (
-            each
-            for each in reversed(self._kept.values())
-            if each.at > since and scope in (None, each.scope) and session in (None, each.session)
-        )
-        return list(itertools.islice(newest_first, max(0, limit)))[::-1]
-
-    def forget(self, scope: str) -> None:
-        for key in [key for key in self._kept if key[0] == scope]:
-            self._remove(key)
-
-    def _remove(self, key: tuple[str, str]) -> None:
-        self._size -= self._kept.pop(key).size
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Put:
     contents: Contents
@@ -122,13 +80,14 @@ class SqliteContents:
     def __init__(
         self, database: Database, limits: ContentLimits | None = None, clock: Callable[[], float] = time.time
     ) -> None:
+        self.keeps = database.keeps
         self._database = database
         self._limits = limits or ContentLimits()
         self._clock = clock
         self._writes = ScopedWrites(database.writer, CONTENTS, _apply)
 
     def put(self, contents: Contents) -> None:
-        if contents.size <= self._limits.entry_bytes:
+        if self.keeps and contents.size <= self._limits.entry_bytes:
             rows = 1 + contents.size // PAGE_BYTES
             self._writes.put(contents.scope, _Put(contents, self._limits.bytes), rows)
 
@@ -159,7 +118,7 @@ def _apply(connection: sqlite3.Connection, changes: Sequence[_Put | str]) -> Non
         if kind is str:
             for scope in run:
                 gone = sum(size for (size,) in connection.execute(FORGET, {"scope": scope}).fetchall())
-                _resize(connection, -gone)
+                resize(connection, -gone)
         else:
             _put(connection, [each for each in run if isinstance(each, _Put)])
 
@@ -171,7 +130,7 @@ def _put(connection: sqlite3.Connection, puts: Sequence[_Put]) -> None:
     (before,) = connection.execute(NEWEST).fetchone()
     connection.executemany(PUT, [_row(each.contents) for each in puts])
     (added,) = connection.execute(ADDED, {"before": before}).fetchone()
-    kept, most = _resize(connection, added), puts[-1].most
+    kept, most = resize(connection, added), puts[-1].most
     if kept > most:
         # Not all at once, if the limit was lowered since.
         _make_room(connection, min(kept - most, added + MOST_GONE))
@@ -184,7 +143,7 @@ def _make_room(connection: sqlite3.Connection, wanted: int) -> None:
         if gone >= wanted:
             break
     connection.execute(LEAVE, {"last": last})
-    _resize(connection, -gone)
+    resize(connection, -gone)
 
 
 def remove_expired(connection: sqlite3.Connection, until: float, limit: int) -> int:
@@ -198,12 +157,12 @@ def remove_expired(connection: sqlite3.Connection, until: float, limit: int) -> 
             gone += size
     if numbers:
         connection.executemany(DELETE, numbers)
-        _resize(connection, -gone)
+        resize(connection, -gone)
     return len(numbers)
 
 
-def _resize(connection: sqlite3.Connection, more: int) -> int:
-    """What is kept then, in bytes."""
+def resize(connection: sqlite3.Connection, more: int) -> int:
+    """What is kept, in bytes, after so many more."""
     ((kept,),) = connection.execute(RESIZE, {"more": more}).fetchall()
     return int(kept)
 

@@ -1,5 +1,5 @@
-"""One SQLite file and what is open on it: WAL, one writer, reads in threads of their own. Several processes may share
-the file. What is kept in it is the stores' business."""
+"""One SQLite database and what is open on it: a file (WAL, one writer, reads in threads of their own, several processes
+may share it), memory, or nothing. What is kept in it is the stores' business."""
 
 import asyncio
 import functools
@@ -15,7 +15,8 @@ from typing import TypeVar
 from proxy.storage.base import StorageError
 from proxy.storage.secret import private_file, private_folder
 from proxy.storage.sqlite.migrations import drop_vectors_of_others, migrate, storage_errors
-from proxy.storage.sqlite.writer import Writer, WriterLimits
+from proxy.storage.sqlite.shares import Kind
+from proxy.storage.sqlite.writer import Write, Writer, WriterLimits
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -23,19 +24,26 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Observed = Callable[[str, float], object]  # "read" or "write", and how many seconds it took; called in any thread
 
+MEMORY = Path(":memory:")  # as SQLite calls it
 READERS = 2
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
-
 
 HAS_SCOPE = "SELECT 1 FROM scopes WHERE name = ?"
 
 
 class Database:
-    """One file and everything that is open on it, which the stores share; whoever opened it closes it."""
+    """A file, or the memory of this process, and everything that is open on it, which the stores share; whoever opened
+    it closes it.
+
+    A file has a connection that writes and some that read. Memory has one connection, in the writer's thread: so what
+    a read sees is a whole number of batches there as well.
+    """
+
+    keeps = True  # is what is put there when it is read?
 
     def __init__(
         self,
-        path: Path,
+        path: Path | None,
         tasks: Tasks,
         limits: WriterLimits | None = None,
         *,
@@ -43,10 +51,11 @@ class Database:
         embedding: str = "",
         observed: Observed = lambda _operation, _seconds: None,
     ) -> None:
-        self.path = path
+        self.is_on_disk = path is not None
+        self.path = path or MEMORY
         self._observed = observed
         self._lock_seconds = lock_seconds
-        with storage_errors(path):
+        with storage_errors(self.path):
             connection = _open(path, lock_seconds)
             if embedding:
                 drop_vectors_of_others(connection, embedding)
@@ -55,19 +64,15 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
         self._distrusting: list[Callable[[], object]] = []
-        self.writer = Writer(
-            connection,
-            tasks,
-            limits,
-            on_foreign_write=self._distrust,
-            observed=functools.partial(observed, "write"),
-        )
+        self.writer = self._writing(connection, tasks, limits)
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `query` in a reader's thread. Raises `StorageError`."""
+        """Run `query` in a thread. Raises `StorageError`."""
         if self._closed:
             raise StorageError(f"{self.path} is closed")
         with storage_errors(self.path):
+            if not self.is_on_disk:
+                return await self.writer.read(functools.partial(self._query, query))
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
 
     def when_others_write(self, distrust: Callable[[], object]) -> None:
@@ -88,12 +93,23 @@ class Database:
         for connection in self._readers:
             connection.close()
 
+    def _writing(self, connection: sqlite3.Connection, tasks: Tasks, limits: WriterLimits | None) -> Writer:
+        return Writer(
+            connection,
+            tasks,
+            limits,
+            on_foreign_write=self._distrust,
+            observed=functools.partial(self._observed, "write"),
+        )
+
     def _distrust(self) -> None:
         for distrust in self._distrusting:
             distrust()
 
-    def _query(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+    def _query(self, query: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection | None = None) -> T:
+        """On this connection, or on the thread's own."""
+        if connection is None:
+            connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = _connect(self.path, self._lock_seconds)
             connection.execute("PRAGMA query_only = ON")
@@ -105,14 +121,38 @@ class Database:
             self._observed("read", time.perf_counter() - started)
 
 
-def _open(path: Path, lock_seconds: float) -> sqlite3.Connection:
-    private_folder(path.parent)
-    private_file(path)
-    connection = _connect(path, lock_seconds)
+class NoDatabase(Database):
+    """Keeps nothing: what is put is dropped, and not counted as lost; reads find empty tables, at once."""
+
+    keeps = False
+
+    def __init__(self) -> None:
+        super().__init__(None, Tasks())
+
+    def _writing(self, connection: sqlite3.Connection, tasks: Tasks, limits: WriterLimits | None) -> Writer:
+        return _Discarding(connection, tasks, limits)
+
+
+class _Discarding(Writer):
+    def put(self, write: Write) -> bool:  # noqa: ARG002 (a Writer)
+        return False
+
+    def drop(self, kind: Kind, rows: int) -> None: ...
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        return query(self._connection)
+
+
+def _open(path: Path | None, lock_seconds: float) -> sqlite3.Connection:
+    if path is not None:
+        private_folder(path.parent)
+        private_file(path)
+    connection = _connect(path or MEMORY, lock_seconds)
     try:
         # Only a file with nothing in it takes this: from now on freed pages can be given back in small steps.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        _use_wal(connection, lock_seconds)
+        if path is not None:
+            _use_wal(connection, lock_seconds)
         migrate(connection)
     except BaseException:
         connection.close()

@@ -4,7 +4,6 @@ import functools
 import itertools
 import operator
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -43,64 +42,6 @@ SCOPES = """
 """
 
 
-class MemoryFacts:
-    """Keeps `max_facts` at most; the oldest of the scope that changed least recently leave."""
-
-    keeps = True
-
-    def __init__(self, max_facts: int = 100_000) -> None:
-        self._max_facts = max_facts
-        self._facts: OrderedDict[str, dict[str, Fact]] = OrderedDict()
-        self._count = 0
-
-    def put(self, scope: str, facts: Sequence[Fact]) -> None:
-        here = self._facts.setdefault(scope, {})
-        self._facts.move_to_end(scope)
-        self._count -= len(here)
-        here.update((fact.id, fact) for fact in facts)
-        self._count += len(here)
-        while self._count > self._max_facts:
-            longest_ago, theirs = next(iter(self._facts.items()))
-            self._remove(longest_ago, next(iter(theirs)))
-        self._drop_if_empty(scope)
-
-    def forget(self, scope: str, ids: Sequence[str]) -> None:
-        for fact_id in ids:
-            self._remove(scope, fact_id)
-
-    def take_out(self, scope: str, until: float) -> list[Fact]:
-        """Facts that are as old as that, which are here no longer."""
-        found = [fact for fact in self._facts.get(scope, {}).values() if fact.created_at <= until]
-        self.forget(scope, [fact.id for fact in found])
-        return found
-
-    def put_back(self, scope: str, facts: Sequence[Fact]) -> None:
-        """As they were taken out, if they have not come again."""
-        here = self._facts.get(scope, {})
-        self.put(scope, [fact for fact in facts if fact.id not in here])
-
-    async def all(self, scope: str) -> list[Fact]:
-        return sorted(self._facts.get(scope, {}).values(), key=operator.attrgetter("created_at"))
-
-    async def find(self, fact_id: str) -> tuple[str, Fact] | None:
-        return next(((scope, facts[fact_id]) for scope, facts in self._facts.items() if fact_id in facts), None)
-
-    async def scopes(self) -> list[str]:
-        return sorted(self._facts)
-
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
-
-    def _remove(self, scope: str, fact_id: str) -> None:
-        if self._facts.get(scope, {}).pop(fact_id, None) is not None:
-            self._count -= 1
-            self._drop_if_empty(scope)
-
-    def _drop_if_empty(self, scope: str) -> None:
-        if not self._facts.get(scope, True):
-            del self._facts[scope]
-
-
 @dataclass(frozen=True, slots=True)
 class _Change:
     statement: str
@@ -109,9 +50,8 @@ class _Change:
 
 
 class SqliteFacts:
-    keeps = True
-
     def __init__(self, database: Database) -> None:
+        self.keeps = database.keeps
         self._database = database
         self._writes = ScopedWrites(database.writer, FACTS, _apply)
 

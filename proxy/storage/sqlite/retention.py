@@ -1,5 +1,5 @@
 """In the background: adds minutes to their hours and days, lets go of what was kept long enough, gives the disk back
-what has become free.
+what has become free. Where all is in memory, the oldest leaves when it takes too much of that.
 
 All of it is done in small steps through the one writer, between its batches, so that nothing waits for long. A step
 does what it finds to do: several processes may work at the same file, and one that is ended loses nothing.
@@ -15,7 +15,7 @@ from functools import partial
 
 from proxy.config.model import Keep
 from proxy.storage.base import StorageError
-from proxy.storage.sqlite import wipes
+from proxy.storage.sqlite import memory_limit, wipes
 from proxy.storage.sqlite.contents import remove_expired
 from proxy.storage.sqlite.rollups import MINUTE, condense
 from proxy.storage.sqlite.shares import DELETIONS
@@ -71,6 +71,9 @@ class Pace:
     links: int = 1_000  # that are looked through in a step
 
 
+IN_MEMORY = Pace(every=10.0)  # what is too much would be there as long
+
+
 @dataclass(slots=True, eq=False)
 class _Taken:
     """A step that is queued, and what it did; None if it was dropped."""
@@ -90,6 +93,7 @@ class Retention:
         on_failure: OnFailure,
         clock: Callable[[], float] = time.time,
         pace: Pace | None = None,
+        most_bytes: int | None = None,
     ) -> None:
         self._writer = writer
         self._keep = keep
@@ -98,6 +102,7 @@ class Retention:
         self._on_failure = on_failure
         self._clock = clock
         self._pace = pace or Pace()
+        self._most_bytes = most_bytes  # of everything; None: as much as the disk holds
         self._swept: tuple[int, bytes] = (0, b"")  # how far the links were looked through
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
@@ -158,6 +163,8 @@ class Retention:
         if keep.links:
             for _ in range(SWEEPS):
                 yield "links", partial(self._sweep, until=now - keep.links), 1
+        if self._most_bytes is not None:
+            yield "oldest", partial(memory_limit.keep_within, most_bytes=self._most_bytes), MOST_STEPS
         if keep.vacuum:
             yield "pages", give_back, MOST_STEPS
         yield "log", _nothing, 1

@@ -57,14 +57,15 @@ _SESSIONS = (
     )
     """,
     # One row a link, with the two sessions that went through it last: the link of a system prompt belongs to every
-    # conversation of its scope, and a row for each would make looking it up ever slower.
+    # conversation of its scope, and a row for each would make looking it up ever slower. They are not declared as
+    # references: a session that leaves would be looked for in every link.
     """
     CREATE TABLE links (
         scope_id INTEGER NOT NULL REFERENCES scopes,
         link BLOB NOT NULL,
-        session_id INTEGER NOT NULL REFERENCES sessions,
+        session_id INTEGER NOT NULL,
         at REAL NOT NULL,
-        other_session_id INTEGER REFERENCES sessions,
+        other_session_id INTEGER,
         other_at REAL,
         went_on INTEGER NOT NULL,
         PRIMARY KEY (scope_id, link)

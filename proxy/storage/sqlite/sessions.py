@@ -87,7 +87,7 @@ class SqliteSessions:
         self._looked_up: OrderedDict[Key, int] = OrderedDict()  # last link of a chain → how much of it was known
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
-        if not chain:
+        if not chain or not self._database.keeps:
             return None
         if (known := self._recent.find(scope, chain)) is not None:
             self._found((scope, chain[-1]), known.length)
@@ -110,7 +110,7 @@ class SqliteSessions:
         return link.as_prefix(length)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
-        if start >= len(chain):
+        if start >= len(chain) or not self._database.keeps:
             return
         if (first := len(chain) - MOST_LINKS) > start:
             self._database.writer.drop(CUT_LINKS, first - start)

@@ -4,7 +4,6 @@ batch interval finds its state among what is queued."""
 import functools
 import itertools
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,46 +68,6 @@ class _State:
     link: bytes
     at: float
     state: bytes
-
-
-class MemoryStates:
-    """Keeps the `max_states` states that were put last."""
-
-    def __init__(self, max_states: int = 10_000) -> None:
-        self._max_states = max_states
-        self._states: OrderedDict[Key, _State] = OrderedDict()
-        self._sessions: dict[tuple[str, str], list[_State]] = {}
-
-    def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
-        self._remove((scope, link))
-        stored = self._states[scope, link] = _State(scope, session, link, at, state)
-        of_session = self._sessions.setdefault((scope, session), [])
-        of_session.append(stored)
-        if len(of_session) > STATES_PER_SESSION:
-            oldest = min(of_session, key=lambda each: each.at)
-            self._remove((scope, oldest.link))
-        while self._states:
-            first = next(iter(self._states.values()))
-            if len(self._states) <= self._max_states and at - first.at < STATE_SECONDS:
-                break
-            self._remove((first.scope, first.link))
-
-    def forget(self, scope: str) -> None:
-        for key in [key for key in self._states if key[0] == scope]:
-            self._remove(key)
-
-    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
-        return next(((link, found.state) for link in links if (found := self._states.get((scope, link)))), None)
-
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
-
-    def _remove(self, key: Key) -> None:
-        if (known := self._states.pop(key, None)) is not None:
-            of_session = self._sessions[known.scope, known.session]
-            of_session.remove(known)
-            if not of_session:
-                del self._sessions[known.scope, known.session]
 
 
 class SqliteStates:

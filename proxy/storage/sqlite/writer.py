@@ -17,10 +17,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from proxy.storage.sqlite.shares import Kind, Shares
 from proxy.tasks import Tasks
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -137,6 +139,10 @@ class Writer:
         if self.failing is None:
             self._start()
         return True
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `query` on this connection, between two batches: for a database that has no other."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, query, self._connection)
 
     def drop(self, kind: Kind, rows: int) -> None:
         """Count rows that are not written."""

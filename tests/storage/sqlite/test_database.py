@@ -1,9 +1,11 @@
 import hashlib
+import os
 import signal
 import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -15,10 +17,10 @@ import pytest
 
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, KnownPrefix, StorageError
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
 from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
@@ -117,6 +119,42 @@ async def test_closing_writes_what_is_queued_and_lets_go_of_the_file(database: D
     assert list(modes(database.path.parent)) == ["olvido.sqlite3"]
     with closing(sqlite3.connect(database.path)) as other:
         assert other.execute("SELECT request_id FROM ledger").fetchall() == [("r1",)]
+
+
+async def test_in_memory_there_is_no_file_and_a_read_sees_whole_batches(
+    row: LedgerRow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tasks = Tasks()
+    database = Database(None, tasks, LAZY)
+    ledger = SqliteLedger(database)
+    for number in range(3):
+        ledger.append(replace(row, request_id=str(number)))
+    assert (await ledger.recent(row.scope), database.writer.depth) == ([], 3)
+    await ledger.flush()
+    assert len(await ledger.recent(row.scope)) == 3
+    await database.close()
+    await tasks.drain(5)
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("storage")] == []
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 (of a folder of our own, at once)
+    with pytest.raises(StorageError, match="closed"):
+        await ledger.recent(row.scope)
+
+
+async def test_where_nothing_is_kept_what_is_put_is_neither_found_nor_counted_as_lost(row: LedgerRow) -> None:
+    database = NoDatabase()
+    threads = set(threading.enumerate())
+    ledger, sessions = SqliteLedger(database), SqliteSessions(database)
+    ledger.append(row)
+    sessions.remember("a/", "s", chain_of("hi"), 0, 1.0)
+    sessions.remember("a/", "s", chain_of(*range(MOST_LINKS + 9)), 0, 1.0)
+    await ledger.flush()
+    assert await ledger.recent(row.scope) == []
+    assert await sessions.longest_prefix("a/", chain_of("hi")) is None
+    assert (database.keeps, database.writer.depth, database.writer.dropped) == (False, 0, {})
+    assert not await database.has_scope(row.scope)
+    assert set(threading.enumerate()) == threads
+    await database.close()
 
 
 @pytest.mark.parametrize("damage", [b"not a database" * 1000, b"SQLite format 3\x00" + b"\xff" * 5000])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import MemoryFacts, SqliteFacts
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Fact
@@ -30,21 +30,6 @@ async def database(path: Path) -> AsyncIterator[Database]:
     opened = Database(path, Tasks(), LAZY)
     yield opened
     await opened.close()
-
-
-async def test_memory_lets_go_of_the_oldest_facts_of_the_scope_that_changed_least_recently() -> None:
-    facts = MemoryFacts(max_facts=4)
-    one, two, three = (replace(FACT, id=f"f-{number}") for number in (1, 2, 3))
-    facts.put("a/", [one, two])
-    facts.put("b/", [one, two])
-    facts.put("a/", [two])
-    facts.put("c/", [three])
-    assert (await facts.all("a/"), await facts.all("b/")) == ([one, two], [two])
-    facts.put("a/", [three])
-    facts.forget("a/", [one.id])
-    facts.put("c/", [one])
-    assert (await facts.all("a/"), await facts.all("b/"), await facts.all("c/")) == ([two, three], [], [three, one])
-    assert await facts.scopes() == ["a/", "c/"]
 
 
 @pytest.mark.note("1.1/14")

@@ -31,6 +31,7 @@ class Job:
     tasks: Tasks = field(default_factory=Tasks)
     now: float = NOW
     failures: list[tuple[str, str]] = field(default_factory=list)
+    most_bytes: int | None = None
 
     def made(self, *, keeps_contents: bool = True, **keep: object) -> Retention:
         return Retention(
@@ -41,6 +42,7 @@ class Job:
             on_failure=lambda part, reason: self.failures.append((part, reason)),
             clock=lambda: self.now,
             pace=PACE,
+            most_bytes=self.most_bytes,
         )
 
     async def run(self, *, keeps_contents: bool = True, **keep: object) -> dict[str, int]:
@@ -213,6 +215,15 @@ async def test_what_fails_is_counted_and_keeps_nothing_else_from_being_done(job:
     done = await job.run(requests="1d")
     assert job.failures == [("retention", "StorageError")]
     assert (done.get("requests"), done["sessions"]) == (None, 1)
+
+
+async def test_only_where_all_is_in_memory_the_oldest_leaves_for_what_it_takes(job: Job) -> None:
+    await job.write(*(row(str(number), NOW) for number in range(3)))
+    assert "oldest" not in await job.run()
+    job.most_bytes = 0
+    done = await job.run()
+    assert done["oldest"] > 0
+    assert job.told("SELECT request_id FROM ledger") == []
 
 
 async def test_it_ends_after_its_step_when_it_is_stopped(job: Job) -> None:

@@ -1,7 +1,7 @@
 """Sums are what the ledger and the metrics say. How they are read back: tests/contract/test_accounts.py."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proxy.observe.metrics import Metrics
 from proxy.storage.sqlite.ledger import add_rows
 from proxy.storage.sqlite.migrations import migrate
-from proxy.storage.sqlite.rollups import MECHANISMS, SUMS, condense, sums_of
+from proxy.storage.sqlite.rollups import MECHANISMS, SUMS, condense
 from proxy.types import LedgerRow, Sums
 from tests.builders import ledger_row
 
@@ -43,13 +43,31 @@ def counted(metrics: Metrics, name: str, **labels: str) -> float:
     return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
 
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
+        migrate(opened)
+        yield opened
+
+
+def summed(rows: Sequence[LedgerRow]) -> Sums:
+    """What they add up to in the database, each as another request."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection)
+        add_rows(connection, [replace(row, request_id=f"r{number}") for number, row in enumerate(rows)])
+        (found,) = connection.execute(
+            f"SELECT {', '.join(f'coalesce(sum({name}), 0)' for name in SUMS)} FROM session_sums"
+        )
+    return Sums(*found)
+
+
 @given(st.lists(rows, max_size=8))
 @settings(max_examples=20)
 def test_sums_and_metrics_agree_to_the_token(written: list[LedgerRow]) -> None:
     metrics = Metrics()
     for row in written:
         metrics.recorded(row)
-    sums = sum(map(sums_of, written), Sums())
+    sums = summed(written)
 
     def tokens(kind: str, **labels: str) -> float:
         return counted(metrics, "olvido_tokens_total", kind=kind, **labels)
@@ -87,21 +105,14 @@ def test_sums_and_metrics_agree_to_the_token(written: list[LedgerRow]) -> None:
     ],
 )  # fmt: skip
 def test_an_error_is_an_answer_that_is_one_or_never_came(status: int, outcome: str, is_error: int) -> None:
-    assert sums_of(ledger_row(status=status, outcome=outcome)).errors == is_error
+    assert summed([ledger_row(status=status, outcome=outcome)]).errors == is_error
 
 
 def test_what_was_added_is_not_taken_from_what_was_saved() -> None:
     changed = {"mechanisms": {"recall": 3}}
-    sums = sum((sums_of(ledger_row(cost_saved=dollars, **changed)) for dollars in (0.5, -0.25)), Sums())
+    sums = summed([ledger_row(cost_saved=dollars, **changed) for dollars in (0.5, -0.25)])
     assert (sums.saved_context, sums.added_context, sums.recall) == (0.5, 0.25, 6)
-    assert sums_of(ledger_row(cost_saved=0.5)).saved_context == 0
-
-
-@pytest.fixture
-def connection() -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
-        migrate(opened)
-        yield opened
+    assert summed([ledger_row(cost_saved=0.5)]).saved_context == 0
 
 
 @pytest.mark.parametrize("table", ["rollups", "session_sums"])

@@ -10,7 +10,7 @@ import pytest
 from proxy.storage.recollection import STATE_SECONDS
 from proxy.storage.sqlite import states as module
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.states import SqliteStates
 from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 
@@ -40,13 +40,6 @@ async def count(database: Database) -> int:
     )
     assert isinstance(rows, int)
     return rows
-
-
-async def test_memory_keeps_the_states_that_were_put_last() -> None:
-    states = MemoryStates(max_states=3)
-    for number in (0, 1, 2, 0, 3):
-        states.put("a/", f"s-{number}", link(number), 1000.0, b"")
-    assert [number for number in range(4) if await states.get("a/", [link(number)])] == [0, 2, 3]
 
 
 async def test_what_is_queued_is_found_without_writing_it(database: Database) -> None:

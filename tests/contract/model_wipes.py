@@ -1,12 +1,11 @@
-"""All that a scope remembered, put aside for a while, in this process, bounded."""
+"""All that a scope remembered, put aside for a while, in its plainest form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proxy.storage.archive import MemoryArchive, links_of
-from proxy.storage.recollection import Wiped
-from proxy.storage.sqlite.facts import MemoryFacts
+from proxy.storage.recollection import Wiped, links_of
 from proxy.types import ArchivedTurn, Fact
+from tests.contract.model import ModelArchive, ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +16,6 @@ class _Aside:
     facts: Sequence[Fact]
     turns: Sequence[tuple[ArchivedTurn, tuple[int, bytes] | None]]
     links: Sequence[bytes]  # that it made forgotten
-
-    @property
-    def rows(self) -> int:
-        return len(self.facts) + len(self.turns) + len(self.links)
 
     def but_for(self, other: "_Aside") -> "_Aside":
         """What is not aside with `other` as well."""
@@ -40,14 +35,10 @@ class _Aside:
         return _Aside(self.until, kept, turns, [link for link in self.links if link not in gone])
 
 
-class MemoryWipes:
-    """`facts`, `archive`: None where none are kept. Of more than `max_rows` facts, turns and links the wipes that would
-    end first cannot be undone any more."""
-
-    def __init__(self, facts: MemoryFacts | None, archive: MemoryArchive | None, max_rows: int = 100_000) -> None:
+class ModelWipes:
+    def __init__(self, facts: ModelFacts, archive: ModelArchive) -> None:
         self._facts = facts
         self._archive = archive
-        self._max_rows = max_rows
         self._aside: dict[str, list[_Aside]] = {}
 
     def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None:
@@ -64,7 +55,6 @@ class MemoryWipes:
             # What was learnt again since an earlier wipe is aside once.
             earlier_ones = [each.but_for(made) for each in self._aside.get(scope, ())]
             self._aside[scope] = [*earlier_ones, made]
-            self._shrink()
 
     def restore(self, scope: str, now: float, since: float = 0.0) -> None:
         self.prune(now)
@@ -88,15 +78,6 @@ class MemoryWipes:
     def prune(self, now: float) -> None:
         kept = {scope: [each for each in aside if each.until > now] for scope, aside in self._aside.items()}
         self._aside = {scope: aside for scope, aside in kept.items() if aside}
-
-    def _shrink(self) -> None:
-        held = sum(each.rows for aside in self._aside.values() for each in aside)
-        while held > self._max_rows:
-            scope = min(self._aside, key=lambda name: self._aside[name][0].until)
-            first, *later = self._aside.pop(scope)
-            held -= first.rows
-            if later:
-                self._aside[scope] = later
 
     async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:
         self.prune(now)

@@ -1,6 +1,8 @@
-"""Old turns in this process, bounded; and how the vectors of a turn are kept (`packed_rows`)."""
+"""Facts and an archive in their plainest form: everything is kept, everything is searched. Stores are compared with
+it."""
 
 import itertools
+import operator
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -8,23 +10,46 @@ from dataclasses import dataclass, replace
 
 from proxy.storage.base import PAGE
 from proxy.storage.links import Key
-from proxy.storage.recollection import ArchiveChanges
-from proxy.storage.reuse import packed, unpacked
-from proxy.types import ArchivedTurn, Vector
+from proxy.storage.recollection import ArchiveChanges, links_of
+from proxy.storage.vectors import packed_rows, unpacked_rows
+from proxy.types import ArchivedTurn, Fact, Vector
 
 
-def links_of(turn: ArchivedTurn) -> tuple[bytes, ...]:
-    """All that a turn is forgotten by: its own link, and those of its messages."""
-    return tuple(dict.fromkeys((turn.link, *(said.link for said in turn.utterances))))
+class ModelFacts:
+    keeps = True
 
+    def __init__(self) -> None:
+        self._facts: dict[str, dict[str, Fact]] = {}
 
-def packed_rows(vectors: Vector | None) -> tuple[int, bytes] | None:
-    """How many dimensions, and the rows one after another as float16."""
-    return None if vectors is None else (vectors.shape[1], packed(vectors))
+    def put(self, scope: str, facts: Sequence[Fact]) -> None:
+        self._facts.setdefault(scope, {}).update((fact.id, fact) for fact in facts)
 
+    def forget(self, scope: str, ids: Sequence[str]) -> None:
+        for fact_id in ids:
+            self._facts.get(scope, {}).pop(fact_id, None)
 
-def unpacked_rows(stored: tuple[int, bytes] | None) -> Vector | None:
-    return None if stored is None else unpacked(stored[1]).reshape(-1, stored[0])
+    def take_out(self, scope: str, until: float) -> list[Fact]:
+        """Facts that are as old as that, which are here no longer."""
+        found = [fact for fact in self._facts.get(scope, {}).values() if fact.created_at <= until]
+        self.forget(scope, [fact.id for fact in found])
+        return found
+
+    def put_back(self, scope: str, facts: Sequence[Fact]) -> None:
+        """As they were taken out, if they have not come again."""
+        here = self._facts.get(scope, {})
+        self.put(scope, [fact for fact in facts if fact.id not in here])
+
+    async def all(self, scope: str) -> list[Fact]:
+        return sorted(self._facts.get(scope, {}).values(), key=operator.attrgetter("created_at"))
+
+    async def find(self, fact_id: str) -> tuple[str, Fact] | None:
+        return next(((scope, facts[fact_id]) for scope, facts in self._facts.items() if fact_id in facts), None)
+
+    async def scopes(self) -> list[str]:
+        return sorted(scope for scope, facts in self._facts.items() if facts)
+
+    async def flush(self) -> None: ...
+    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +67,9 @@ class _Gone:
     lifted: bool = False  # it was forgotten once, and may come again
 
 
-class MemoryArchive:
-    """Keeps the `max_turns` turns that changed last, and the `max_gone` links that were forgotten last."""
-
-    def __init__(self, ttl: float, max_turns: int = 10_000, max_gone: int = 100_000) -> None:
+class ModelArchive:
+    def __init__(self, ttl: float) -> None:
         self._ttl = ttl
-        self._max_turns = max_turns
-        self._max_gone = max_gone
         self._rows: OrderedDict[Key, _Row] = OrderedDict()  # in the order of their last change
         self._gone: dict[Key, _Gone] = {}  # the same
         self._changes = itertools.count(1)
@@ -64,8 +85,6 @@ class MemoryArchive:
         kept = turn if known is None else known.turn
         self._rows[key] = _Row(next(self._changes), kept, packed_rows(vectors))
         self._rows.move_to_end(key)
-        while len(self._rows) > self._max_turns:
-            self._rows.popitem(last=False)
 
     def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
         wanted, at = set(links), time.time() if at is None else at
@@ -165,11 +184,6 @@ class MemoryArchive:
         newest = max(rows, key=lambda row: (row.turn.at, row.turn.number, row.change), default=None)
         return None if newest is None else newest.turn
 
-    def of_session(self, scope: str, session: str) -> list[ArchivedTurn]:
-        """Its turns, all branches, oldest first."""
-        rows = (row for (owner, _), row in self._rows.items() if owner == scope and row.turn.session == session)
-        return [row.turn for row in sorted(rows, key=lambda row: (row.turn.at, row.turn.number))]
-
     async def flush(self) -> None: ...
     async def close(self) -> None: ...
 
@@ -184,8 +198,6 @@ class MemoryArchive:
                 parent = known.parent
             self._gone.pop((scope, link), None)
             self._gone[scope, link] = _Gone(next(self._changes), parent, at)
-            if len(self._gone) > self._max_gone:
-                del self._gone[next(iter(self._gone))]
         elif known.parent is None:
             self._gone[scope, link] = replace(known, parent=parent)
 
