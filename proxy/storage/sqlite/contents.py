@@ -1,5 +1,5 @@
-"""What requests said, for a while: in this process, bounded; and in SQLite. It is there to be looked at, so nothing
-waits for it, and what is too large, too old or too much is not kept."""
+"""What requests said, for a while, in SQLite. It is there to be looked at, so nothing waits for it, and what is too
+large, too old or too much is not kept."""
 
 import functools
 import itertools

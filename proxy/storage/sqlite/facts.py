@@ -1,4 +1,4 @@
-"""Facts in this process, bounded; and in the SQLite file that everything else is in."""
+"""Facts in SQLite, superseded ones included."""
 
 import functools
 import itertools

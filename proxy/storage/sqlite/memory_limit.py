@@ -5,7 +5,7 @@ import sqlite3
 from proxy.storage.sqlite.contents import resize
 from proxy.storage.sqlite.wipes import remove_expired
 
-SHARE = 32  # one of so many rows leaves in a step
+SHARE = 64  # one of so many rows leaves in a step
 MOST_KEPT = 100_000  # facts; forgotten links; rows of wipes: nobody could bring them back, so size is no reason
 
 # Table, its key, and what its rows leave in the order of: ids grow as rows are written.
@@ -15,12 +15,11 @@ _BY_AGE = (
     ("archive", "change", "at"),
     ("path_states", "id", "at"),
     ("reuse_log", "id", "id"),
-    ("links", "(scope_id, link)", "at"),
 )
 OLDEST = tuple(
     f"""
     DELETE FROM {table} WHERE {key} IN (
-        SELECT {key.strip("()")} FROM {table} WHERE {age} IS NOT NULL ORDER BY {age}
+        SELECT {key} FROM {table} WHERE {age} IS NOT NULL ORDER BY {age}
         LIMIT (SELECT (count(*) + {SHARE - 1}) / {SHARE} FROM {table})
     )
     """  # noqa: S608 (our own names)
@@ -38,19 +37,24 @@ OLDEST_REUSE = f"""
         SELECT change FROM reuse_entries ORDER BY change LIMIT (SELECT count(*) / {SHARE} FROM reuse_entries)
     )
 """  # noqa: S608 (same)
-# Names that nothing refers to any more.
+# Of links, which have no index by time, those of the oldest part of the time.
+OLDEST_LINKS = f"DELETE FROM links WHERE at <= (SELECT min(at) + (max(at) - min(at)) / {SHARE} FROM links)"  # noqa: S608 (same)
+# Names that nothing refers to any more. Links, which have no index by session either, are looked through last.
 SESSIONS = f"""
     DELETE FROM sessions WHERE id IN (
-        SELECT id FROM sessions AS known
-        WHERE id NOT IN (SELECT session_id FROM links)
-            AND id NOT IN (SELECT other_session_id FROM links WHERE other_session_id IS NOT NULL)
-            AND NOT EXISTS (SELECT 1 FROM ledger WHERE session_id = known.id)
-            AND NOT EXISTS (SELECT 1 FROM session_sums WHERE session_id = known.id)
-            AND NOT EXISTS (SELECT 1 FROM contents WHERE session_id = known.id)
-            AND NOT EXISTS (SELECT 1 FROM archive WHERE session_id = known.id)
-            AND NOT EXISTS (SELECT 1 FROM wiped_archive WHERE session_id = known.id)
-            AND NOT EXISTS (SELECT 1 FROM path_states WHERE session_id = known.id)
-        ORDER BY id LIMIT (SELECT (count(*) + {SHARE - 1}) / {SHARE} FROM sessions)
+        WITH nameless (id) AS MATERIALIZED (
+            SELECT id FROM sessions
+            WHERE NOT EXISTS (SELECT 1 FROM session_sums WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM ledger WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM contents WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM archive WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM path_states WHERE session_id = sessions.id)
+            ORDER BY id LIMIT (SELECT (count(*) + {SHARE - 1}) / {SHARE} FROM sessions)
+        )
+        SELECT id FROM nameless
+        EXCEPT SELECT session_id FROM links WHERE session_id IN nameless
+        EXCEPT SELECT other_session_id FROM links WHERE other_session_id IN nameless
+        EXCEPT SELECT session_id FROM wiped_archive
     )
 """  # noqa: S608 (same)
 
@@ -78,7 +82,9 @@ def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int 
     if _used(connection) > most_bytes:
         sizes = connection.execute(OLDEST_CONTENTS).fetchall()
         resize(connection, -sum(size for (size,) in sizes))
-        gone += len(sizes) + sum(connection.execute(each).rowcount for each in (*OLDEST, OLDEST_REUSE, SESSIONS))
+        gone += len(sizes) + sum(
+            connection.execute(each).rowcount for each in (*OLDEST, OLDEST_REUSE, OLDEST_LINKS, SESSIONS)
+        )
     return gone
 
 

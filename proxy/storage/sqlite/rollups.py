@@ -1,4 +1,4 @@
-"""Sums of ledger rows: what each row adds to them, in Python and in SQL; and how SQLite keeps them.
+"""Sums of ledger rows: what each row adds to them, and how SQLite keeps them.
 
 They are written in the transaction of the rows that they add up, so they cannot disagree with these. A row is added to
 its minute and to its session, of its scope and of all scopes together (scope 0). Hours and days get whole minutes later

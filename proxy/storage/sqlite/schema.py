@@ -293,4 +293,4 @@ _WIPES = (
     "CREATE INDEX wiped_links_of ON wiped_links (scope_id, turn)",
 )
 
-SCHEMA = (*_SESSIONS, *_LEDGER, *_CONTENTS, *_REUSE, *_MEMORY, *_WIPES)
+SCHEMA = (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES)

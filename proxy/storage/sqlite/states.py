@@ -1,5 +1,5 @@
-"""The states of conversations in this process, bounded; and in SQLite. A request that follows another within the
-batch interval finds its state among what is queued."""
+"""The states of conversations in SQLite. A request that follows another within the batch interval finds its state
+among what is queued."""
 
 import functools
 import itertools
