@@ -629,9 +629,9 @@ def test_what_was_wiped_is_told_without_what_it_says_and_comes_back(proxy: Proxy
 def test_of_two_wipes_the_newest_is_undone_first_and_the_other_by_asking_again(proxy: Proxy) -> None:
     scope, oslo = proxy.known(age=600, value="vivo en Oslo", key="residencia")
     at = time()
-    proxy.services.library.wipes.wipe(scope, [], at=at - 300, until=at - 300 + DAY)
+    wipe(proxy, scope, at - 300)
     _, tea = proxy.known(scope, age=200, value="tomo mate", key="bebida")
-    proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+    wipe(proxy, scope, at)
     (newest,) = wiped(proxy, scope)
     assert newest["until"] == at + DAY
     for given, back in ((newest["until"], [tea.id]), (None, [oslo.id, tea.id])):
