@@ -14,14 +14,14 @@ from proxy.edge import Gate
 from proxy.memory import edits
 from proxy.memory.table import plain, table
 from proxy.stages.identify import end_user, is_scope
-from proxy.storage.contents import SqliteContents
-from proxy.storage.facts import SqliteFacts
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import tenant_secret
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.states import SqliteStates
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Fact, Scope
 

@@ -24,7 +24,7 @@ from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
-from proxy.storage.accounts import Accounts, ContentsOff, ContentStore
+from proxy.storage.accounts import Accounts, ContentStore
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
@@ -92,7 +92,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
     tasks = Tasks()
     metrics = Metrics()
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open)
-    logouts = Logouts(config.storage.path if storage.database is not None else None)
+    logouts = Logouts(config.storage.path if storage.database.is_on_disk else None)
     await logouts.refresh()
     router = Router(
         [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
@@ -117,10 +117,10 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         storage.facts,
         storage.archive,
         storage.states,
+        storage.wipes,
         executor,
         tasks,
         contents=storage.contents,
-        wipes=storage.wipes,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
     )
@@ -145,7 +145,7 @@ async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = l
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
-        keeper=None if isinstance(storage.contents, ContentsOff) else Keeper(storage.contents, library.has_forgotten),
+        keeper=Keeper(storage.contents, library.has_forgotten) if storage.contents.keeps else None,
     )
     return Services(
         config=config,

@@ -20,14 +20,18 @@ from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.storage.answered import AnsweredScopes
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.base import AnswersOff, KnownPrefix, LedgerOff, SessionsOff
-from proxy.storage.facts import MemoryFacts
+from proxy.storage.answers import MemoryAnswers
+from proxy.storage.base import KnownPrefix
 from proxy.storage.library import Library
-from proxy.storage.recollection import ArchiveChanges, ArchiveOff, FactsOff, StatesOff
-from proxy.storage.wipes import MemoryWipes
+from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.sqlite.states import SqliteStates
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
+from tests import stores
 from tests.builders import NOW, config, encoding
 from tests.servers import run_app
 
@@ -88,15 +92,11 @@ def composed(built: Services, **parts: Any) -> Services:
     """`parts` in place of those that were built, known to the parts that use them: services, the library's stores, the
     embedder of old turns. Every scope counts as answered before, so that all of them are asked."""
     parts.setdefault("answered", AnsweredScopes(_on_record))
-    stores = {name: parts.pop(name) for name in ("facts", "archive", "states") if name in parts}
-    if stores:
-        known: dict[str, Any] = {name: getattr(built.storage, name) for name in ("facts", "archive", "states")}
-        both: dict[str, Any] = known | stores
-        kept_facts = both["facts"] if isinstance(both["facts"], MemoryFacts) else None
-        kept_turns = both["archive"] if isinstance(both["archive"], MemoryArchive) else None
+    kept = ("facts", "archive", "states", "wipes")
+    if given := {name: parts.pop(name) for name in kept if name in parts}:
+        known: dict[str, Any] = {name: getattr(built.storage, name) for name in kept}
         parts["library"] = Library(
-            **both,
-            wipes=MemoryWipes(kept_facts, kept_turns),
+            **known | given,
             undo=built.config.memory.undo,
             executor=built.executor,
             tasks=built.tasks,
@@ -231,8 +231,9 @@ async def _does(work: Work) -> Any:
     return await done if hasattr(done, "__await__") else done
 
 
-class Sessions(SessionsOff):
+class Sessions(SqliteSessions):
     def __init__(self, *, look: Work = lambda: None, remember: Work = lambda: None) -> None:
+        super().__init__(stores.nothing())
         self._look = look
         self._remember = remember
 
@@ -244,8 +245,9 @@ class Sessions(SessionsOff):
         self._remember()
 
 
-class Answers(AnswersOff):
+class Answers(MemoryAnswers):
     def __init__(self, *, get: Work = lambda: None, put: Work = lambda: None) -> None:
+        super().__init__(max_bytes=0)
         self._get = get
         self._put = put
 
@@ -257,10 +259,10 @@ class Answers(AnswersOff):
         await _does(self._put)
 
 
-class Facts(FactsOff):
-    keeps = True
-
+class Facts(SqliteFacts):
     def __init__(self, *, every: Work = list, put: Work = lambda: None) -> None:
+        super().__init__(stores.nothing())
+        self.keeps = True
         self._every = every
         self._put = put
 
@@ -272,7 +274,7 @@ class Facts(FactsOff):
         self._put()
 
 
-class Archive(ArchiveOff):
+class Archive(SqliteArchive):
     def __init__(
         self,
         *,
@@ -280,15 +282,16 @@ class Archive(ArchiveOff):
         turns: Work = ArchiveChanges,
         latest: Work = lambda: None,
     ) -> None:
+        super().__init__(stores.nothing(), stores.FOR_EVER)
         self._add = add
-        self._turns = turns
+        self._changes = turns
         self._latest = latest
 
     def add(self, *_: Any) -> None:
         self._add()
 
     async def turns(self, *_: Any, **__: Any) -> ArchiveChanges:
-        found: ArchiveChanges = await _does(self._turns)
+        found: ArchiveChanges = await _does(self._changes)
         return found
 
     async def latest(self, *_: Any) -> ArchivedTurn | None:
@@ -296,8 +299,9 @@ class Archive(ArchiveOff):
         return found
 
 
-class States(StatesOff):
+class States(SqliteStates):
     def __init__(self, *, get: Work = lambda: None, put: Work = lambda: None) -> None:
+        super().__init__(stores.nothing())
         self._get = get
         self._put = put
 
@@ -318,8 +322,9 @@ class Embedder(EmbeddingOff):
         return found
 
 
-class Ledger(LedgerOff):
+class Ledger(SqliteLedger):
     def __init__(self, append: Work) -> None:
+        super().__init__(stores.nothing())
         self._append = append
 
     def append(self, row: LedgerRow) -> None:

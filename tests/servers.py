@@ -1,5 +1,6 @@
 """Real servers for tests: an ASGI application in a thread, or a command in its own process, on a port of its own."""
 
+import asyncio
 import socket
 import subprocess
 import sys
@@ -7,9 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proxy import server as proxy_server
 from proxy.config import Config
@@ -32,6 +35,30 @@ def run_proxy(config: Config, app: ASGIApp | None = None) -> Iterator[str]:
     bound = proxy_server.listen(config)
     with _running(proxy_server.server(config, app), bound):
         yield proxy_server.base_url(bound).removesuffix("/v1")
+
+
+class Inside:
+    """The proxy's application, in whose event loop a test may work from its own thread: its parts belong to that."""
+
+    def __init__(self, app: Starlette) -> None:
+        self._app = app
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._loop = asyncio.get_running_loop()
+        await self._app(scope, receive, send)
+
+    def do(self, work: Callable[[], Any]) -> Any:
+        """What it returns, awaited if it can be, once all that was put can be read."""
+
+        async def doing() -> Any:
+            done = work()
+            done = await done if hasattr(done, "__await__") else done
+            await self._app.state.services.storage.flush()
+            return done
+
+        assert self._loop is not None, "it does not run yet"
+        return asyncio.run_coroutine_threadsafe(doing(), self._loop).result(timeout=10)
 
 
 @contextmanager

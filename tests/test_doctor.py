@@ -25,7 +25,7 @@ from proxy.doctor import (
 )
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, SECRET_BYTES, tenant_secret
-from proxy.storage.sqlite import Database
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from tests.builders import config
 

@@ -10,7 +10,7 @@ from proxy.observe.metrics import Metrics
 from tests.builders import ledger_row
 
 ROOT = Path(__file__).parent.parent
-MAPPED = ["memory", "stages", "storage", "types", "admin", "config"]
+MAPPED = ["memory", "stages", "storage", "storage/sqlite", "types", "admin", "config"]
 
 _QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")
 

@@ -16,12 +16,12 @@ import pytest
 from proxy.cli import main
 from proxy.config import key_hash
 from proxy.edge import Gate
-from proxy.storage.facts import SqliteFacts
 from proxy.storage.secret import tenant_secret
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.states import SqliteStates
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT, config

@@ -19,18 +19,16 @@ from proxy.observe.metrics import Metrics
 from proxy.pipeline import handle
 from proxy.services import Services, build
 from proxy.stages.exact import Flights
-from proxy.storage.archive import MemoryArchive
+from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
 from proxy.storage.recollection import ArchiveChanges
-from proxy.storage.states import MemoryStates
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations
 from proxy.types import Headers, Incoming, StoredAnswer
 from proxy.upstream.client import Upstream as Client
 from proxy.upstream.routing import Router
+from tests import stores
 from tests.builders import NOW, assistant, body, encoding, stored, user
 from tests.proxied import (
     KEY,
@@ -80,8 +78,8 @@ class House:
     built: Services
 
     def run(self, play: Callable[[Services], Coroutine[Any, Any, T]]) -> T:
-        parts = {"sessions": MemorySessions(), "ledger": MemoryLedger(), "answers": MemoryAnswers()}
-        library = Library(MemoryFacts(), MemoryArchive(60.0), MemoryStates(), self.built.executor, self.built.tasks)
+        parts = {"sessions": stores.sessions(), "ledger": stores.ledger(), "answers": MemoryAnswers()}
+        library = Library(**stores.remembering(), executor=self.built.executor, tasks=self.built.tasks)
         known = {"calibrations": Calibrations(), "metrics": Metrics(), "flights": Flights(), "library": library}
         self.upstream.bodies()
         return self.runner.run(play(composed(self.built, **parts, **known)))

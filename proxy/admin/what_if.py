@@ -21,7 +21,6 @@ from proxy.admin.aside import Borrowed, Stopped
 from proxy.admin.changes import changed
 from proxy.call import Call
 from proxy.config import Config
-from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, Conflict
 from proxy.replay.means import Means
 from proxy.replay.memo import Memo
@@ -29,7 +28,6 @@ from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed
 from proxy.services import Services
-from proxy.storage.accounts import ContentsOff
 from proxy.types import Contents, Json
 from proxy.wire.request import parse
 
@@ -51,7 +49,7 @@ async def asked(call: Call, services: Services) -> None:
     given = await form.body(call, services, allowed=Asked.__struct_fields__, required=("profile",))
     wanted = form.converted(given, Asked)
     config = changed(services.config, wanted.profile, wanted.changes)
-    if not shows_content(services.config) or isinstance(services.contents, ContentsOff):
+    if not services.contents.keeps:
         raise Conflict("What requests say is not kept: admin.show_content or storage.keep says so.")
     call.watch.start()
     numbered = await services.accounts.rows(

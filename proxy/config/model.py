@@ -289,7 +289,8 @@ class Storage(Section):
     path: Folder = Field(default=Path("~/.local/share/olvido"), description="Folder of everything that is kept.")
     kind: Literal["sqlite", "memory", "off"] = Field(
         default="sqlite",
-        description="`sqlite`: in the folder. `memory`: until the process ends. `off`: nothing is kept.",
+        description="`sqlite`: in the folder. `memory`: until the process ends, and no more than 256 MiB beside what "
+        "requests said: then the oldest leaves. `off`: nothing is kept.",
     )
     keep: Keep = Field(default=Keep(), description="How long things are kept.")
 

@@ -53,17 +53,18 @@ class Way:
 
 
 class Course:
-    """Everything that lives from one request to the next."""
+    """Everything that lives from one request to the next; `storage` is closed with it."""
 
     def __init__(self, config: Config, means: Means, storage: Storage) -> None:
         self._is_private = config.tenancy == "personal"
         self._means = means
+        self._storage = storage
         self._sessions = storage.sessions
         self._archive = storage.archive
         self._router = Router([Upstream(each) for each in config.upstreams], reject_unknown=False)
         self._chains = turns.Chains()
         self._tasks = Tasks()
-        library = Library(storage.facts, storage.archive, storage.states, means.executor, self._tasks)
+        library = Library(storage.facts, storage.archive, storage.states, storage.wipes, means.executor, self._tasks)
         self._planner = Planner(
             config,
             counter=means.counter,
@@ -78,6 +79,7 @@ class Course:
 
     async def close(self) -> None:
         await self._tasks.drain(0)
+        await self._storage.close()
         for upstream in self._router.upstreams:
             await upstream.close()
 
@@ -171,6 +173,7 @@ class Course:
         )
         self._learner.delivered(passage, chain, answers, way.attempts)
         await self._tasks.drain(DEADLINE)
+        await self._storage.flush()
 
     def _priced(
         self, way: Way, request: ChatRequest, sent: ChatRequest, plan: Plan, conversation: str, *, details: bool

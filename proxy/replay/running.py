@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from proxy.config import Config
-from proxy.config.model import PriceSetting, Storage
+from proxy.config.model import Keep, PriceSetting, Storage
 from proxy.replay.course import Course
 from proxy.replay.following import answered, in_order
 from proxy.replay.means import Means, opened
@@ -20,6 +20,7 @@ from proxy.replay.report import Replayed, Report, total
 from proxy.storage.opening import open_storage
 from proxy.tasks import Tasks
 
+FOR_EVER = Keep(requests=0, contents=0, minutes=0, hours=0, links=0)  # a log may be older than any limit
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)  # of a cached token's price to an uncached one's: what providers charge
 
 Progress = Callable[[int, int], None]  # requests done, of how many
@@ -67,7 +68,7 @@ def aside(config: Config) -> Config:
     # Requests of long ago are recent to each other, and the archive goes by the clock on the wall.
     memory = config.memory.model_copy(update={"archive_ttl": inf if config.memory.archive_ttl else 0})
     admin = config.admin.model_copy(update={"show_content": False})
-    changes = {"storage": Storage(kind="memory"), "context": context, "memory": memory, "admin": admin}
+    changes = {"storage": Storage(kind="memory", keep=FOR_EVER), "context": context, "memory": memory, "admin": admin}
     return config.model_copy(update=changes)
 
 

@@ -63,6 +63,11 @@ class Accounts(Protocol):
 class ContentStore(Protocol):
     """Bodies of requests, for a while (`storage.keep`)."""
 
+    @property
+    def keeps(self) -> bool:
+        """Is anything kept here? Where not, nobody need put it together."""
+        ...
+
     def put(self, contents: Contents) -> None:
         """Queue. One that is larger than its share is not kept."""
         ...
@@ -76,69 +81,3 @@ class ContentStore(Protocol):
     def forget(self, scope: str) -> None:
         """Queue the end of everything that this scope said."""
         ...
-
-
-class AccountsOff:
-    async def buckets(
-        self,
-        start: float,  # noqa: ARG002 (Protocol)
-        end: float,  # noqa: ARG002 (Protocol)
-        width: Width,  # noqa: ARG002 (Protocol)
-        scope: str | None = None,  # noqa: ARG002 (Protocol)
-        by: Dimension = "",  # noqa: ARG002 (Protocol)
-    ) -> list[Bucket]:
-        return []
-
-    async def scopes(
-        self,
-        limit: int = 200,  # noqa: ARG002 (Protocol)
-        before: float | None = None,  # noqa: ARG002 (Protocol)
-    ) -> list[tuple[str, float]]:
-        return []
-
-    async def rows(
-        self,
-        *,
-        scope: str | None = None,  # noqa: ARG002 (Protocol)
-        session: str | None = None,  # noqa: ARG002 (Protocol)
-        before: int | None = None,  # noqa: ARG002 (Protocol)
-        after: int | None = None,  # noqa: ARG002 (Protocol)
-        limit: int = 100,  # noqa: ARG002 (Protocol)
-    ) -> list[tuple[int, LedgerRow]]:
-        return []
-
-    async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:  # noqa: ARG002 (Protocol)
-        return None
-
-    async def last(self) -> int:
-        return 0
-
-    async def sessions(
-        self,
-        *,
-        scope: str | None = None,  # noqa: ARG002 (Protocol)
-        before: float | None = None,  # noqa: ARG002 (Protocol)
-        limit: int = 50,  # noqa: ARG002 (Protocol)
-    ) -> list[SessionCard]:
-        return []
-
-    async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:  # noqa: ARG002 (Protocol)
-        return []
-
-
-class ContentsOff:
-    def put(self, contents: Contents) -> None: ...
-
-    async def get(self, scope: str, request_id: str) -> Contents | None:  # noqa: ARG002 (Protocol)
-        return None
-
-    async def recent(
-        self,
-        limit: int,  # noqa: ARG002 (Protocol)
-        *,
-        scope: str | None = None,  # noqa: ARG002 (Protocol)
-        session: str | None = None,  # noqa: ARG002 (Protocol)
-    ) -> Sequence[Contents]:
-        return ()
-
-    def forget(self, scope: str) -> None: ...

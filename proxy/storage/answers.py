@@ -1,4 +1,4 @@
-"""Exact answers in diskcache, with the ones just used also in memory.
+"""Exact answers in this process; and in diskcache, with the ones just used also in memory.
 
 A thread hop costs more than the look-up itself (measured: 50-250 µs of CPU against 10), so an answer that was read or
 stored within the last second is served without it. That is also how long another process may still serve an answer
@@ -10,23 +10,99 @@ What lies in the folder is data, whoever put it there: values are msgpack of one
 import asyncio
 import sqlite3
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import diskcache
 import msgspec
 
 from proxy.storage.base import AnswersUnavailable
-from proxy.storage.memory import Entry, Shelf
 from proxy.storage.secret import private_file, private_folder
 from proxy.types import StoredAnswer
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 LOCK_SECONDS = 2.0  # how long a write waits for another process
 TRUST_SECONDS = 1.0
+ENTRY_OVERHEAD = 512  # bytes of an answer besides its completion: key, scope, names, the objects themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An answer as it is stored: nobody gets it but its own scope, and only before it expires."""
+
+    scope: str
+    expires_at: float
+    answer: StoredAnswer
+
+    @property
+    def size(self) -> int:
+        return len(self.answer.completion) + ENTRY_OVERHEAD
+
+    @classmethod
+    def of(cls, scope: str, answer: StoredAnswer, ttl: float) -> "Entry":
+        return cls(scope, answer.created_at + ttl, answer)
+
+    def open(self, scope: str, now: float) -> StoredAnswer | None:
+        return self.answer if self.scope == scope and now < self.expires_at else None
+
+
+class Shelf(Generic[V]):
+    """Values by key, up to a sum of bytes. What was put first leaves first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._values: OrderedDict[str, tuple[int, V]] = OrderedDict()
+
+    def get(self, key: str) -> V | None:
+        found = self._values.get(key)
+        return None if found is None else found[1]
+
+    def put(self, key: str, value: V, size: int) -> None:
+        self.pop(key)
+        self._values[key] = (size, value)
+        self._bytes += size
+        while self._bytes > self._max_bytes:
+            _, (left, _) = self._values.popitem(last=False)
+            self._bytes -= left
+
+    def pop(self, key: str) -> V | None:
+        size, value = self._values.pop(key, (0, None))
+        self._bytes -= size
+        return value
+
+
+class MemoryAnswers:
+    """Keeps nothing where `max_bytes` is 0."""
+
+    def __init__(self, max_bytes: int = 64 * 2**20, max_entry_bytes: int = 4 * 2**20) -> None:
+        self._max_entry_bytes = max_entry_bytes
+        self._shelf: Shelf[Entry] = Shelf(max_bytes)
+
+    async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
+        entry = self._shelf.get(key)
+        return None if entry is None else entry.open(scope, now)
+
+    async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
+        if ttl > 0 and len(answer.completion) <= self._max_entry_bytes:
+            entry = Entry.of(scope, answer, ttl)
+            self._shelf.put(key, entry, entry.size)
+
+    async def delete(self, scope: str, key: str) -> bool:
+        entry = self._shelf.get(key)
+        if entry is None or entry.scope != scope:
+            return False
+        self._shelf.pop(key)
+        return True
+
+    async def close(self) -> None: ...
+
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Entry).decode

@@ -15,10 +15,10 @@ from time import monotonic, time
 from proxy.attempt import Attempts
 from proxy.memory.state import pack, unpack
 from proxy.memory.unsaid import mark
-from proxy.storage.accounts import ContentsOff, ContentStore
+from proxy.storage.accounts import ContentStore
 from proxy.storage.base import StorageError
 from proxy.storage.orders import Order, Orders
-from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipesOff, WipeStore
+from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
 from proxy.storage.shelf import Shelf
 from proxy.storage.undo import undo
 from proxy.tasks import Tasks
@@ -49,11 +49,11 @@ class Library:
         facts: FactStore,
         archive: Archive,
         states: StateStore,
+        wipes: WipeStore,
         executor: Executor,
         tasks: Tasks,
         *,
         contents: ContentStore | None = None,
-        wipes: WipeStore | None = None,
         undo: float = 0.0,
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         refresh_seconds: float = FRESH_SECONDS,
@@ -67,8 +67,8 @@ class Library:
         self._states = states
         self._executor = executor
         self._tasks = tasks
-        self._contents = contents or ContentsOff()
-        self.wipes = wipes or WipesOff()
+        self._contents = contents
+        self.wipes = wipes
         self._undo = undo  # seconds that a wipe can be undone
         self._on_fail_open = on_fail_open
         self._refresh_seconds = refresh_seconds
@@ -191,7 +191,7 @@ class Library:
         known = await self.facts.all(scope)
         links = (*order.chain, *dict.fromkeys(mark(fact.value) for fact in known if fact.created_at <= order.at))
         self.wipes.wipe(scope, links, at=order.at, until=order.at + self._undo)
-        self._contents.forget(scope.partition("~")[0])
+        self._forget_contents(scope)
         self.forget_states(scope)
         await self.wipes.settled(scope)
         if any(fact.created_at <= order.at for fact in await self.facts.all(scope)):
@@ -255,7 +255,7 @@ class Library:
         names = {fact.id for fact in facts}
         self.facts.forget(scope, sorted(names))
         self.archive.forget(scope, tuple(links), at)
-        self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
+        self._forget_contents(scope)
         shelf.forget(frozenset(links), at)
         self.forget_states(scope)
         await self.facts.flush()
@@ -266,6 +266,10 @@ class Library:
             self.archive.forget(scope, tuple(late), at)
             shelf.forget(frozenset(late), at)
         await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, ArchiveChanges())
+
+    def _forget_contents(self, scope: str) -> None:
+        if self._contents is not None:
+            self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
 
     # --- states of conversations --------------------------------------------------------------------------------------
 

@@ -10,45 +10,23 @@ from typing import TypeVar
 
 from proxy.config import Config, shows_content
 from proxy.embed.opening import vectors_of
-from proxy.storage.accounts import Accounts, AccountsOff, ContentsOff, ContentStore
-from proxy.storage.answered import OnRecord, nothing_on_record
-from proxy.storage.answers import DiskAnswers
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.base import (
-    AnswerCache,
-    AnswersOff,
-    Ledger,
-    LedgerOff,
-    ReuseOff,
-    ReuseStore,
-    SessionsOff,
-    SessionStore,
-    StorageError,
-)
-from proxy.storage.contents import ContentLimits, MemoryContents, SqliteContents
-from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
-from proxy.storage.memory_accounts import MemoryAccounts
-from proxy.storage.recollection import (
-    Archive,
-    ArchiveOff,
-    FactsOff,
-    FactStore,
-    StatesOff,
-    StateStore,
-    WipesOff,
-    WipeStore,
-)
-from proxy.storage.retention import OnFailure, Retention
-from proxy.storage.reuse import MemoryReuse
+from proxy.storage.accounts import Accounts, ContentStore
+from proxy.storage.answered import OnRecord
+from proxy.storage.answers import DiskAnswers, MemoryAnswers
+from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore, StorageError
+from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
-from proxy.storage.sqlite import Database, Observed
-from proxy.storage.sqlite_accounts import SqliteAccounts
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_reuse import SqliteReuse
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.states import MemoryStates, SqliteStates
-from proxy.storage.wipes import MemoryWipes
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
+from proxy.storage.sqlite.database import Database, NoDatabase, Observed
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.retention import IN_MEMORY, OnFailure, Pace, Retention
+from proxy.storage.sqlite.reuse import SqliteReuse
+from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -57,6 +35,7 @@ log = logging.getLogger(__name__)
 
 DATABASE = "olvido.db"
 ANSWERS = "answers"
+MOST_MEMORY = 256 * 2**20  # bytes, where all is in memory, beside what requests said
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +50,32 @@ class Storage:
     wipes: WipeStore
     accounts: Accounts
     contents: ContentStore
+    database: Database
+    nothing: Database  # where the parts are that keep nothing
     secret: bytes = field(repr=False)
-    on_record: OnRecord = nothing_on_record  # is anything kept of this scope?
-    database: Database | None = None
     retention: Retention | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
 
     @property
+    def on_record(self) -> OnRecord:
+        """Is anything kept of this scope?"""
+        return self.database.has_scope
+
+    @property
     def queued(self) -> int:
         """Rows that are not durable yet."""
-        return self.database.writer.depth if self.database else 0
+        return self.database.writer.depth
 
     @property
     def dropped(self) -> Mapping[str, int]:
         """Rows lost since the start, by kind."""
-        return self.database.writer.dropped if self.database else {}
+        return self.database.writer.dropped
 
     @property
     def failing(self) -> str | None:
         """Why what is said now cannot be written, as on a full disk: until what waits has been, which is tried again
         every few seconds."""
-        return self.database.writer.failing if self.database else None
+        return self.database.writer.failing
 
     @property
     def troubles(self) -> Mapping[str, str]:
@@ -102,7 +86,11 @@ class Storage:
     @property
     def lag(self) -> float:
         """Seconds since the oldest queued row was queued."""
-        return self.database.writer.lag if self.database else 0.0
+        return self.database.writer.lag
+
+    async def flush(self) -> None:
+        """Returns when everything queued so far can be read, and is durable, if it can be written."""
+        await self.database.writer.flush()
 
     def stop(self) -> None:
         """What is done in the background ends soon."""
@@ -113,15 +101,8 @@ class Storage:
         """Write what is queued, then close."""
         self.stop()
         await self.answers.close()
-        await self.sessions.close()
-        await self.ledger.close()
-        await self.reuse.close()
-        await self.facts.close()
-        await self.archive.close()
-        await self.states.close()
-        await self.wipes.close()
-        if self.database is not None:
-            await self.database.close()
+        await self.database.close()
+        await self.nothing.close()
 
 
 async def open_storage(
@@ -131,87 +112,60 @@ async def open_storage(
     on_failure: OnFailure = lambda _part, _reason: None,
 ) -> Storage:
     """`on_failure` is told when work in the background fails. Raises SecretUnsafe if the folder can't hold a secret."""
-    exact, log_rows = config.reuse.exact, config.reuse.intent.log_rows
-    max_bytes, max_entry_bytes = exact.max_mb * 2**20, exact.max_entry_kb * 1024
-    keeps_facts, archive_ttl = config.memory.facts, config.memory.archive_ttl
-    keep = config.storage.keep
-    limits = ContentLimits(keep.contents, keep.contents_mb * 2**20, keep.contents_entry_kb * 1024)
-    keeps_contents = shows_content(config)
-    if config.storage.kind == "off":
-        return Storage(
-            sessions=SessionsOff(),
-            ledger=LedgerOff(),
-            answers=AnswersOff(),
-            reuse=ReuseOff(),
-            facts=FactsOff(),
-            archive=ArchiveOff(),
-            states=StatesOff(),
-            wipes=WipesOff(),
-            accounts=AccountsOff(),
-            contents=ContentsOff(),
-            secret=secrets.token_bytes(SECRET_BYTES),
-        )
-    if config.storage.kind == "memory":
-        ledger = MemoryLedger()
-        facts = MemoryFacts() if keeps_facts else None
-        archive = MemoryArchive(archive_ttl) if archive_ttl else None
-        return Storage(
-            sessions=MemorySessions(),
-            ledger=ledger,
-            answers=MemoryAnswers(max_bytes, max_entry_bytes),
-            reuse=MemoryReuse(log_rows=log_rows),
-            facts=facts or FactsOff(),
-            archive=archive or ArchiveOff(),
-            states=MemoryStates(),
-            wipes=MemoryWipes(facts, archive),
-            accounts=MemoryAccounts(ledger, archive),
-            contents=MemoryContents(limits) if keeps_contents else ContentsOff(),
-            secret=secrets.token_bytes(SECRET_BYTES),
-            on_record=_with_facts(facts or FactsOff()),
-        )
-
-    folder = config.storage.path
-    secret = await asyncio.to_thread(tenant_secret, folder)
+    kind, folder, keep, memory = config.storage.kind, config.storage.path, config.storage.keep, config.memory
+    secret = await asyncio.to_thread(tenant_secret, folder) if kind == "sqlite" else secrets.token_bytes(SECRET_BYTES)
     failures: dict[str, str] = {}
-    # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
-    database = _opened(
-        lambda: Database(folder / DATABASE, tasks, embedding=vectors_of(config), observed=observed),
-        "database",
-        failures,
-    )
-    cache = _opened(
-        lambda: DiskAnswers(folder / ANSWERS, max_bytes=max_bytes, max_entry_bytes=max_entry_bytes), "answers", failures
-    )
+    nothing = NoDatabase()
+    database: Database = nothing
     retention: Retention | None = None
-    if database is not None:
-        retention = Retention(database.writer, keep, tasks, keeps_contents=keeps_contents, on_failure=on_failure)
-        retention.start()
+    keeps_contents = shows_content(config)
+    if kind != "off":
+        path, model = folder / DATABASE if kind == "sqlite" else None, vectors_of(config)
+        # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
+        opened = _opened(lambda: Database(path, tasks, embedding=model, observed=observed), "database", failures)
+        if opened is not None:
+            database = opened
+            most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
+            retention = Retention(
+                database.writer,
+                keep,
+                tasks,
+                keeps_contents=keeps_contents,
+                on_failure=on_failure,
+                most_bytes=most,
+                pace=Pace() if most is None else IN_MEMORY,
+            )
+            retention.start()
+    limits = ContentLimits(keep.contents, keep.contents_mb * 2**20, keep.contents_entry_kb * 1024)
     return Storage(
-        sessions=database.sessions if database else SessionsOff(),
-        ledger=database.ledger if database else LedgerOff(),
-        answers=cache or AnswersOff(),
-        reuse=SqliteReuse(database, log_rows) if database else ReuseOff(),
-        facts=SqliteFacts(database) if database and keeps_facts else FactsOff(),
-        archive=SqliteArchive(database, archive_ttl) if database and archive_ttl else ArchiveOff(),
-        states=SqliteStates(database) if database else StatesOff(),
-        wipes=SqliteWipes(database) if database else WipesOff(),
-        accounts=SqliteAccounts(database) if database else AccountsOff(),
-        contents=SqliteContents(database, limits) if database and keeps_contents else ContentsOff(),
-        secret=secret,
-        on_record=database.has_scope if database else nothing_on_record,
+        sessions=SqliteSessions(database),
+        ledger=SqliteLedger(database),
+        answers=_answers(config, failures),
+        reuse=SqliteReuse(database, config.reuse.intent.log_rows),
+        facts=SqliteFacts(database if memory.facts else nothing),
+        archive=SqliteArchive(database if memory.archive_ttl else nothing, memory.archive_ttl),
+        states=SqliteStates(database),
+        wipes=SqliteWipes(database),
+        accounts=SqliteAccounts(database),
+        contents=SqliteContents(database if keeps_contents else nothing, limits),
         database=database,
+        nothing=nothing,
+        secret=secret,
         retention=retention,
         failures=failures,
     )
 
 
-def _with_facts(facts: FactStore) -> OnRecord:
-    """Somebody may have been told facts, by the API, before the first request."""
-
-    async def on_record(scope: str) -> bool:
-        return bool(await facts.all(scope))
-
-    return on_record
+def _answers(config: Config, failures: dict[str, str]) -> AnswerCache:
+    kind, exact = config.storage.kind, config.reuse.exact
+    most, most_of_one = exact.max_mb * 2**20, exact.max_entry_kb * 1024
+    if kind == "memory":
+        return MemoryAnswers(most, most_of_one)
+    folder = config.storage.path / ANSWERS
+    found = None
+    if kind == "sqlite":
+        found = _opened(lambda: DiskAnswers(folder, max_bytes=most, max_entry_bytes=most_of_one), "answers", failures)
+    return found or MemoryAnswers(max_bytes=0)
 
 
 def _opened(opening: Callable[[], T], part: str, failures: dict[str, str]) -> T | None:

@@ -17,10 +17,18 @@ STATES_PER_SESSION = 4
 STATE_SECONDS = 30 * 86_400.0
 
 
+def links_of(turn: ArchivedTurn) -> tuple[bytes, ...]:
+    """All that a turn is forgotten by: its own link, and those of its messages."""
+    return tuple(dict.fromkeys((turn.link, *(said.link for said in turn.utterances))))
+
+
 class FactStore(Protocol):
     """What users want remembered, superseded facts included."""
 
-    keeps: bool  # is anything remembered here? Where not, nobody need look for it
+    @property
+    def keeps(self) -> bool:
+        """Is anything remembered here? Where not, nobody need look for it."""
+        ...
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
         """Queue the facts; one that has the id of a known one replaces it. All or none of a call are written (of
@@ -179,101 +187,5 @@ class WipeStore(Protocol):
         """Returns when what is queued of this scope is durable. Raises StorageError while it cannot be written."""
         ...
 
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
-
-
-class FactsOff:
-    """Nobody has said anything about themselves."""
-
-    keeps = False
-
-    def put(self, scope: str, facts: Sequence[Fact]) -> None: ...
-    def forget(self, scope: str, ids: Sequence[str]) -> None: ...
-
-    async def all(self, scope: str) -> list[Fact]:  # noqa: ARG002 (Protocol)
-        return []
-
-    async def find(self, fact_id: str) -> tuple[str, Fact] | None:  # noqa: ARG002 (Protocol)
-        return None
-
-    async def scopes(self) -> list[str]:
-        return []
-
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
-
-
-class ArchiveOff:
-    """What leaves the window is gone."""
-
-    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None: ...
-    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None: ...
-    def lift(self, scope: str, links: Sequence[bytes]) -> None: ...
-    def prune(self, now: float) -> None: ...
-
-    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:  # noqa: ARG002 (Protocol)
-        return {}
-
-    async def turns(
-        self,
-        scope: str,  # noqa: ARG002 (Protocol)
-        after: int,
-        now: float,  # noqa: ARG002 (Protocol)
-        limit: int = PAGE,  # noqa: ARG002 (Protocol)
-    ) -> ArchiveChanges:
-        return ArchiveChanges(upto=after)
-
-    async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:  # noqa: ARG002 (Protocol)
-        return set()
-
-    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
-        return []
-
-    async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:  # noqa: ARG002 (Protocol)
-        return []
-
-    async def latest(self, scope: str, session: str) -> ArchivedTurn | None:  # noqa: ARG002 (Protocol)
-        return None
-
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
-
-
-class StatesOff:
-    """Every request is planned as if it were the first."""
-
-    def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None: ...
-    def forget(self, scope: str) -> None: ...
-
-    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:  # noqa: ARG002 (Protocol)
-        return None
-
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
-
-
-class WipesOff:
-    """There is nothing to be put aside."""
-
-    def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None: ...
-    def restore(self, scope: str, now: float, since: float = 0.0) -> None: ...
-    def forget(self, scope: str, facts: Sequence[Fact]) -> None: ...
-    def prune(self, now: float) -> None: ...
-
-    async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:  # noqa: ARG002 (Protocol)
-        return []
-
-    async def wiped(
-        self,
-        now: float,  # noqa: ARG002 (Protocol)
-        scope: str | None = None,  # noqa: ARG002 (Protocol)
-        *,
-        after: str = "",  # noqa: ARG002 (Protocol)
-        limit: int | None = None,  # noqa: ARG002 (Protocol)
-    ) -> list[Wiped]:
-        return []
-
-    async def settled(self, scope: str) -> None: ...
     async def flush(self) -> None: ...
     async def close(self) -> None: ...

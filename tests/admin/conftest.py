@@ -14,7 +14,7 @@ from proxy.services import Services
 from proxy.types import LedgerRow
 from tests.builders import TENANT, ledger_row
 from tests.proxied import KEY, in_front_of, run_upstream
-from tests.servers import run_proxy
+from tests.servers import Inside, run_proxy
 
 API = "/admin/api"
 MODEL = "demo-chat"
@@ -30,6 +30,7 @@ class Watched:
     http: httpx.Client  # of whoever runs it
     client: httpx.Client  # of who asks
     services: Services
+    inside: Inside
 
     def scope(self) -> str:
         """Of nobody yet."""
@@ -38,7 +39,7 @@ class Watched:
     def wrote(self, scope: str, **differing: Any) -> LedgerRow:
         """A row of the ledger that is written now."""
         row = ledger_row(**{"request_id": f"req_{next(numbers)}", "scope": scope, **differing})
-        self.services.ledger.append(row)
+        self.inside.do(lambda: self.services.ledger.append(row))
         return row
 
     def get(self, path: str, **query: Any) -> Any:
@@ -57,11 +58,11 @@ def started(stack: ExitStack, **sections: Any) -> Watched:
     upstream = stack.enter_context(run_upstream())
     settings = in_front_of(upstream, upstream={"price": {"input": 1, "cached": 0.25, "output": 4}}, **sections)
     app = create_app(settings)
-    url = stack.enter_context(run_proxy(settings, app))
+    url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     http = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False))
     headers = {"authorization": f"Bearer {KEY}"}
     client = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False, headers=headers))
-    return Watched(http, client, app.state.services)
+    return Watched(http, client, app.state.services, inside)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from proxy.services import Services
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT
 from tests.proxied import in_front_of, run_upstream
-from tests.servers import run_proxy
+from tests.servers import Inside, run_proxy
 
 FACTS = "/admin/api/facts"
 TOKEN = "an-admin-token-0123456789"
@@ -33,6 +33,7 @@ _numbers = count(1)
 class Proxy:
     http: httpx.Client
     services: Services
+    inside: Inside
 
     def scope(self) -> str:
         """Of nobody yet."""
@@ -45,7 +46,7 @@ class Proxy:
         said = Fact(f"f-{number:016x}", "personal", "ciudad", "vivo en Rosario", "medium", "explicit", "s", 3, at, at)
         fact = replace(said, **differing)
         scope = scope if scope is not None else self.scope()
-        self.services.library.facts.put(scope, [fact])
+        self.inside.do(lambda: self.services.library.facts.put(scope, [fact]))
         return scope, fact
 
     def add(self, scope: str, value: str, **differing: Any) -> dict[str, Any]:
@@ -65,10 +66,11 @@ def started(stack: ExitStack, **sections: Any) -> Proxy:
     upstream = stack.enter_context(run_upstream())
     settings = in_front_of(upstream, **sections)
     app = create_app(settings)
-    url = stack.enter_context(run_proxy(settings, app))
+    url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     return Proxy(
         stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)),
         app.state.services,
+        inside,
     )
 
 
@@ -274,20 +276,20 @@ def test_what_is_added_by_hand_is_explicit_of_no_turn_and_kept(proxy: Proxy) -> 
     assert proxy.of(scope) == [fact]
 
 
-async def test_the_next_prompt_sees_what_was_added_changed_and_forgotten(proxy: Proxy) -> None:
+def test_the_next_prompt_sees_what_was_added_changed_and_forgotten(proxy: Proxy) -> None:
     scope = proxy.scope()
 
-    async def shelf() -> set[str]:
-        return {each.value for each in (await proxy.services.library.shelf(scope)).facts.values()}
+    def shelf() -> set[str]:
+        return {each.value for each in proxy.inside.do(lambda: proxy.services.library.shelf(scope)).facts.values()}
 
-    assert await shelf() == set()
+    assert shelf() == set()
     fact = proxy.add(scope, "vivo en Córdoba", pinned=True)
-    assert await shelf() == {"vivo en Córdoba"}
+    assert shelf() == {"vivo en Córdoba"}
     changed = proxy.http.patch(f"{FACTS}/{fact['id']}", json={"value": "vivo en Salta"}).json()["fact"]
-    assert await shelf() == {"vivo en Córdoba", "vivo en Salta"}
+    assert shelf() == {"vivo en Córdoba", "vivo en Salta"}
     for each in (fact, changed):
         assert proxy.http.delete(f"{FACTS}/{each['id']}").status_code == 200
-    assert await shelf() == set()
+    assert shelf() == set()
 
 
 def test_another_value_of_a_key_supersedes_and_the_history_is_told_from_both_ends(proxy: Proxy) -> None:
@@ -467,20 +469,20 @@ def test_history_is_not_changed(proxy: Proxy) -> None:
 # --- forgetting ------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_forgotten_leaves_every_index_with_the_message_that_said_it(proxy: Proxy) -> None:
+def test_what_is_forgotten_leaves_every_index_with_the_message_that_said_it(proxy: Proxy) -> None:
     link, answer_link = b"l" * 16, b"m" * 16
     scope, fact = proxy.known(links=(link,))
     _, kept = proxy.known(scope, key="perro")
     said = (Utterance("user", fact.value, link), Utterance("assistant", "Anotado.", answer_link))
-    proxy.services.library.archive.add(
-        scope, ArchivedTurn(answer_link, b"", "s", 1, fact.created_at, b"[]", said), vectors=None
-    )
-    proxy.services.storage.states.put(scope, "s", answer_link, fact.created_at, b"quotes it")
+    turn = ArchivedTurn(answer_link, b"", "s", 1, fact.created_at, b"[]", said)
+    library, states, do = proxy.services.library, proxy.services.storage.states, proxy.inside.do
+    do(lambda: library.archive.add(scope, turn, None))
+    do(lambda: states.put(scope, "s", answer_link, fact.created_at, b"quotes it"))
     assert proxy.http.delete(f"{FACTS}/{fact.id}").json() == {"id": fact.id, "scope": scope, "forgotten": True}
     assert [told["id"] for told in proxy.of(scope)] == [kept.id]
-    assert await proxy.services.storage.archive.known(scope, [answer_link]) == set()
-    assert await proxy.services.storage.states.get(scope, [answer_link]) is None
-    assert link in (await proxy.services.library.shelf(scope)).forgotten
+    assert do(lambda: library.archive.known(scope, [answer_link])) == set()
+    assert do(lambda: states.get(scope, [answer_link])) is None
+    assert link in do(lambda: library.shelf(scope)).forgotten
     assert error(proxy.http.delete(f"{FACTS}/{fact.id}")) == (404, "unknown_url")
 
 
@@ -566,7 +568,8 @@ LONG = "Lorem ipsum dolor sit amet. " * 40
 def said(proxy: Proxy, text: str, scope: str, fact: Fact) -> None:
     link, answer = fact.links[0], b"a" + fact.links[0][1:]
     utterances = (Utterance("user", text, link), Utterance("assistant", "Noted.", answer))
-    proxy.services.library.archive.add(scope, ArchivedTurn(answer, b"", "c-1", 7, 99.5, b"[]", utterances), None)
+    turn = ArchivedTurn(answer, b"", "c-1", 7, 99.5, b"[]", utterances)
+    proxy.inside.do(lambda: proxy.services.library.archive.add(scope, turn, None))
 
 
 def links() -> tuple[bytes, ...]:
@@ -605,11 +608,15 @@ def wiped(proxy: Proxy, scope: str) -> list[dict[str, Any]]:
     return told
 
 
+def wipe(proxy: Proxy, scope: str, at: float) -> None:
+    proxy.inside.do(lambda: proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY))
+
+
 def test_what_was_wiped_is_told_without_what_it_says_and_comes_back(proxy: Proxy) -> None:
     scope, fact = proxy.known(links=links())
     at = time()
     assert wiped(proxy, scope) == []
-    proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+    wipe(proxy, scope, at)
     assert proxy.of(scope) == []
     assert wiped(proxy, scope) == [{"scope": scope, "facts": 1, "turns": 0, "until": at + DAY}]
     assert wiped(proxy, "") != []
@@ -622,9 +629,9 @@ def test_what_was_wiped_is_told_without_what_it_says_and_comes_back(proxy: Proxy
 def test_of_two_wipes_the_newest_is_undone_first_and_the_other_by_asking_again(proxy: Proxy) -> None:
     scope, oslo = proxy.known(age=600, value="vivo en Oslo", key="residencia")
     at = time()
-    proxy.services.library.wipes.wipe(scope, [], at=at - 300, until=at - 300 + DAY)
+    wipe(proxy, scope, at - 300)
     _, tea = proxy.known(scope, age=200, value="tomo mate", key="bebida")
-    proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+    wipe(proxy, scope, at)
     (newest,) = wiped(proxy, scope)
     assert newest["until"] == at + DAY
     for given, back in ((newest["until"], [tea.id]), (None, [oslo.id, tea.id])):
@@ -640,7 +647,7 @@ def test_what_was_wiped_is_told_page_by_page(proxy: Proxy) -> None:
     at, scopes = time(), []
     for _ in range(3):
         scope, _ = proxy.known(age=60)
-        proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+        wipe(proxy, scope, at)
         scopes.append(scope)
     seen: list[str] = []
     before: str | None = ""
@@ -661,8 +668,7 @@ def test_what_is_no_page_of_it_is_refused(query: str, proxy: Proxy) -> None:
 
 def test_what_was_said_since_ends_what_comes_back(proxy: Proxy) -> None:
     scope, madrid = proxy.known(age=60, value="vivo en Madrid", key="residencia")
-    at = time() - 30
-    proxy.services.library.wipes.wipe(scope, [], at=at, until=at + DAY)
+    wipe(proxy, scope, time() - 30)
     _, porto = proxy.known(scope, value="vivo en Oporto", key="residencia")
     assert proxy.http.post(f"{FACTS}/restore", json={"scope": scope}).status_code == 200
     assert {each["id"]: each["superseded_by"] for each in proxy.of(scope)} == {madrid.id: porto.id, porto.id: None}

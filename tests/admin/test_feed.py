@@ -9,9 +9,11 @@ import msgspec
 import pytest
 
 from proxy.admin.feed import MOST_EVENTS, MOST_ROWS, Feed, Listener, Pace
-from proxy.storage.accounts import AccountsOff, Dimension, Width
+from proxy.storage.accounts import Dimension, Width
+from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.tasks import Tasks
 from proxy.types import Bucket, LedgerRow, Sums
+from tests import stores
 from tests.builders import NOW, ledger_row
 
 MINUTE = NOW - NOW % 60
@@ -19,10 +21,11 @@ FAST = Pace(look=0.001)
 Event = tuple[str, Any]
 
 
-class Accounts(AccountsOff):
+class Accounts(SqliteAccounts):
     """A ledger that a test writes."""
 
     def __init__(self) -> None:
+        super().__init__(stores.nothing())
         self.written: list[LedgerRow] = []
         self.looks = 0
         self.fails = 0

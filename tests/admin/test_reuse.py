@@ -1,5 +1,6 @@
 """The reuse log and its reports over HTTP, as whoever runs the proxy sees them, and as a page of another site does."""
 
+import functools
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from proxy.services import Services
 from proxy.types import ReuseDecision, ReuseEntry
 from tests.builders import NOW, TENANT
 from tests.proxied import in_front_of, run_upstream, total
-from tests.servers import run_proxy
+from tests.servers import Inside, run_proxy
 
 LOG = "/admin/api/reuse"
 TOKEN = "an-admin-token-0123456789"
@@ -29,6 +30,7 @@ _numbers = count(1)
 class Proxy:
     http: httpx.Client
     services: Services
+    inside: Inside
 
     def kept(self, *, scope: str | None = None, **differing: Any) -> tuple[str, ReuseEntry]:
         """An entry that was reused twice and refused once, and its scope."""
@@ -36,21 +38,29 @@ class Proxy:
         scope = scope if scope is not None else f"{TENANT}/user-{number}"
         made = ReuseEntry(f"r-{number:016x}", "p", "¿Cómo limpio una cafetera?", ("Hola",), "key", NOW, NOW + 60)
         entry = replace(made, **differing)
-        self.services.intent.partitions.add(scope, entry, VECTOR)
+        self.inside.do(lambda: self.services.intent.partitions.add(scope, entry, VECTOR))
         for line, (result, cosine) in enumerate([("hit", 0.91), ("hit", 0.93), ("negation", 0.97)]):
             said = (entry.id, cosine, f"question {line}", entry.question, "")
-            self.services.reuse.log(scope, ReuseDecision(f"req_{number}_{line}", NOW + line, result, *said))
+            decision = ReuseDecision(f"req_{number}_{line}", NOW + line, result, *said)
+            self.inside.do(functools.partial(self.services.reuse.log, scope, decision))
         return scope, entry
+
+    def nearest(self, scope: str) -> list[str]:
+        """Ids of the entries that a question finds."""
+        partitions = self.services.intent.partitions
+        found = self.inside.do(lambda: partitions.nearest(scope, "p", VECTOR, 5, -1.0, NOW))
+        return [candidate.entry.id for candidate in found]
 
 
 def started(stack: ExitStack, **sections: Any) -> Proxy:
     upstream = stack.enter_context(run_upstream())
     settings = in_front_of(upstream, **sections)
     app = create_app(settings)
-    url = stack.enter_context(run_proxy(settings, app))
+    url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     return Proxy(
         stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)),
         app.state.services,
+        inside,
     )
 
 
@@ -194,13 +204,13 @@ def test_an_entry_is_told_with_its_own_lines(proxy: Proxy) -> None:
 # --- reporting --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_reported_answer_is_gone_and_needs_more_to_come_back(proxy: Proxy) -> None:
+def test_a_reported_answer_is_gone_and_needs_more_to_come_back(proxy: Proxy) -> None:
     scope, entry = proxy.kept()
     reports = total(proxy.services, "olvido_reuse_reports_total", kind="wrong")
     told = proxy.http.post(f"{LOG}/{entry.id}/wrong")
     assert told.status_code == 200
     assert told.json() == {"id": entry.id, "evicted": True, "min_cosine": pytest.approx(0.96), "strikes": 1}
-    assert await proxy.services.intent.partitions.nearest(scope, "p", VECTOR, 5, -1.0, NOW) == []
+    assert proxy.nearest(scope) == []
     shown = proxy.http.get(f"{LOG}/{entry.id}").json()["entry"]
     assert (shown["evicted"], shown["strikes"], shown["min_cosine"]) == (True, 1, pytest.approx(0.96))
     reported = proxy.http.get(LOG, params={"scope": scope}).json()["reported"]
@@ -208,14 +218,13 @@ async def test_a_reported_answer_is_gone_and_needs_more_to_come_back(proxy: Prox
     assert total(proxy.services, "olvido_reuse_reports_total", kind="wrong") == reports + 1
 
 
-async def test_no_other_entry_is(proxy: Proxy) -> None:
+def test_no_other_entry_is(proxy: Proxy) -> None:
     scope, entry = proxy.kept()
     _, neighbour = proxy.kept(scope=scope)
     elsewhere, same_words = proxy.kept()
     proxy.http.post(f"{LOG}/{entry.id}/wrong")
     for owner, other in ((scope, neighbour), (elsewhere, same_words)):
-        found = await proxy.services.intent.partitions.nearest(owner, "p", VECTOR, 5, -1.0, NOW)
-        assert [candidate.entry.id for candidate in found] == [other.id]
+        assert proxy.nearest(owner) == [other.id]
         assert proxy.http.get(f"{LOG}/{other.id}").json()["entry"]["strikes"] == 0
 
 

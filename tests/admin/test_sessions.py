@@ -13,9 +13,8 @@ LINKS = [bytes([number]) * 16 for number in range(3)]
 def turn(watched: Watched, scope: str, session: str, number: int, said: str) -> None:
     link, parent = LINKS[number], LINKS[number - 1] if number > 1 else b""
     told = (Utterance("user", said, b"u" + link[1:]), Utterance("assistant", "Bien.", link))
-    watched.services.storage.archive.add(
-        scope, ArchivedTurn(link, parent, session, number, time(), b"[]", told), vectors=None
-    )
+    archived = ArchivedTurn(link, parent, session, number, time(), b"[]", told)
+    watched.inside.do(lambda: watched.services.storage.archive.add(scope, archived, None))
 
 
 def test_conversations_are_told_latest_first_a_page_at_a_time(watched: Watched) -> None:

@@ -1,5 +1,6 @@
 """What would have been with other numbers: over requests that went through a real proxy."""
 
+import functools
 import json
 from http.client import HTTPConnection
 from time import time
@@ -121,7 +122,8 @@ def test_one_at_a_time_requests_go_on_and_it_ends_when_the_client_goes(watched: 
     for number in range(MOST_REQUESTS):
         row = watched.wrote(scope, at=time())
         raw = body(*told, user(f"{number}?"), model=MODEL)
-        watched.services.contents.put(Contents(scope, row.request_id, row.session, row.at, raw))
+        said = Contents(scope, row.request_id, row.session, row.at, raw)
+        watched.inside.do(functools.partial(watched.services.contents.put, said))
 
     address = httpx.URL(watched.http.base_url)
     leaving = HTTPConnection(address.host, address.port)

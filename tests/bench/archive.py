@@ -30,13 +30,13 @@ from proxy.memory.recall import Query
 from proxy.memory.selecting import search
 from proxy.storage.base import PAGE
 from proxy.storage.library import Library
-from proxy.storage.recollection import FactsOff, StatesOff
 from proxy.storage.shelf import Shelf
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector
+from tests import stores
 
 SCOPE_TURNS = 10_000
 SESSION_TURNS = 50
@@ -156,8 +156,10 @@ async def recalls(archive: SqliteArchive, scope: str, numbers: list[int]) -> Tim
         return Query(said, embedded(random)[0], path, others_than=f"0-{number // SESSION_TURNS:032x}")
 
     asked = {number: query(number) for number in numbers}
+    nothing = stores.nothing()
     with ThreadPoolExecutor(1) as executor:
-        library = Library(FactsOff(), archive, StatesOff(), executor, Tasks(), refresh_seconds=-1.0)
+        facts, states, wipes = stores.facts(nothing), stores.states(nothing), stores.wipes(nothing)
+        library = Library(facts, archive, states, wipes, executor, Tasks(), refresh_seconds=-1.0)
         started, before = time.perf_counter(), time.process_time()
         shelf = await library.shelf(scope)
         await library.index(scope, shelf, patience=600)

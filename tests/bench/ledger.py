@@ -19,14 +19,14 @@ from typing import get_args
 
 from proxy.config.model import Keep
 from proxy.storage.accounts import Dimension, Width
-from proxy.storage.contents import SqliteContents
-from proxy.storage.ledger_rows import add_rows
-from proxy.storage.retention import Pace, Retention
-from proxy.storage.shares import LEDGER
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_accounts import SqliteAccounts
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.writer import Write
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import add_rows
+from proxy.storage.sqlite.retention import Pace, Retention
+from proxy.storage.sqlite.shares import LEDGER
+from proxy.storage.sqlite.writer import Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, LedgerRow, Utterance
 from tests.builders import ledger_row

@@ -19,12 +19,12 @@ from proxy.reuse.question import Question, analyse
 from proxy.reuse.verdict import Verdict, judge
 from proxy.reuse.words import warm
 from proxy.stages.intent import Intent
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
-from proxy.storage.reuse import MemoryReuse
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, Scope
 from proxy.wire import turns
+from tests import stores
 from tests.bench.reuse_data import Pair, Said
 from tests.builders import NOW, chat, completion, config, counter, incoming, stored
 from tests.servers import eventually
@@ -130,7 +130,7 @@ async def open_stage(*, paraphrases: bool = False) -> AsyncIterator[Stage]:
     """With the product's defaults, but for `paraphrases`. The model's export is kept in the user's cache, where it is
     made the first time."""
     settings = config(storage={"kind": "memory"}, reuse={"intent": {"paraphrases": paraphrases}})
-    tasks, store = Tasks(), MemoryReuse(MOST_ENTRIES)
+    tasks, store = Tasks(), stores.reuse()
     with ThreadPoolExecutor(1) as executor:
         intent = Intent(
             settings.reuse.intent,

@@ -21,8 +21,8 @@ import numpy as np
 
 from proxy.reuse.index import VectorIndex
 from proxy.storage.partitions import Partitions
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_reuse import SqliteReuse
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import ReuseEntry, Vector
 

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.accounts import LONGEST_NAME, Accounts, AccountsOff, Dimension, Width
-from proxy.storage.archive import MemoryArchive
+from proxy.storage.accounts import LONGEST_NAME, Accounts, Dimension, Width
 from proxy.storage.base import Ledger
-from proxy.storage.memory import MemoryLedger
-from proxy.storage.memory_accounts import MemoryAccounts
 from proxy.storage.recollection import Archive
-from proxy.storage.rollups import condense, sums_of
-from proxy.storage.shares import DELETIONS
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_accounts import SqliteAccounts
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.writer import Write
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.rollups import condense
+from proxy.storage.sqlite.shares import DELETIONS
+from proxy.storage.sqlite.writer import Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
+from tests import stores
 from tests.builders import ledger_row
+from tests.sums import sums_of
 
 DAY = 86_400
 # The beginning of a day, in the past and in the future: what is long ago is in its hour and day at once.
@@ -36,7 +36,7 @@ class Kept:
     accounts: Accounts
     ledger: Ledger
     archive: Archive
-    database: Database | None = None
+    database: Database
 
     async def write(self, *rows: LedgerRow) -> None:
         for row in rows:
@@ -45,31 +45,28 @@ class Kept:
 
     async def condense(self, until: float) -> None:
         """As the job in the background does, a minute at a time."""
-        if self.database is not None:
-            for _ in range(9):
-                self.database.writer.put(
-                    Write(1, lambda connection, _: condense(connection, until), kind=DELETIONS, scope="")
-                )
-                await self.database.writer.flush()
+        for _ in range(9):
+            self.database.writer.put(
+                Write(1, lambda connection, _: condense(connection, until), kind=DELETIONS, scope="")
+            )
+            await self.database.writer.flush()
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[Kept]:
-    ledger, archive = MemoryLedger(), MemoryArchive(DAY)
-    yield Kept(MemoryAccounts(ledger, archive), ledger, archive)
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[Kept]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Kept]:
+    database = Database(folder / name if name else None, Tasks())
     try:
-        yield Kept(SqliteAccounts(database), database.ledger, SqliteArchive(database, DAY), database)
+        yield Kept(SqliteAccounts(database), SqliteLedger(database), SqliteArchive(database, DAY), database)
     finally:
         await database.close()
 
 
+def memory(folder: Path) -> AbstractAsyncContextManager[Kept]:
+    return sqlite(folder, name=None)
+
+
 Backend = Callable[[Path], AbstractAsyncContextManager[Kept]]
-BACKENDS = {"memory": memory, "sqlite": sqlite}
+BACKENDS = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -341,5 +338,5 @@ def test_every_view_adds_up_to_the_ledger(
 
 
 async def test_off_tells_nothing() -> None:
-    accounts: Accounts = AccountsOff()
+    accounts: Accounts = SqliteAccounts(stores.nothing())
     await TestSums().test_of_nothing_there_is_nothing(accounts)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.answers import DiskAnswers
-from proxy.storage.base import AnswerCache, AnswersOff
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.answers import DiskAnswers, MemoryAnswers
+from proxy.storage.base import AnswerCache
 from proxy.types import StoredAnswer
 
 MAX_BYTES = 512 * 1024
@@ -160,7 +159,7 @@ async def test_disk_keeps_its_answers_when_it_is_opened_again(tmp_path: Path) ->
 
 
 async def test_off_keeps_nothing() -> None:
-    cache: AnswerCache = AnswersOff()
+    cache: AnswerCache = MemoryAnswers(max_bytes=0)
     await cache.put("a/", "k", ANSWER, ttl=60)
     assert await cache.get("a/", "k", now=1000) is None
     assert await cache.delete("a/", "k") is False

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.recollection import Archive
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
+from proxy.storage.recollection import Archive, ArchiveChanges
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance, Vector
+from tests import stores
+from tests.contract.model import ModelArchive
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Archive]]
 
@@ -52,20 +53,19 @@ FIRST, SECOND, THIRD = (turn(number) for number in (1, 2, 3))
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[Archive]:
-    yield MemoryArchive(TTL)
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[Archive]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Archive]:
+    database = Database(folder / name if name else None, Tasks())
     try:
         yield SqliteArchive(database, TTL)
     finally:
         await database.close()
 
 
-BACKENDS = {"memory": memory, "sqlite": sqlite}
+def memory(folder: Path) -> AbstractAsyncContextManager[Archive]:
+    return sqlite(folder, name=None)
+
+
+BACKENDS = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -363,7 +363,7 @@ def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, int, str]]) -
                 if step[2] == "flush":
                     await shared.flush()
             for scope in {scope for scope, *_ in steps} | {"nobody"}:
-                alone = MemoryArchive(TTL)
+                alone = ModelArchive(TTL)
                 for step in steps:
                     if step[0] == scope or step[2] == "prune":
                         apply(alone, *step)
@@ -371,3 +371,15 @@ def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, int, str]]) -
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(play(Path(folder)))
+
+
+async def test_off_keeps_nothing() -> None:
+    store: Archive = SqliteArchive(stores.nothing(), TTL)
+    store.add("a/", FIRST, VECTORS)
+    store.forget("a/", [SECOND.link])
+    store.prune(NOW)
+    await store.flush()
+    assert await store.turns("a/", 4, NOW) == ArchiveChanges(upto=4)
+    assert (await store.known("a/", [FIRST.link]), await store.path("a/", FIRST.link, 9)) == (set(), [])
+    assert (await store.latest("a/", "s"), await store.forgotten_at("a/", [SECOND.link])) == (None, {})
+    await store.close()

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from proxy.storage.accounts import ContentsOff, ContentStore
-from proxy.storage.contents import ContentLimits, MemoryContents, SqliteContents
-from proxy.storage.sqlite import Database
+from proxy.storage.accounts import ContentStore
+from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
+from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.types import Contents
+from tests import stores
 
 NOW = 1_700_000_000.5
 LIMITS = ContentLimits(seconds=100, bytes=1_000, entry_bytes=600)
@@ -28,23 +29,21 @@ class Kept:
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[Kept]:
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Kept]:
     now = [NOW]
-    yield Kept(MemoryContents(LIMITS, clock=lambda: now[0]), now)
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[Kept]:
-    now = [NOW]
-    database = Database(folder / "olvido.sqlite3", Tasks())
+    database = Database(folder / name if name else None, Tasks())
     try:
         yield Kept(SqliteContents(database, LIMITS, clock=lambda: now[0]), now)
     finally:
         await database.close()
 
 
+def memory(folder: Path) -> AbstractAsyncContextManager[Kept]:
+    return sqlite(folder, name=None)
+
+
 Backend = Callable[[Path], AbstractAsyncContextManager[Kept]]
-BACKENDS: dict[str, Backend] = {"memory": memory, "sqlite": sqlite}
+BACKENDS: dict[str, Backend] = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -151,12 +150,12 @@ class TestContents:
 
 
 async def test_kept_for_ever_is_never_too_old() -> None:
-    store = MemoryContents(ContentLimits(seconds=0), clock=lambda: 1e15)
+    store = SqliteContents(stores.AtOnce(), ContentLimits(seconds=0), clock=lambda: 1e15)
     store.put(ENTRY)
     assert await store.get("a/", "r1") == ENTRY
 
 
 async def test_off_keeps_nothing() -> None:
-    store: ContentStore = ContentsOff()
+    store: ContentStore = SqliteContents(stores.nothing())
     store.put(ENTRY)
     await TestContents().test_of_nothing_there_is_nothing(store)

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.recollection import FactStore
-from proxy.storage.sqlite import Database
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
 from proxy.types import Fact
+from tests import stores
 
 Backend = Callable[[Path], AbstractAsyncContextManager[FactStore]]
 
@@ -42,20 +43,19 @@ NEW = Fact("f-1", "work", "team", "I lead the team", "high", "explicit", "s", 1,
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[FactStore]:
-    yield MemoryFacts()
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[FactStore]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[FactStore]:
+    database = Database(folder / name if name else None, Tasks())
     try:
         yield SqliteFacts(database)
     finally:
         await database.close()
 
 
-BACKENDS = {"memory": memory, "sqlite": sqlite}
+def memory(folder: Path) -> AbstractAsyncContextManager[FactStore]:
+    return sqlite(folder, name=None)
+
+
+BACKENDS = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -174,3 +174,17 @@ def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, int, str]]) -
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(play(Path(folder)))
+
+
+async def test_off_keeps_nothing() -> None:
+    store: FactStore = SqliteFacts(stores.nothing())
+    store.put("a/", [FACT])
+    store.forget("a/", [FACT.id])
+    await store.flush()
+    assert (store.keeps, await store.all("a/"), await store.find(FACT.id), await store.scopes()) == (
+        False,
+        [],
+        None,
+        [],
+    )
+    await store.close()

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.base import Ledger, LedgerOff
-from proxy.storage.memory import MemoryLedger
-from proxy.storage.sqlite import Database
+from proxy.storage.base import Ledger
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
+from tests import stores
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Ledger]]
 
@@ -64,20 +65,19 @@ ROW = LedgerRow(
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[Ledger]:
-    yield MemoryLedger()
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[Ledger]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Ledger]:
+    database = Database(folder / name if name else None, Tasks())
     try:
-        yield database.ledger
+        yield SqliteLedger(database)
     finally:
         await database.close()
 
 
-BACKENDS = {"memory": memory, "sqlite": sqlite}
+def memory(folder: Path) -> AbstractAsyncContextManager[Ledger]:
+    return sqlite(folder, name=None)
+
+
+BACKENDS = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -173,7 +173,7 @@ async def test_sqlite_keeps_its_rows_when_it_is_opened_again(tmp_path: Path) -> 
 
 
 async def test_off_keeps_nothing() -> None:
-    ledger: Ledger = LedgerOff()
+    ledger: Ledger = SqliteLedger(stores.nothing())
     ledger.append(ROW)
     await ledger.flush()
     assert await ledger.recent("a/") == []

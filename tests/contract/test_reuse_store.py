@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.base import ReuseOff, ReuseStore
-from proxy.storage.reuse import MemoryReuse
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_reuse import SqliteReuse
+from proxy.storage.base import ReuseStore
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import ReuseDecision, ReuseEntry
+from tests import stores
 
 Backend = Callable[[Path], AbstractAsyncContextManager[ReuseStore]]
 
@@ -46,20 +46,19 @@ DECISION = ReuseDecision("req_1", NOW, "numbers", NEW.id, 0.875, "and 3?", "and 
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[ReuseStore]:
-    yield MemoryReuse(log_rows=5)
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[ReuseStore]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[ReuseStore]:
+    database = Database(folder / name if name else None, Tasks())
     try:
         yield SqliteReuse(database, log_rows=5)
     finally:
         await database.close()
 
 
-BACKENDS = {"memory": memory, "sqlite": sqlite}
+def memory(folder: Path) -> AbstractAsyncContextManager[ReuseStore]:
+    return sqlite(folder, name=None)
+
+
+BACKENDS = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -260,18 +259,18 @@ def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, str, int, str
             for step in steps:
                 apply(shared, *step)
             for scope in {scope for scope, *_ in steps} | {"nobody"}:
-                alone = MemoryReuse(log_rows=5)
-                for step in steps:
-                    if step[0] == scope:
-                        apply(alone, *step)
-                assert await state(shared, scope) == await state(alone, scope)
+                async with memory(folder) as alone:
+                    for step in steps:
+                        if step[0] == scope:
+                            apply(alone, *step)
+                    assert await state(shared, scope) == await state(alone, scope)
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(play(Path(folder)))
 
 
 async def test_switched_off_it_knows_nothing() -> None:
-    off = ReuseOff()
+    off = SqliteReuse(stores.nothing())
     off.add("a/", NEW, VECTOR)
     off.log("a/", DECISION)
     await off.flush()

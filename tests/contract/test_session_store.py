@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.base import KnownPrefix, SessionsOff, SessionStore
-from proxy.storage.memory import MemorySessions
-from proxy.storage.sqlite import Database
+from proxy.storage.base import KnownPrefix, SessionStore
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks
+from tests import stores
 
 Backend = Callable[[Path], AbstractAsyncContextManager[SessionStore]]
 
@@ -29,50 +30,49 @@ def chain_of(*messages: object) -> list[bytes]:
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[SessionStore]:
-    yield MemorySessions()
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[SessionStore]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[SessionStore]:
+    database = Database(folder / name if name else None, Tasks())
     try:
-        yield database.sessions
+        yield SqliteSessions(database)
     finally:
         await database.close()
+
+
+def memory(folder: Path) -> AbstractAsyncContextManager[SessionStore]:
+    return sqlite(folder, name=None)
 
 
 @dataclass
 class OnDisk:
     """A database that has nothing in memory when it is asked, so that the answer comes from SQL."""
 
-    database: Database
+    sessions: SqliteSessions
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         await self.flush()
-        self.database.sessions.distrust()
-        return await self.database.sessions.longest_prefix(scope, chain)
+        self.sessions.distrust()
+        return await self.sessions.longest_prefix(scope, chain)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
-        self.database.sessions.remember(scope, session, chain, start, at)
+        self.sessions.remember(scope, session, chain, start, at)
 
     async def flush(self) -> None:
-        await self.database.sessions.flush()
+        await self.sessions.flush()
 
     async def close(self) -> None:
-        await self.database.sessions.close()
+        await self.sessions.close()
 
 
 @asynccontextmanager
 async def sqlite_on_disk(folder: Path) -> AsyncIterator[SessionStore]:
     database = Database(folder / "olvido.sqlite3", Tasks())
     try:
-        yield OnDisk(database)
+        yield OnDisk(SqliteSessions(database))
     finally:
         await database.close()
 
 
-BACKENDS = {"memory": memory, "sqlite": sqlite, "sqlite-on-disk": sqlite_on_disk}
+BACKENDS = {"file": sqlite, "memory": memory, "file-read": sqlite_on_disk}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -247,7 +247,7 @@ async def test_sqlite_knows_after_it_was_opened_again(tmp_path: Path) -> None:
 
 
 async def test_off_makes_every_request_a_new_conversation() -> None:
-    store: SessionStore = SessionsOff()
+    store: SessionStore = SqliteSessions(stores.nothing())
     store.remember("a/", "s", chain_of("hi"), 0, 1.0)
     await store.flush()
     assert await store.longest_prefix("a/", chain_of("hi")) is None

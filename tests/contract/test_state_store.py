@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.recollection import STATE_SECONDS, StateStore
-from proxy.storage.sqlite import Database
-from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.states import SqliteStates
 from proxy.tasks import Tasks
+from tests import stores
 
 Backend = Callable[[Path], AbstractAsyncContextManager[StateStore]]
 
@@ -22,20 +23,19 @@ LINKS = [bytes([number]) * 16 for number in range(8)]
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[StateStore]:
-    yield MemoryStates()
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[StateStore]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[StateStore]:
+    database = Database(folder / name if name else None, Tasks())
     try:
         yield SqliteStates(database)
     finally:
         await database.close()
 
 
-BACKENDS = {"memory": memory, "sqlite": sqlite}
+def memory(folder: Path) -> AbstractAsyncContextManager[StateStore]:
+    return sqlite(folder, name=None)
+
+
+BACKENDS = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -161,12 +161,21 @@ def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, str, int, str
                 await apply(shared, step)
             await shared.flush()
             for scope in {scope for scope, *_ in steps} | {"nobody"}:
-                alone = MemoryStates()
-                for step in steps:
-                    if step[0] == scope:
-                        await apply(alone, step)
-                for link in LINKS:
-                    assert await shared.get(scope, [link]) == await alone.get(scope, [link])
+                async with memory(folder) as alone:
+                    for step in steps:
+                        if step[0] == scope:
+                            await apply(alone, step)
+                    for link in LINKS:
+                        assert await shared.get(scope, [link]) == await alone.get(scope, [link])
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(play(Path(folder)))
+
+
+async def test_off_keeps_nothing() -> None:
+    store: StateStore = SqliteStates(stores.nothing())
+    store.put("a/", "s", LINKS[0], NOW, b"state")
+    store.forget("b/")
+    await store.flush()
+    assert await store.get("a/", LINKS) is None
+    await store.close()

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.recollection import Archive, ArchiveOff, FactsOff, FactStore, Wiped, WipesOff, WipeStore
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.wipes import MemoryWipes
+from proxy.storage.recollection import Archive, FactStore, Wiped, WipeStore
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
+from tests import stores
+from tests.contract.model import ModelArchive, ModelFacts
+from tests.contract.model_wipes import ModelWipes
 
 NOW = 1_700_000_000.5
 TTL = 90 * 86_400.0
@@ -73,21 +74,19 @@ class House:
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[House]:
-    facts, archive = MemoryFacts(), MemoryArchive(TTL)
-    yield House(facts, archive, MemoryWipes(facts, archive))
-
-
-@asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[House]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[House]:
+    database = Database(folder / name if name else None, Tasks())
     try:
         yield House(SqliteFacts(database), SqliteArchive(database, TTL), SqliteWipes(database))
     finally:
         await database.close()
 
 
-BACKENDS: dict[str, Callable[[Path], AbstractAsyncContextManager[House]]] = {"memory": memory, "sqlite": sqlite}
+def memory(folder: Path) -> AbstractAsyncContextManager[House]:
+    return sqlite(folder, name=None)
+
+
+BACKENDS: dict[str, Callable[[Path], AbstractAsyncContextManager[House]]] = {"file": sqlite, "memory": memory}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -335,11 +334,14 @@ async def did(house: House, step: str, scope: str, number: int, now: float) -> N
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("name", BACKENDS)
 @given(steps=steps)
-@example([("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("wipe", "a/", 1)])
-@example([("wipe", "a/", 2), ("forget", "a/", 2), ("restore", "a/", 1)])
+@example(steps=[("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("wipe", "a/", 1)])
+@example(steps=[("wipe", "a/", 2), ("forget", "a/", 2), ("restore", "a/", 1)])
 @settings(max_examples=60, deadline=None)
-def test_whatever_happens_both_remember_the_same_and_can_bring_back_the_same(steps: list[tuple[str, str, int]]) -> None:
+def test_whatever_happens_it_remembers_and_can_bring_back_what_the_model_does(
+    name: str, steps: list[tuple[str, str, int]]
+) -> None:
     async def played(house: House) -> list[object]:
         for at, (step, scope, number) in enumerate(steps):
             now = NOW + 10 * at
@@ -354,15 +356,17 @@ def test_whatever_happens_both_remember_the_same_and_can_bring_back_the_same(ste
         ]
 
     async def both() -> None:
+        facts, archive = ModelFacts(), ModelArchive(TTL)
         with tempfile.TemporaryDirectory() as folder:
-            async with memory(Path(folder)) as one, sqlite(Path(folder)) as other:
-                assert await played(one) == await played(other)
+            async with BACKENDS[name](Path(folder)) as house:
+                assert await played(house) == await played(House(facts, archive, ModelWipes(facts, archive)))
 
     asyncio.run(both())
 
 
 async def test_off_keeps_nothing() -> None:
-    house = House(FactsOff(), ArchiveOff(), WipesOff())
+    nothing = stores.nothing()
+    house = House(stores.facts(nothing), stores.archive(nothing), stores.wipes(nothing))
     house.learn(1)
     house.wipe()
     house.wipes.forget("a/", [fact(1)])

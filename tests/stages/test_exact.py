@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proxy.config.model import ExactReuse
 from proxy.reuse.key import exact_key
 from proxy.stages.exact import Flights, addressee, lookup, replayed, storable
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.answers import MemoryAnswers
 from proxy.tasks import Tasks
 from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, ReuseHit, ReuseMiss, StoredAnswer, Usage
 from proxy.wire.accumulate import Accumulator

@@ -20,9 +20,9 @@ from proxy.stages.identify import (
 )
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore
-from proxy.storage.memory import MemorySessions
 from proxy.types import Directives, Headers, Identity, SessionSource
 from proxy.wire import turns
+from tests import stores
 from tests.builders import (
     NOW,
     TENANT,
@@ -48,7 +48,7 @@ class Proxy:
     """`identify`, and what is remembered after an answer."""
 
     private: bool = True
-    sessions: SessionStore = field(default_factory=MemorySessions)
+    sessions: SessionStore = field(default_factory=stores.sessions)
     chains: turns.Chains = field(default_factory=turns.Chains)
     requests: int = 0
     answered_before: AnsweredScopes = field(default_factory=AnsweredScopes)

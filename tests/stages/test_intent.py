@@ -17,11 +17,12 @@ from proxy.embed.base import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.reuse.feedback import ANOMALOUS, SECOND_THOUGHT
 from proxy.stages.intent import Intent
-from proxy.storage.memory import MemoryAnswers
+from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
-from proxy.storage.reuse import MemoryReuse
+from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Continuity, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, SessionSource
+from tests import stores
 from tests.builders import NOW, assistant, chat, completion, counter, identity, incoming, stored, system, user
 
 ASKED = "How do I descale a coffee machine?"
@@ -58,7 +59,7 @@ class Vectors2:
 class House:
     config: IntentReuse = field(default_factory=lambda: IntentReuse(paraphrases=True))
     embedder: Vectors2 = field(default_factory=Vectors2)
-    store: MemoryReuse = field(default_factory=MemoryReuse)
+    store: SqliteReuse = field(default_factory=stores.reuse)
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
     metrics: Metrics = field(default_factory=Metrics)
     tasks: Tasks = field(default_factory=Tasks)

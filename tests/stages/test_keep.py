@@ -8,8 +8,8 @@ import pytest
 
 from proxy.memory.state import unpack
 from proxy.stages.keep import Keeper
-from proxy.storage.contents import ContentLimits, MemoryContents
 from proxy.types import Contents, Directives, Passage, PathState, Plan, ReuseMiss
+from tests import stores
 from tests.builders import assistant, chat, identity, incoming, messages, user
 
 REQUEST = chat(user("What is a black hole?"), assistant("A region."), user("And a red dwarf?"))
@@ -28,7 +28,7 @@ async def kept(
     *,
     is_forgotten: bool = False,
 ) -> Contents | None:
-    contents = MemoryContents(ContentLimits(seconds=0))
+    contents = stores.contents()
     who = identity(REQUEST)
     passage = Passage(
         replace(incoming(REQUEST.raw), headers=headers),

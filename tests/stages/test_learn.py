@@ -16,14 +16,15 @@ from proxy.memory.extract import extract
 from proxy.observe.metrics import Metrics
 from proxy.stages import learn, reading
 from proxy.stages.learn import QUEUED_AT_ONCE, Learner
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
 from proxy.storage.library import Library
-from proxy.storage.states import MemoryStates
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Statement, Vector
+from tests import stores
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user
 from tests.embed.engines import FakeEngine, unavailable, until
+from tests.stores import AtOnce
 
 STATE = PathState(1, 1.0, 0, 0, 9, 9, 9, 9.0, 9.0)
 MANAGED = Plan("untouched", tokens_original=9, tokens_sent=9, state=STATE)
@@ -31,11 +32,11 @@ UNMANAGED = Plan("untouched", tokens_original=9, tokens_sent=9)
 ALLERGIC = user("Remember that I'm allergic to nuts.")
 
 
-class Archive(MemoryArchive):
+class Archive(SqliteArchive):
     """Tells what was added."""
 
     def __init__(self) -> None:
-        super().__init__(1e12)
+        super().__init__(AtOnce(), stores.FOR_EVER)
         self.added: list[tuple[ArchivedTurn, bool]] = []
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
@@ -46,14 +47,14 @@ class Archive(MemoryArchive):
 @dataclass
 class House:
     embedder: Embedder = field(default_factory=EmbeddingOff)
-    facts: MemoryFacts = field(default_factory=MemoryFacts)
+    facts: SqliteFacts = field(default_factory=stores.facts)
     archive: Archive = field(default_factory=Archive)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     tasks: Tasks = field(default_factory=Tasks)
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:
-        self.library = Library(self.facts, self.archive, MemoryStates(), self.executor, self.tasks)
+        self.library = Library(self.facts, self.archive, stores.states(), stores.wipes(), self.executor, self.tasks)
         self.learner = Learner(self.library, self.embedder, self.executor, self.tasks)
 
     async def learn(

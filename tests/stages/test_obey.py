@@ -9,11 +9,12 @@ import pytest
 
 from proxy.stages.obey import ordered
 from proxy.stages.plan import Planner
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.types import Fact
+from tests import stores
 from tests.builders import NOW, Said, assistant, body, calling, chat, identity, result, system, user
 from tests.proxied import Sessions, Upstream, answered, ask, in_front_of, run_upstream, serving, total
+from tests.stores import AtOnce
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")  # aiohttp's, of a picture
 
@@ -42,11 +43,11 @@ def known(value: str, **differing: Any) -> Fact:
     return Fact(**{"id": name, **stated, **said, **differing})
 
 
-class Store(MemoryFacts):
+class Store(SqliteFacts):
     """That does as it is told: it refuses what is to be forgotten, or hangs."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(AtOnce())
         self.is_broken = False
         self.hangs = False
 
@@ -90,7 +91,7 @@ async def left(services: Any) -> list[str]:
 )
 @pytest.mark.parametrize("mode", ["on", "meter", "off"])
 async def test_a_command_is_obeyed(said: list[Said], headers: Any, mode: str, upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream, context={"mode": mode}), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream, context={"mode": mode}), **stores.remembering()) as services:
         services.library.facts.put(scope_of(services), [known(NUTS), known(TEA)])
         got = await ask(services, raw(*said), headers=headers)
         assert (got.status, await left(services)) == (200, [TEA])
@@ -108,7 +109,7 @@ async def test_a_command_is_obeyed(said: list[Said], headers: Any, mode: str, up
     ids=["earlier", "goes on", "pasted", "assistant's", "handed over"],
 )
 async def test_what_is_no_command_of_now_changes_nothing(said: list[Said], upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         services.library.facts.put(scope_of(services), [known(NUTS)])
         await ask(services, raw(*said))
         assert await left(services) == [NUTS]
@@ -117,7 +118,7 @@ async def test_what_is_no_command_of_now_changes_nothing(said: list[Said], upstr
 @pytest.mark.parametrize("together", [False, True], ids=["one after another", "at once"])
 async def test_a_command_is_answered_from_no_memory_and_leaves_no_answer(together: bool, upstream: Upstream) -> None:
     asked = raw(FORGET, temperature=0)
-    async with serving(in_front_of(upstream), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         for _ in range(2):
             services.library.facts.put(scope_of(services), [known(NUTS)])
             if together:
@@ -132,7 +133,7 @@ async def test_a_command_is_answered_from_no_memory_and_leaves_no_answer(togethe
 
 async def test_sent_again_it_means_nothing_else(upstream: Upstream) -> None:
     two = user("Forget that I like green tea.")
-    async with serving(in_front_of(upstream), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         facts = [known("I like green tea"), known("I like green apples")]
         services.library.facts.put(scope_of(services), facts)
         for _ in range(3):
@@ -153,7 +154,7 @@ async def test_forty_are_obeyed_while_no_plan_is_ready_in_time(
 ) -> None:
     monkeypatch.setattr("proxy.pipeline.PLAN_DEADLINE", 0.01)
     users = [f"user-{number}" for number in range(40)]
-    async with serving(in_front_of(upstream), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         services.planner.__class__ = HangingPlanner
         for name in users:
             services.library.facts.put(scope_of(services) + name, [known(NUTS), known(TEA)])
@@ -204,14 +205,14 @@ async def test_whose_memory_it_is_needs_no_storage(upstream: Upstream) -> None:
     def broken() -> None:
         raise OSError
 
-    async with serving(in_front_of(upstream), facts=MemoryFacts(), sessions=Sessions(look=broken)) as services:
+    async with serving(in_front_of(upstream), **stores.remembering(), sessions=Sessions(look=broken)) as services:
         services.library.facts.put(scope_of(services), [known(NUTS), known(TEA)])
         await ask(services, raw(FORGET))
         assert await left(services) == [TEA]
 
 
 async def test_what_was_said_a_moment_ago_and_is_being_learnt_is_forgotten_too(upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         said = user("Remember that I'm allergic to nuts.")
         for each in (said, FORGET):
             await answered(services, raw(each))
@@ -220,7 +221,7 @@ async def test_what_was_said_a_moment_ago_and_is_being_learnt_is_forgotten_too(u
 
 
 async def test_what_is_said_later_is_not_meant(upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream), facts=MemoryFacts()) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         services.library.facts.put(scope_of(services), [known(NUTS, created_at=NOW + 1)])
         await ask(services, raw(FORGET))
         assert await left(services) == [NUTS]
@@ -248,7 +249,7 @@ def test_with_everything_the_turns_of_its_own_history_are_meant_and_no_system_pr
 
 
 async def test_a_wipe_takes_all_that_is_remembered_and_can_be_undone(upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream), facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         scope = scope_of(services)
         services.library.facts.put(scope, [known(NUTS)])
         history = [user("My boat is called Marigold."), assistant("A fine name.")]
@@ -268,7 +269,7 @@ async def test_a_wipe_takes_all_that_is_remembered_and_can_be_undone(upstream: U
 
 
 async def test_given_twice_it_takes_what_there_is_and_both_come_back(upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream), facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         for value in (NUTS, TEA):
             services.library.facts.put(scope_of(services), [known(value)])
             await ask(services, raw(WIPE))
@@ -280,14 +281,14 @@ async def test_given_twice_it_takes_what_there_is_and_both_come_back(upstream: U
 
 async def test_where_it_cannot_be_undone_it_is_gone(upstream: Upstream) -> None:
     settings = in_front_of(upstream, memory={"undo": 0})
-    async with serving(settings, facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+    async with serving(settings, **stores.remembering()) as services:
         services.library.facts.put(scope_of(services), [known(NUTS)])
         await ask(services, raw(WIPE))
         assert (await left(services), await services.library.wipes.wiped(NOW)) == ([], [])
 
 
 async def test_what_is_forgotten_by_itself_does_not_come_back_with_what_was_wiped(upstream: Upstream) -> None:
-    async with serving(in_front_of(upstream), facts=MemoryFacts(), archive=MemoryArchive(1e12)) as services:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
         # A wipe can be undone for a while by the clock, and these requests are of long ago.
         services.library.facts.put(scope_of(services), [known(NUTS), known(TEA)])
         at = time()

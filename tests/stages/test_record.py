@@ -21,11 +21,12 @@ from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.stages.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answered import AnsweredScopes, nothing_on_record
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.facts import MemoryFacts
+from proxy.storage.answers import MemoryAnswers
 from proxy.storage.library import Library
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
-from proxy.storage.states import MemoryStates
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.sqlite.states import SqliteStates
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, RoughCounter
 from proxy.types import (
@@ -44,6 +45,7 @@ from proxy.types import (
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from proxy.wire.cache_evidence import MISSES
+from tests import stores
 from tests.builders import (
     NOW,
     assistant,
@@ -57,6 +59,7 @@ from tests.builders import (
     upstream_config,
     user,
 )
+from tests.stores import AtOnce
 
 PRICE = {"input": 1.0, "cached": 0.1, "write": 1.25, "output": 4.0}
 UP, FREE = Upstream(upstream_config(price=PRICE)), Upstream(upstream_config("free"))
@@ -67,8 +70,11 @@ KEY = "k" * 64
 _ids = count()
 
 
-class Sessions(MemorySessions):
+class Sessions(SqliteSessions):
     """As strict as those on disk, whose queue belongs to the event loop."""
+
+    def __init__(self) -> None:
+        super().__init__(AtOnce())
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
         asyncio.get_running_loop()
@@ -79,21 +85,21 @@ class Sessions(MemorySessions):
 class House:
     """A recorder, and everything that it writes to."""
 
-    ledger: MemoryLedger = field(default_factory=MemoryLedger)
-    sessions: MemorySessions = field(default_factory=Sessions)
+    ledger: SqliteLedger = field(default_factory=stores.ledger)
+    sessions: SqliteSessions = field(default_factory=Sessions)
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
     calibrations: Calibrations = field(default_factory=Calibrations)
     metrics: Metrics = field(default_factory=Metrics)
     flights: Flights = field(default_factory=Flights)
     tasks: Tasks = field(default_factory=Tasks)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
-    facts: MemoryFacts = field(default_factory=MemoryFacts)
-    states: MemoryStates = field(default_factory=MemoryStates)
+    facts: SqliteFacts = field(default_factory=stores.facts)
+    states: SqliteStates = field(default_factory=stores.states)
     remembered: list[tuple[Asked, StoredAnswer, str | None]] = field(default_factory=list)
 
     @cached_property
     def library(self) -> Library:
-        return Library(self.facts, MemoryArchive(60.0), self.states, self.executor, self.tasks)
+        return Library(self.facts, stores.archive(ttl=60.0), self.states, stores.wipes(), self.executor, self.tasks)
 
     async def remember(self, passage: Passage, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
         self.remembered.append((asked, answer, key))

@@ -11,8 +11,9 @@ from proxy.observe.metrics import Metrics
 from proxy.reuse.feedback import MOST_STRIKES, SECOND_THOUGHT, STEP
 from proxy.stages.reports import Reports
 from proxy.storage.partitions import Partitions
-from proxy.storage.reuse import MemoryReuse
+from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.types import Asked, Candidate, Continuity, Identity, ReuseDecision, ReuseEntry, Vector
+from tests import stores
 from tests.builders import NOW, chat, identity
 
 QUESTION = "How do I descale a kettle?"
@@ -25,7 +26,7 @@ ENTRY = ReuseEntry("r-1", "p", QUESTION, (), "key", NOW, NOW + 60)
 
 @dataclass
 class House:
-    store: MemoryReuse = field(default_factory=MemoryReuse)
+    store: SqliteReuse = field(default_factory=stores.reuse)
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:

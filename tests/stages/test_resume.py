@@ -11,11 +11,12 @@ from proxy.errors import BadRequest
 from proxy.memory.turns import archived, complete
 from proxy.memory.turns import going_on as open_turn
 from proxy.stages.resume import AGAIN_SECONDS, OpenTurns, resume
-from proxy.storage.archive import MemoryArchive
+from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.types import ChatRequest, Headers, Identity
 from proxy.wire import turns
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
+from tests import stores
 from tests.builders import (
     NOW,
     Executor,
@@ -42,11 +43,11 @@ def executor() -> Iterator[Executor]:
         yield running
 
 
-def archive_of(*said: Said, session: str = "s", scope: str | None = None) -> MemoryArchive:
+def archive_of(*said: Said, session: str = "s", scope: str | None = None) -> SqliteArchive:
     """What is remembered of a conversation."""
     request = chat(*said)
     whose = scope or identity(request).memory
-    archive = MemoryArchive(1e12)
+    archive = stores.archive()
     given, chain = messages(*said), links(identity(request).scope.id, said)
     for number, (start, stop) in enumerate(complete(given), 1):
         turn = archived(given, chain, start, stop, number=number, session=session, at=NOW)
@@ -56,7 +57,7 @@ def archive_of(*said: Said, session: str = "s", scope: str | None = None) -> Mem
 
 async def resumed(
     request: ChatRequest,
-    archive: MemoryArchive,
+    archive: SqliteArchive,
     executor: Executor,
     who: Identity | None = None,
     *,
@@ -142,7 +143,7 @@ async def test_of_several_branches_the_latest_goes_on(executor: Executor) -> Non
 
 async def test_what_was_just_answered_is_waited_for(executor: Executor) -> None:
     request = chat(user("three"))
-    archive, late = MemoryArchive(1e12), archive_of(*SAID)
+    archive, late = stores.archive(), archive_of(*SAID)
 
     async def settled(who: Identity) -> None:
         changes = await late.turns(who.memory, 0, 0.0)
@@ -217,7 +218,7 @@ D, E = result("d"), result("e")
 async def test_results_are_sent_behind_the_calls_that_they_answer(
     going_on: list[Said], new: list[Said], expected: list[Said], executor: Executor
 ) -> None:
-    archive = archive_of(*SAID) if going_on[: len(SAID)] == SAID else MemoryArchive(1e12)
+    archive = archive_of(*SAID) if going_on[: len(SAID)] == SAID else stores.archive()
     request, who = await resumed(chat(*new), archive, executor, going_on=going_on)
     assert [each.data for each in request.messages] == expected
     assert not violations(request.messages, DIALECTS["openai"])

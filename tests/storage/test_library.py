@@ -13,33 +13,33 @@ import numpy as np
 import pytest
 
 from proxy.memory.state import pack
-from proxy.storage.archive import MemoryArchive
 from proxy.storage.base import StorageError
-from proxy.storage.contents import ContentLimits, MemoryContents
-from proxy.storage.facts import MemoryFacts, SqliteFacts
 from proxy.storage.library import STEPS_BACK, Library
 from proxy.storage.orders import Order
-from proxy.storage.recollection import ArchiveChanges, FactsOff
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.sqlite_wipes import SqliteWipes
-from proxy.storage.states import MemoryStates, SqliteStates
-from proxy.storage.writer import WriterLimits
+from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Contents, Fact, Fold, Forgetting, PathState
+from tests import stores
 from tests.memory.indexed import link, turn
 from tests.memory.told import fact
+from tests.stores import AtOnce
 
 TEA = fact("likes tea", link("1.0"), name="f-tea")
 CHAIN = tuple(link(f"m{number}") for number in range(200))
 STATE = PathState(3, 1.0, 4, 100, 200, 200, 200, 300.0, 300.0)
 
 
-class SlowFacts(MemoryFacts):
+class SlowFacts(SqliteFacts):
     """Reads while `gate` is set; `asked` is how often it was."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(AtOnce())
         self.asked = 0
         self.reading = asyncio.Event()
         self.gate = asyncio.Event()
@@ -53,9 +53,9 @@ class SlowFacts(MemoryFacts):
         return found
 
 
-class SlowArchive(MemoryArchive):
+class SlowArchive(SqliteArchive):
     def __init__(self) -> None:
-        super().__init__(1e12)
+        super().__init__(AtOnce(), stores.FOR_EVER)
         self.asked: list[int] = []
         self.gate = asyncio.Event()
         self.gate.set()
@@ -81,13 +81,13 @@ class StuckFacts(SlowFacts):
 class House:
     facts: SlowFacts = field(default_factory=SlowFacts)
     archive: SlowArchive = field(default_factory=SlowArchive)
-    states: MemoryStates = field(default_factory=MemoryStates)
+    states: SqliteStates = field(default_factory=stores.states)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     tasks: Tasks = field(default_factory=Tasks)
 
     def library(self, **bounds: Any) -> Library:
         """Another process's, as it were."""
-        return Library(self.facts, self.archive, self.states, self.executor, self.tasks, **bounds)
+        return Library(self.facts, self.archive, self.states, stores.wipes(), self.executor, self.tasks, **bounds)
 
 
 @pytest.fixture
@@ -200,10 +200,8 @@ async def test_what_is_learnt_is_known_at_once_and_kept(house: House) -> None:
 
 
 async def test_where_facts_are_not_kept_nothing_is_learnt(house: House) -> None:
-    class Off(FactsOff):
-        """What becomes of it is nobody's business."""
-
-    library = Library(Off(), house.archive, house.states, house.executor, house.tasks)
+    kept_nowhere = stores.facts(stores.nothing())
+    library = Library(kept_nowhere, house.archive, house.states, stores.wipes(), house.executor, house.tasks)
     shelf = await library.shelf("a")
     library.learn("a", shelf, [TEA])
     assert shelf.facts == {}
@@ -300,7 +298,7 @@ async def test_what_repeats_it_is_known_by_its_messages_the_command_included(hou
 
 @pytest.mark.parametrize("memory", ["tenant/", "tenant/~s"])
 async def test_nor_is_anything_kept_of_what_that_persons_requests_said(memory: str, house: House) -> None:
-    contents = MemoryContents(ContentLimits(seconds=0))
+    contents = stores.contents()
     for scope in ("tenant/", "tenant/ana"):
         contents.put(Contents(scope, "req_1", "s", 1.0, b"I like tea"))
     house.facts.put(memory, [TEA])
@@ -367,7 +365,7 @@ async def on_disk(tmp_path: Path, house: House) -> AsyncIterator[OnDisk]:
     database = Database(tmp_path / "olvido.db", house.tasks, limits, lock_seconds=0.01)
     facts, archive, states = SqliteFacts(database), SqliteArchive(database, 1e12), SqliteStates(database)
     wipes = SqliteWipes(database)
-    yield OnDisk(database, Library(facts, archive, states, house.executor, house.tasks, wipes=wipes, undo=60.0))
+    yield OnDisk(database, Library(facts, archive, states, wipes, house.executor, house.tasks, undo=60.0))
     await database.close()
 
 

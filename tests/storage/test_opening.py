@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from proxy.storage.archive import MemoryArchive
-from proxy.storage.base import AnswersOff, LedgerOff, ReuseOff, SecretUnsafe, SessionsOff
-from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.memory import MemoryAnswers, MemoryLedger, MemorySessions
-from proxy.storage.opening import ANSWERS, DATABASE, open_storage
-from proxy.storage.recollection import ArchiveOff, FactsOff, StatesOff
-from proxy.storage.reuse import MemoryReuse
-from proxy.storage.sqlite_archive import SqliteArchive
-from proxy.storage.states import MemoryStates, SqliteStates
+from proxy.storage.base import SecretUnsafe
+from proxy.storage.opening import ANSWERS, DATABASE, Storage, open_storage
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, Fact, ReuseDecision
 from tests.builders import NOW, config, ledger_row, stored
@@ -29,20 +22,53 @@ def on_disk(folder: Path) -> dict[str, str]:
     return {"kind": "sqlite", "path": str(folder)}
 
 
+async def fill(storage: Storage) -> None:
+    """One of each kind."""
+    storage.ledger.append(ledger_row(scope="a"))
+    storage.sessions.remember("a", "s", [b"1" * 16], 0, NOW)
+    storage.reuse.log("a", DECISION)
+    storage.facts.put("a", [FACT])
+    storage.archive.add("a", TURN, None)
+    storage.states.put("a", "s", TURN.link, NOW, b"state")
+    storage.contents.put(Contents("a", "req_1", "s", NOW, b"{}"))
+    await storage.answers.put("a", "key", stored(), 60.0)
+
+
+async def kept(storage: Storage) -> set[str]:
+    """What there is of it, by the part's name."""
+    await storage.flush()
+    found = {
+        "ledger": await storage.ledger.recent("a"),
+        "sessions": await storage.sessions.longest_prefix("a", [b"1" * 16]),
+        "reuse": await storage.reuse.recent("a"),
+        "facts": await storage.facts.all("a"),
+        "archive": await storage.archive.latest("a", "s"),
+        "states": await storage.states.get("a", [TURN.link]),
+        "contents": await storage.contents.recent(9),
+        "accounts": await storage.accounts.rows(),
+        "answers": await storage.answers.get("a", "key", NOW),
+        "scope": await storage.on_record("a"),
+    }
+    return {name for name, value in found.items() if value}
+
+
+ALL = {"ledger", "sessions", "reuse", "facts", "archive", "states", "contents", "accounts", "answers", "scope"}
+SHOWN = {"keep": {"contents": 0}}
+
+
 async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> None:
-    off = await open_storage(config(storage={"kind": "off", "path": str(tmp_path)}), Tasks())
-    memory = await open_storage(config(storage={"kind": "memory", "path": str(tmp_path)}), Tasks())
-    assert (type(off.sessions), type(off.ledger), type(off.answers)) == (SessionsOff, LedgerOff, AnswersOff)
-    assert (type(memory.sessions), type(memory.ledger)) == (MemorySessions, MemoryLedger)
-    assert isinstance(memory.answers, MemoryAnswers)
-    assert (type(off.reuse), type(memory.reuse)) == (ReuseOff, MemoryReuse)
-    assert (type(off.facts), type(off.archive), type(off.states)) == (FactsOff, ArchiveOff, StatesOff)
-    assert (type(memory.facts), type(memory.archive), type(memory.states)) == (MemoryFacts, MemoryArchive, MemoryStates)
-    assert off.secret != memory.secret
-    assert len(off.secret) == len(memory.secret) == 32
-    for storage in (off, memory):
+    off, memory = [
+        await open_storage(config(storage={"kind": kind, "path": str(tmp_path), **SHOWN}), Tasks())
+        for kind in ("off", "memory")
+    ]
+    for storage, wanted in ((off, set[str]()), (memory, ALL)):
+        await fill(storage)
+        assert await kept(storage) == wanted
+        assert not storage.database.is_on_disk
         assert (storage.queued, storage.dropped, storage.lag, storage.failures) == (0, {}, 0.0, {})
         await storage.close()
+    assert off.secret != memory.secret
+    assert len(off.secret) == len(memory.secret) == 32
     assert await asyncio.to_thread(lambda: list(tmp_path.iterdir())) == []
 
 
@@ -50,14 +76,8 @@ async def test_what_was_kept_is_there_when_it_is_opened_again(tmp_path: Path) ->
     settings = config(storage=on_disk(tmp_path / "new" / "folder"))
     tasks = Tasks()
     first = await open_storage(settings, tasks)
-    first.ledger.append(ledger_row(scope="a"))
-    first.sessions.remember("a", "s", [b"1" * 16], 0, NOW)
-    first.reuse.log("a", DECISION)
-    first.facts.put("a", [FACT])
-    first.archive.add("a", TURN, None)
-    first.states.put("a", "s", TURN.link, NOW, b"state")
-    await first.answers.put("a", "key", stored(), 60.0)
-    assert first.queued == 6
+    await fill(first)
+    assert first.queued == 7
     await first.close()
 
     again = await open_storage(settings, tasks)
@@ -97,16 +117,13 @@ async def test_the_reuse_log_is_as_long_as_configured(tmp_path: Path, kind: str,
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_facts_and_archive_are_kept_unless_the_configuration_says_no(tmp_path: Path, kind: str) -> None:
-    where = {"kind": kind, "path": str(tmp_path)}
-    kept = await open_storage(config(storage=where), Tasks())
-    refused = await open_storage(config(storage=where, memory={"facts": False, "archive_ttl": 0}), Tasks())
-    wanted = (
-        (SqliteFacts, SqliteArchive, SqliteStates) if kind == "sqlite" else (MemoryFacts, MemoryArchive, MemoryStates)
-    )
-    assert (type(kept.facts), type(kept.archive), type(kept.states)) == wanted
-    assert (type(refused.facts), type(refused.archive), type(refused.states)) == (FactsOff, ArchiveOff, wanted[2])
-    await kept.close()
-    await refused.close()
+    where = {"kind": kind, "path": str(tmp_path), **SHOWN}
+    for memory, wanted in (({"facts": False, "archive_ttl": 0}, ALL - {"facts", "archive"}), ({}, ALL)):
+        storage = await open_storage(config(storage=where, memory=memory), Tasks())
+        await fill(storage)
+        assert await kept(storage) == wanted
+        assert storage.facts.keeps == ("facts" in wanted)
+        await storage.close()
 
 
 @pytest.mark.note("1.2/8")
@@ -158,11 +175,9 @@ async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> No
     storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
     assert list(storage.failures) == ["database"]
     assert DATABASE in storage.failures["database"]
-    assert isinstance(storage.sessions, SessionsOff)
-    assert isinstance(storage.reuse, ReuseOff)
-    assert (type(storage.facts), type(storage.archive), type(storage.states)) == (FactsOff, ArchiveOff, StatesOff)
-    await storage.answers.put("a", "key", stored(), 60.0)
-    assert await storage.answers.get("a", "key", NOW) == stored()
+    assert not storage.database.is_on_disk
+    await fill(storage)
+    assert await kept(storage) == {"answers"}
     await storage.close()
 
 
@@ -170,10 +185,8 @@ async def test_so_is_a_damaged_cache(tmp_path: Path) -> None:
     (tmp_path / ANSWERS).write_text("a file where the folder should be")
     storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
     assert list(storage.failures) == ["answers"]
-    assert isinstance(storage.answers, AnswersOff)
-    storage.ledger.append(ledger_row(scope="a"))
-    await storage.ledger.flush()
-    assert len(await storage.ledger.recent("a")) == 1
+    await fill(storage)
+    assert await kept(storage) == ALL - {"answers", "contents"}
     await storage.close()
 
 

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from proxy.storage.base import ReuseChanges, ReuseStore
 from proxy.storage.partitions import PARTITION_OVERHEAD, Partitions
-from proxy.storage.reuse import MemoryReuse
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_reuse import SqliteReuse
-from proxy.storage.writer import WriterLimits
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.reuse import SqliteReuse
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Candidate, ReuseEntry, Vector
+from tests import stores
 from tests.builders import Executor
+from tests.stores import AtOnce
 
 LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
 NOW = 1000.0
@@ -153,11 +154,11 @@ async def test_what_another_process_does_is_seen_at_the_next_refresh(tmp_path: P
         await database.close()
 
 
-class Gated(MemoryReuse):
+class Gated(SqliteReuse):
     """Every page waits for `open`, and is counted."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(AtOnce())
         self.asked = 0
         self.reached = asyncio.Event()
         self.open = asyncio.Event()
@@ -306,7 +307,7 @@ async def test_the_partition_that_was_not_used_for_longest_leaves_and_comes_back
 
 
 async def test_of_a_partition_too_large_for_all_memory_the_newest_entries_stay(executor: Executor) -> None:
-    store = MemoryReuse()
+    store = stores.reuse()
     for number in range(20):
         store.add("a/", replace(ENTRY, id=f"r-{number}", question="?" * 1_000), NORTH)
     partitions = Partitions(store, executor, max_bytes=8_000 + PARTITION_OVERHEAD)
@@ -317,7 +318,7 @@ async def test_of_a_partition_too_large_for_all_memory_the_newest_entries_stay(e
 
 
 async def test_partitions_with_nothing_in_them_have_a_limit_too(executor: Executor) -> None:
-    partitions = Partitions(MemoryReuse(), executor, max_bytes=3 * PARTITION_OVERHEAD)
+    partitions = Partitions(stores.reuse(), executor, max_bytes=3 * PARTITION_OVERHEAD)
     for number in range(10):
         assert await ids(partitions, partition=str(number)) == []
     assert (partitions.partitions, partitions.entries, partitions.bytes) == (3, 0, 3 * PARTITION_OVERHEAD)
@@ -325,7 +326,7 @@ async def test_partitions_with_nothing_in_them_have_a_limit_too(executor: Execut
 
 @pytest.mark.parametrize(("inline_rows", "submitted"), [(3, 0), (2, 1)])
 async def test_a_search_among_many_is_done_in_a_thread(executor: Executor, inline_rows: int, submitted: int) -> None:
-    partitions = Partitions(MemoryReuse(), executor, inline_rows=inline_rows)
+    partitions = Partitions(stores.reuse(), executor, inline_rows=inline_rows)
     for number in range(3):
         partitions.add("a/", replace(ENTRY, id=f"r-{number}"), towards(number))
     assert await ids(partitions) == ["r-0", "r-1", "r-2"]
@@ -349,10 +350,11 @@ steps = st.lists(
 @given(steps=steps)
 @settings(max_examples=60, deadline=None)
 def test_two_workers_find_what_is_alive_in_this_scope_and_partition_and_nothing_else(steps: Sequence[Step]) -> None:
-    asyncio.run(play(steps, MemoryReuse()))
+    asyncio.run(play(steps))
 
 
-async def play(steps: Sequence[Step], store: ReuseStore) -> None:
+async def play(steps: Sequence[Step]) -> None:
+    store: ReuseStore = stores.reuse()
     alive: dict[tuple[str, str], dict[str, Vector]] = {}
     with Executor() as executor:
         room = 5 * PARTITION_OVERHEAD  # so that some partitions leave

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from proxy.storage.facts import MemoryFacts, SqliteFacts
-from proxy.storage.recollection import FactsOff, FactStore, Wiped, WipesOff, WipeStore
-from proxy.storage.sqlite import Database
-from proxy.storage.sqlite_wipes import SqliteWipes
+from proxy.storage.recollection import FactStore, Wiped, WipeStore
+from proxy.storage.sqlite.database import Database, NoDatabase
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.undo import undo
-from proxy.storage.wipes import MemoryWipes
 from proxy.tasks import Tasks
 from proxy.types import Fact
 
@@ -24,13 +23,9 @@ def lives(place: str, at: float) -> Fact:
     return Fact(name, "personal", "residence", f"I live in {place}", "high", "explicit", "s", 1, at, at, links=(link,))
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[FactStore, WipeStore]]:
-    if request.param == "memory":
-        facts = MemoryFacts()
-        yield facts, MemoryWipes(facts, None)
-        return
-    database = Database(tmp_path / "olvido.db", Tasks())
+@pytest.fixture(params=["file", "memory"])
+async def opened(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[FactStore, WipeStore]]:
+    database = Database(tmp_path / "olvido.db" if request.param == "file" else None, Tasks())
     yield SqliteFacts(database), SqliteWipes(database)
     await database.close()
 
@@ -41,8 +36,8 @@ async def undone(wipes: WipeStore, facts: FactStore) -> None:
     await undo(wipes, facts, newest, NOW + 5 * DAY)
 
 
-async def test_what_was_said_since_ends_what_comes_back(stores: tuple[FactStore, WipeStore]) -> None:
-    facts, wipes = stores
+async def test_what_was_said_since_ends_what_comes_back(opened: tuple[FactStore, WipeStore]) -> None:
+    facts, wipes = opened
     madrid, porto, rome = lives("Madrid", NOW), lives("Porto", NOW + 2 * DAY), lives("Rome", NOW + 4 * DAY)
     for at, said in ((NOW + DAY, madrid), (NOW + 3 * DAY, porto)):
         facts.put("a/", [said])
@@ -69,5 +64,9 @@ async def test_what_was_said_since_ends_what_comes_back(stores: tuple[FactStore,
 
 
 async def test_where_nothing_is_kept_nothing_comes_back() -> None:
-    await undo(WipesOff(), FactsOff(), Wiped("a/", 1, 0, NOW + DAY), NOW)
-    assert await FactsOff().all("a/") == []
+    nothing = NoDatabase()
+    facts = SqliteFacts(nothing)
+    facts.put("a/", [lives("Rome", NOW)])
+    await undo(SqliteWipes(nothing), facts, Wiped("a/", 1, 0, NOW + DAY), NOW)
+    assert await facts.all("a/") == []
+    await nothing.close()

@@ -1,0 +1,189 @@
+"""What the page reads, from SQLite. However many requests there were, a statement looks at what it tells: rows are
+found by an index, sums in the buckets of the span, and scopes by going from one to the next."""
+
+import functools
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from proxy.storage.accounts import Dimension, Width
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import READ, numbered
+from proxy.storage.sqlite.rollups import SUMS
+from proxy.storage.sqlite.statements import OWNERS, SCOPE_ID
+from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
+
+BEGINNING = 120  # characters of what a turn's user said
+LAST = 2**62  # no row has this number, and no time
+
+_LISTED = ", ".join(SUMS)
+_SUMMED = ", ".join(f"sum({name})" for name in SUMS)
+
+
+def _buckets(by: Dimension) -> str:
+    """One look-up for every bucket of the span, and for every minute that its hour or day doesn't have yet."""
+    return f"""
+        WITH RECURSIVE
+            span (first, past) AS (
+                SELECT
+                    max(:first, (SELECT min(at) FROM rollups WHERE width = :width)),
+                    min(:past, (SELECT max(at) FROM rollups WHERE width = 60) + :width)
+            ),
+            buckets (at) AS (
+                SELECT first FROM span WHERE first < past
+                UNION ALL
+                SELECT at + :width FROM buckets WHERE at + :width < (SELECT past FROM span)
+            ),
+            fresh (first, past) AS (
+                SELECT
+                    max(:first, (SELECT condensed FROM rollup_progress), (
+                        SELECT min(at) FROM rollups
+                        WHERE width = 60 AND at >= (SELECT condensed FROM rollup_progress)
+                    )),
+                    min(:past, (SELECT max(at) + 60 FROM rollups WHERE width = 60))
+                WHERE :width > 60
+            ),
+            minutes (at) AS (
+                SELECT first FROM fresh WHERE first < past
+                UNION ALL
+                SELECT at + 60 FROM minutes WHERE at + 60 < (SELECT past FROM fresh)
+            ),
+            found AS (
+                SELECT rollups.* FROM buckets
+                CROSS JOIN rollups
+                    ON rollups.width = :width AND rollups.at = buckets.at AND rollups.scope_id = {_OWNER}
+                UNION ALL
+                SELECT rollups.* FROM minutes
+                CROSS JOIN rollups ON rollups.width = 60 AND rollups.at = minutes.at AND rollups.scope_id = {_OWNER}
+            )
+        SELECT found.at / :width * :width, {"''" if by == "" else "rollup_labels.name"},
+            {", ".join(f"sum(found.{name})" for name in SUMS)}
+        FROM found {"" if by == "" else f"CROSS JOIN rollup_labels ON rollup_labels.id = found.{by}"}
+        GROUP BY 1, 2 ORDER BY 1, 2
+    """  # noqa: S608 (our own text)
+
+
+_OWNER = f"iif(:scope IS NULL, 0, coalesce({SCOPE_ID}, -1))"
+BUCKETS: Mapping[Dimension, str] = {by: _buckets(by) for by in get_args(Dimension)}
+
+SCOPES = f"""
+    WITH RECURSIVE {OWNERS}
+    SELECT scopes.name, (SELECT max(last_at) FROM session_sums WHERE scope_id = owners.id) AS last
+    FROM owners CROSS JOIN scopes USING (id) WHERE last < :before ORDER BY last DESC, scopes.name LIMIT :limit
+"""  # noqa: S608 (our own text)
+
+_ROWS = f"SELECT {READ} FROM ledger CROSS JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
+_OF = {
+    "everybody": "true",
+    "scope": f"ledger.scope_id = {SCOPE_ID}",
+    "session": f"""ledger.session_id IN (
+        WITH RECURSIVE {OWNERS}
+        SELECT sessions.id FROM owners CROSS JOIN sessions ON sessions.scope_id = owners.id
+        WHERE sessions.name = :session
+    )""",  # noqa: S608 (same)
+    "scope's session": f"""ledger.session_id = (
+        SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = :session
+    )""",  # noqa: S608 (same)
+}
+ROWS_BEFORE = {
+    whose: f"{_ROWS} WHERE {found} AND ledger.id < :before ORDER BY ledger.id DESC LIMIT :limit"
+    for whose, found in _OF.items()
+}
+ROWS_AFTER = {
+    whose: f"{_ROWS} WHERE {found} AND ledger.id > :after AND ledger.id < :before ORDER BY ledger.id LIMIT :limit"
+    for whose, found in _OF.items()
+}
+ROW = f"{_ROWS} WHERE ledger.scope_id = {SCOPE_ID} AND ledger.request_id = :request"
+ROW_OF_ANY = f"""
+    WITH RECURSIVE {OWNERS}
+    SELECT {READ} FROM owners
+    CROSS JOIN ledger ON ledger.scope_id = owners.id AND ledger.request_id = :request
+    CROSS JOIN scopes ON scopes.id = ledger.scope_id
+    LIMIT 1
+"""  # noqa: S608 (same)
+LAST_ROW = "SELECT max(id) FROM ledger"
+
+_CARDS = f"""
+    SELECT scopes.name, sessions.name, first_at, last_at, {_LISTED}
+    FROM session_sums CROSS JOIN sessions ON sessions.id = session_sums.session_id
+    CROSS JOIN scopes ON scopes.id = session_sums.scope_id
+"""  # noqa: S608 (same)
+SESSIONS = f"{_CARDS} WHERE last_at < :before ORDER BY last_at DESC LIMIT :limit"
+SESSIONS_OF_SCOPE = f"""
+    {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND last_at < :before ORDER BY last_at DESC LIMIT :limit
+"""
+
+TURNS = f"""
+    SELECT archive.link, archive.parent, archive.turn, archive.at,
+        substr(iif(utterances ->> '$[0].role' = 'user', utterances ->> '$[0].text', ''), 1, {BEGINNING})
+    FROM sessions CROSS JOIN archive ON archive.session_id = sessions.id
+    WHERE sessions.scope_id = {SCOPE_ID} AND sessions.name = :session
+    ORDER BY archive.at DESC, archive.turn DESC LIMIT :limit
+"""  # noqa: S608 (same)
+
+
+class SqliteAccounts:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def buckets(
+        self, start: float, end: float, width: Width, scope: str | None = None, by: Dimension = ""
+    ) -> list[Bucket]:
+        values = {"first": _aligned(start, width), "past": _aligned(end, width), "width": width, "scope": scope}
+        rows = await self._read(BUCKETS[by], values)
+        return [Bucket(float(at), name, Sums(*sums)) for at, name, *sums in rows]
+
+    async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
+        values = {"limit": max(0, limit), "before": LAST if before is None else before}
+        return [(name, last) for name, last in await self._read(SCOPES, values)]
+
+    async def rows(
+        self,
+        *,
+        scope: str | None = None,
+        session: str | None = None,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> list[tuple[int, LedgerRow]]:
+        if session is not None:
+            whose = "session" if scope is None else "scope's session"
+        else:
+            whose = "everybody" if scope is None else "scope"
+        statement = ROWS_BEFORE[whose] if after is None else ROWS_AFTER[whose]
+        values = {"scope": scope, "session": session, "after": after, "limit": max(0, limit)}
+        read = await self._read(statement, {**values, "before": LAST if before is None else before})
+        return [numbered(row) for row in read]
+
+    async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
+        statement = ROW_OF_ANY if scope is None else ROW
+        found = await self._read(statement, {"request": request_id, "scope": scope})
+        return numbered(found[0])[1] if found else None
+
+    async def last(self) -> int:
+        ((number,),) = await self._read(LAST_ROW, {})
+        return number or 0
+
+    async def sessions(
+        self, *, scope: str | None = None, before: float | None = None, limit: int = 50
+    ) -> list[SessionCard]:
+        statement = SESSIONS if scope is None else SESSIONS_OF_SCOPE
+        values = {"scope": scope, "before": LAST if before is None else before, "limit": max(0, limit)}
+        rows = await self._read(statement, values)
+        return [SessionCard(owner, name, first, last, Sums(*sums)) for owner, name, first, last, *sums in rows]
+
+    async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:
+        rows = await self._read(TURNS, {"scope": scope, "session": session, "limit": max(0, limit)})
+        return [TurnCard(link, parent, turn, at, begins) for link, parent, turn, at, begins in reversed(rows)]
+
+    async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        return await self._database.read(functools.partial(_all, statement, values))
+
+
+def _all(statement: str, values: Mapping[str, Any], connection: sqlite3.Connection) -> list[Sequence[Any]]:
+    return connection.execute(statement, values).fetchall()
+
+
+def _aligned(at: float, width: int) -> int:
+    """Where the first bucket begins that does not begin before `at`."""
+    return int(-(-at // width)) * width

@@ -1,0 +1,296 @@
+"""Old turns in SQLite. Readers follow changes by their number; what is forgotten stays as a link with nothing to it."""
+
+import functools
+import itertools
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from proxy.storage.base import PAGE
+from proxy.storage.recollection import ArchiveChanges, links_of
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.scoped import Apply, ScopedWrites
+from proxy.storage.sqlite.shares import TURNS
+from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID
+from proxy.storage.vectors import packed_rows, unpacked_rows
+from proxy.types import ArchivedTurn, Utterance, Vector
+
+PRUNED = 500  # turns that leave at a time
+PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
+
+# In the place of a link that was forgotten once and may come again.
+ADD = """
+    INSERT OR REPLACE INTO archive (
+        scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
+    )
+    SELECT scopes.id, :link, :parent, sessions.id, :turn, :at, :dimensions, :vectors, :utterances, :messages,
+        known.change IS NOT NULL
+    FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
+    LEFT JOIN archive AS known ON known.scope_id = scopes.id AND known.link = :link
+    WHERE scopes.name = :scope AND (known.change IS NULL OR (known.at IS NULL AND known.lifted))
+"""
+ADD_VECTORS = f"""
+    INSERT OR REPLACE INTO archive (
+        scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
+    )
+    SELECT scope_id, link, parent, session_id, turn, at, :dimensions, :vectors, utterances, messages, lifted
+    FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NOT NULL AND dimensions IS NULL
+"""  # noqa: S608 (our own text)
+ADD_LINK = f"""
+    INSERT INTO archive_links (link, change)
+    SELECT :message, change FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NOT NULL
+    ON CONFLICT DO NOTHING
+"""  # noqa: S608 (our own text)
+# A turn that may not come again; who comes after it is still found by its parent.
+REFUSE = f"""
+    INSERT INTO archive (scope_id, link, parent) VALUES ({SCOPE_ID}, :link, :parent)
+    ON CONFLICT (scope_id, link) DO UPDATE SET parent = excluded.parent WHERE parent IS NULL
+"""  # noqa: S608 (our own text)
+FORGET = f"""
+    INSERT OR REPLACE INTO archive (scope_id, link, parent, forgotten_at)
+    SELECT scopes.id, found.link, known.parent, :at
+    FROM scopes
+    CROSS JOIN (
+        SELECT :link AS link
+        UNION
+        SELECT archive.link FROM archive_links CROSS JOIN archive USING (change)
+        WHERE archive_links.link = :link AND archive.scope_id = {SCOPE_ID}
+    ) AS found
+    LEFT JOIN archive AS known ON known.scope_id = scopes.id AND known.link = found.link
+    WHERE scopes.name = :scope AND (known.change IS NULL OR known.at IS NOT NULL OR known.lifted)
+"""  # noqa: S608 (our own text)
+LIFT = f"""
+    INSERT OR REPLACE INTO archive (scope_id, link, parent, lifted)
+    SELECT scope_id, link, parent, 1 FROM archive
+    WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NULL AND NOT lifted
+"""  # noqa: S608 (our own text)
+FORGOTTEN_AT = f"""
+    SELECT coalesce(forgotten_at, 0) FROM archive
+    WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NULL AND NOT lifted
+"""  # noqa: S608 (our own text)
+PRUNE = "DELETE FROM archive WHERE change IN (SELECT change FROM archive WHERE at <= ? ORDER BY at LIMIT ?)"
+# Which of these links are there, and whether they were forgotten. Links are one blob, and JSON says where each is.
+FIND = """
+    SELECT each.key, archive.at IS NULL
+    FROM json_each(:rows) AS each
+    CROSS JOIN scopes ON scopes.name = json_extract(each.value, '$[0]')
+    CROSS JOIN archive ON archive.scope_id = scopes.id
+        AND archive.link = substr(:links, json_extract(each.value, '$[1]'), json_extract(each.value, '$[2]'))
+    WHERE archive.at IS NOT NULL OR NOT archive.lifted
+"""
+
+TURN = "archive.link, archive.parent, sessions.name, archive.turn, archive.at, archive.messages, archive.utterances"
+CHANGES = f"""
+    SELECT archive.change, archive.lifted, archive.dimensions, archive.vectors, {TURN}
+    FROM archive LEFT JOIN sessions ON sessions.id = archive.session_id
+    WHERE archive.scope_id = {SCOPE_ID} AND archive.change > :after AND (archive.at IS NULL OR archive.at > :since)
+    ORDER BY archive.change LIMIT :limit
+"""  # noqa: S608 (our own text)
+PATH = f"""
+    WITH RECURSIVE
+        scope (id) AS (SELECT {SCOPE_ID}),
+        path (turns, change, parent) AS (
+            SELECT at IS NOT NULL, change, parent FROM archive WHERE scope_id = (SELECT id FROM scope) AND link = :link
+            UNION
+            SELECT turns + (archive.at IS NOT NULL), archive.change, archive.parent
+            FROM path CROSS JOIN archive ON archive.scope_id = (SELECT id FROM scope) AND archive.link = path.parent
+            WHERE turns < :limit
+        )
+    SELECT {TURN} FROM path CROSS JOIN archive USING (change) CROSS JOIN sessions ON sessions.id = archive.session_id
+    WHERE path.turns <= :limit ORDER BY path.turns DESC
+"""  # noqa: S608 (our own text)
+SAID = f"""
+    SELECT DISTINCT {TURN} FROM (
+        SELECT change FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link
+        UNION SELECT change FROM archive_links WHERE link = :link
+    ) CROSS JOIN archive USING (change) CROSS JOIN sessions ON sessions.id = archive.session_id
+    WHERE archive.scope_id = {SCOPE_ID} AND archive.at IS NOT NULL
+"""  # noqa: S608 (our own text)
+LATEST = f"""
+    SELECT {TURN} FROM sessions CROSS JOIN archive ON archive.session_id = sessions.id
+    WHERE sessions.scope_id = {SCOPE_ID} AND sessions.name = :session
+    ORDER BY archive.at DESC, archive.turn DESC, archive.change DESC LIMIT 1
+"""  # noqa: S608 (our own text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    scope: str
+    turn: ArchivedTurn
+    vectors: tuple[int, bytes] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Forgotten:
+    scope: str
+    links: Sequence[bytes]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Lifted:
+    scope: str
+    links: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pruned:
+    until: float
+
+
+class SqliteArchive:
+    def __init__(self, database: Database, ttl: float) -> None:
+        self._database = database
+        self._ttl = ttl
+        self._writes = ScopedWrites(database.writer, TURNS, _apply)
+
+    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        if not self._database.keeps:
+            return
+        rows = 1 + len(turn.messages) // PAGE_BYTES
+        self._writes.put(scope, _Added(scope, turn, packed_rows(vectors)), rows)
+
+    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
+        if links:
+            forgotten = _Forgotten(scope, tuple(links), time.time() if at is None else at)
+            self._writes.delete(scope, forgotten, len(links))
+
+    def lift(self, scope: str, links: Sequence[bytes]) -> None:
+        if links:
+            self._writes.put(scope, _Lifted(scope, tuple(links)), len(links))
+
+    def prune(self, now: float) -> None:
+        self._writes.delete("", _Pruned(now - self._ttl), erases=False)
+
+    async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
+        await self._writes.erased(scope)
+        values = {"scope": scope, "after": after, "since": now - self._ttl, "limit": limit}
+        return await self._database.read(functools.partial(_changes, values))
+
+    async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
+        await self._writes.settled(scope)
+        found = await self._database.read(lambda connection: _find(connection, [(scope, link) for link in links]))
+        return {links[place] for place, is_gone in found if not is_gone}
+
+    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
+        await self._writes.settled(scope)
+        return await self._database.read(functools.partial(_forgotten_at, scope, links))
+
+    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+        found = [turn for link in links for turn in await self._turns(SAID, {"scope": scope, "link": link})]
+        return sorted({turn.link: turn for turn in found}.values(), key=lambda turn: turn.at)
+
+    async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
+        return await self._turns(PATH, {"scope": scope, "link": link, "limit": limit})
+
+    async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
+        return next(iter(await self._turns(LATEST, {"scope": scope, "session": session})), None)
+
+    async def flush(self) -> None:
+        await self._writes.flush()
+
+    async def close(self) -> None:
+        await self.flush()
+
+    async def _turns(self, statement: str, values: Mapping[str, Any]) -> list[ArchivedTurn]:
+        await self._writes.settled(values["scope"])
+        return await self._database.read(lambda connection: list(map(_turn, connection.execute(statement, values))))
+
+
+def _apply(connection: sqlite3.Connection, changes: Sequence[_Added | _Forgotten | _Lifted | _Pruned]) -> None:
+    """In the order they were queued."""
+    for kind, run in itertools.groupby(changes, key=type):
+        APPLY[kind](connection, list(run))
+
+
+def _add(connection: sqlite3.Connection, added: Sequence[_Added]) -> None:
+    names = {"rows": msgspec.json.encode([(each.scope, each.turn.session) for each in added])}
+    connection.execute(ADD_SCOPES, names)
+    connection.execute(ADD_SESSIONS, names)
+    owned = [(place, (each.scope, link)) for place, each in enumerate(added) for link in links_of(each.turn)]
+    found = _find(connection, [key for _, key in owned])
+    refused = {owned[number][0] for number, is_gone in found if is_gone}
+    connection.executemany(REFUSE, [_link(added[place]) for place in refused])
+    taken = [each for place, each in enumerate(added) if place not in refused]
+    rows = [_row(each) for each in taken]
+    for row in rows:  # one by one: readers are told of changes in the order in which they were made
+        connection.execute(ADD, row)
+        if row["vectors"] is not None:
+            connection.execute(ADD_VECTORS, row)
+    links = [{**_link(each), "message": link} for each in taken for link in links_of(each.turn)[1:]]
+    connection.executemany(ADD_LINK, links)
+
+
+def _forget(connection: sqlite3.Connection, forgotten: Sequence[_Forgotten]) -> None:
+    connection.execute(ADD_SCOPES, {"rows": msgspec.json.encode([(each.scope,) for each in forgotten])})
+    links = [{"scope": each.scope, "link": link, "at": each.at} for each in forgotten for link in each.links]
+    connection.executemany(FORGET, links)
+
+
+def _lift(connection: sqlite3.Connection, lifted: Sequence[_Lifted]) -> None:
+    connection.executemany(LIFT, [{"scope": each.scope, "link": link} for each in lifted for link in each.links])
+
+
+def _prune(connection: sqlite3.Connection, pruned: Sequence[_Pruned]) -> None:
+    connection.executemany(PRUNE, [(each.until, PRUNED) for each in pruned])
+
+
+APPLY: Mapping[type, Apply] = {_Added: _add, _Forgotten: _forget, _Lifted: _lift, _Pruned: _prune}
+
+
+def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> list[tuple[int, int]]:
+    """Places among `keys` of those that are in the archive, each with whether it was forgotten."""
+    ends = list(itertools.accumulate((len(link) for _, link in keys), initial=1))
+    rows = [(scope, start, len(link)) for (scope, link), start in zip(keys, ends, strict=False)]
+    values = {"rows": msgspec.json.encode(rows), "links": b"".join(link for _, link in keys)}
+    return connection.execute(FIND, values).fetchall()
+
+
+def _forgotten_at(scope: str, links: Sequence[bytes], connection: sqlite3.Connection) -> dict[bytes, float]:
+    rows = {link: connection.execute(FORGOTTEN_AT, {"scope": scope, "link": link}).fetchone() for link in links}
+    return {link: row[0] for link, row in rows.items() if row is not None}
+
+
+def _changes(values: Mapping[str, Any], connection: sqlite3.Connection) -> ArchiveChanges:
+    rows = connection.execute(CHANGES, values).fetchall()
+    entries: list[tuple[ArchivedTurn, Vector | None]] = []
+    gone: list[bytes] = []
+    back: list[bytes] = []
+    for _, lifted, dimensions, vectors, link, *rest in rows:
+        if lifted:
+            back.append(link)
+        elif rest[-1] is None:
+            gone.append(link)
+        if rest[-1] is not None:
+            stored = None if dimensions is None else (dimensions, vectors)
+            entries.append((_turn((link, *rest)), unpacked_rows(stored)))
+    upto = rows[-1][0] if rows else values["after"]
+    return ArchiveChanges(tuple(entries), tuple(gone), tuple(back), upto, more=len(rows) == values["limit"])
+
+
+def _link(added: _Added) -> dict[str, Any]:
+    return {"scope": added.scope, "link": added.turn.link, "parent": added.turn.parent}
+
+
+def _row(added: _Added) -> dict[str, Any]:
+    dimensions, vectors = added.vectors or (None, None)
+    return {
+        **_link(added),
+        "session": added.turn.session,
+        "turn": added.turn.number,
+        "at": added.turn.at,
+        "dimensions": dimensions,
+        "vectors": vectors,
+        "utterances": msgspec.json.encode(added.turn.utterances).decode(),
+        "messages": added.turn.messages,
+    }
+
+
+def _turn(row: Sequence[Any]) -> ArchivedTurn:
+    link, parent, session, number, at, messages, utterances = row
+    said = msgspec.json.decode(utterances, type=tuple[Utterance, ...])
+    return ArchivedTurn(link, parent, session, number, at, messages, said)

@@ -1,0 +1,192 @@
+"""What requests said, for a while, in SQLite. It is there to be looked at, so nothing waits for it, and what is too
+large, too old or too much is not kept."""
+
+import functools
+import itertools
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.scoped import ScopedWrites
+from proxy.storage.sqlite.shares import CONTENTS
+from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS, OWNERS, SCOPE_ID
+from proxy.types import Contents
+
+MOST_GONE = 4 * 2**20  # bytes that leave with a batch, beyond what it adds
+PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
+
+PUT = """
+    INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, state, answer)
+    SELECT scopes.id, sessions.id, :request_id, :at, :size, :headers, :body, :sent, :state, :answer
+    FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
+    WHERE scopes.name = :scope
+    ON CONFLICT (scope_id, request_id) DO NOTHING
+"""
+NEWEST = "SELECT coalesce(max(id), 0) FROM contents"
+ADDED = "SELECT coalesce(sum(size), 0) FROM contents WHERE id > :before"
+RESIZE = "UPDATE contents_size SET bytes = bytes + :more RETURNING bytes"
+LEAVE = "DELETE FROM contents WHERE id <= :last"
+FIRST = "SELECT id, at, size FROM contents ORDER BY id LIMIT 1000"
+DELETE = "DELETE FROM contents WHERE id = ?"
+FORGET = f"DELETE FROM contents WHERE scope_id = {SCOPE_ID} RETURNING size"  # noqa: S608 (our own text)
+
+_READ = """
+    SELECT scopes.name, request_id, sessions.name, at, body, sent, state, answer, headers
+    FROM contents CROSS JOIN sessions ON sessions.id = contents.session_id
+    CROSS JOIN scopes ON scopes.id = contents.scope_id
+"""
+GET = f"{_READ} WHERE contents.scope_id = {SCOPE_ID} AND request_id = :request_id AND at > :since"
+RECENT = f"{_READ} WHERE at > :since ORDER BY contents.id DESC LIMIT :limit"
+RECENT_OF_SCOPE = f"""
+    {_READ} WHERE contents.scope_id = {SCOPE_ID} AND at > :since ORDER BY contents.id DESC LIMIT :limit
+"""
+RECENT_OF_SESSION = f"""
+    WITH RECURSIVE {OWNERS}
+    {_READ} WHERE contents.session_id IN (
+        SELECT sessions.id FROM owners CROSS JOIN sessions ON sessions.scope_id = owners.id
+        WHERE sessions.name = :session
+    ) AND at > :since
+    ORDER BY contents.id DESC LIMIT :limit
+"""  # noqa: S608 (our own text)
+RECENT_OF_SCOPES_SESSION = f"""
+    {_READ} WHERE contents.session_id = (SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = :session)
+        AND at > :since
+    ORDER BY contents.id DESC LIMIT :limit
+"""  # noqa: S608 (our own text)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentLimits:
+    seconds: float = 7 * 86_400.0  # that an entry is kept; 0: for ever
+    bytes: int = 256 * 2**20  # of all; the oldest leave
+    entry_bytes: int = 2 * 2**20  # of one; a larger one is not kept
+
+    def since(self, now: float) -> float:
+        return now - self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Put:
+    contents: Contents
+    most: int  # bytes of all
+
+
+class SqliteContents:
+    def __init__(
+        self, database: Database, limits: ContentLimits | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.keeps = database.keeps
+        self._database = database
+        self._limits = limits or ContentLimits()
+        self._clock = clock
+        self._writes = ScopedWrites(database.writer, CONTENTS, _apply)
+
+    def put(self, contents: Contents) -> None:
+        if self.keeps and contents.size <= self._limits.entry_bytes:
+            rows = 1 + contents.size // PAGE_BYTES
+            self._writes.put(contents.scope, _Put(contents, self._limits.bytes), rows)
+
+    async def get(self, scope: str, request_id: str) -> Contents | None:
+        await self._writes.settled(scope)
+        return next(iter(await self._read(GET, {"scope": scope, "request_id": request_id})), None)
+
+    async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
+        await self._writes.settled(scope)
+        values = {"scope": scope, "session": session, "limit": max(0, limit)}
+        if session is None:
+            statement = RECENT if scope is None else RECENT_OF_SCOPE
+        else:
+            statement = RECENT_OF_SESSION if scope is None else RECENT_OF_SCOPES_SESSION
+        return (await self._read(statement, values))[::-1]
+
+    def forget(self, scope: str) -> None:
+        self._writes.delete(scope, scope)
+
+    async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Contents]:
+        values = {**values, "since": self._limits.since(self._clock())}
+        return await self._database.read(functools.partial(_contents, statement, values))
+
+
+def _apply(connection: sqlite3.Connection, changes: Sequence[_Put | str]) -> None:
+    """Entries to put, and scopes to forget, in the order they were queued."""
+    for kind, run in itertools.groupby(changes, key=type):
+        if kind is str:
+            for scope in run:
+                gone = sum(size for (size,) in connection.execute(FORGET, {"scope": scope}).fetchall())
+                resize(connection, -gone)
+        else:
+            _put(connection, [each for each in run if isinstance(each, _Put)])
+
+
+def _put(connection: sqlite3.Connection, puts: Sequence[_Put]) -> None:
+    names = {"rows": msgspec.json.encode([(each.contents.scope, each.contents.session) for each in puts])}
+    connection.execute(ADD_SCOPES, names)
+    connection.execute(ADD_SESSIONS, names)
+    (before,) = connection.execute(NEWEST).fetchone()
+    connection.executemany(PUT, [_row(each.contents) for each in puts])
+    (added,) = connection.execute(ADDED, {"before": before}).fetchone()
+    kept, most = resize(connection, added), puts[-1].most
+    if kept > most:
+        # Not all at once, if the limit was lowered since.
+        _make_room(connection, min(kept - most, added + MOST_GONE))
+
+
+def _make_room(connection: sqlite3.Connection, wanted: int) -> None:
+    gone = last = 0
+    for number, _, size in connection.execute(FIRST):
+        last, gone = number, gone + size
+        if gone >= wanted:
+            break
+    connection.execute(LEAVE, {"last": last})
+    resize(connection, -gone)
+
+
+def remove_expired(connection: sqlite3.Connection, until: float, limit: int) -> int:
+    """Delete what is as old as that among those that were put first: up to `limit` bytes, or one entry. How many they
+    were."""
+    numbers: list[tuple[int]] = []
+    gone = 0
+    for number, at, size in connection.execute(FIRST).fetchall():
+        if at <= until and (not numbers or gone + size <= limit):
+            numbers.append((number,))
+            gone += size
+    if numbers:
+        connection.executemany(DELETE, numbers)
+        resize(connection, -gone)
+    return len(numbers)
+
+
+def resize(connection: sqlite3.Connection, more: int) -> int:
+    """What is kept, in bytes, after so many more."""
+    ((kept,),) = connection.execute(RESIZE, {"more": more}).fetchall()
+    return int(kept)
+
+
+def _row(contents: Contents) -> dict[str, Any]:
+    return {
+        "scope": contents.scope,
+        "session": contents.session,
+        "request_id": contents.request_id,
+        "at": contents.at,
+        "size": contents.size,
+        "headers": msgspec.json.encode(contents.headers).decode(),
+        "body": contents.body,
+        "sent": contents.sent,
+        "state": contents.state,
+        "answer": contents.answer,
+    }
+
+
+def _contents(statement: str, values: Mapping[str, Any], connection: sqlite3.Connection) -> list[Contents]:
+    return [_entry(row) for row in connection.execute(statement, values)]
+
+
+def _entry(row: Sequence[Any]) -> Contents:
+    scope, request_id, session, at, body, sent, state, answer, headers = row
+    told = msgspec.json.decode(headers, type=dict[str, str])
+    return Contents(scope, request_id, session, at, body, sent, state, answer, told)

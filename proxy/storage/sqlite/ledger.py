@@ -1,0 +1,100 @@
+"""The ledger in SQLite: rows are written with what they add up to, a batch at a time, and read back as they were."""
+
+import functools
+import operator
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import msgspec
+
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.rollups import add_up, newest
+from proxy.storage.sqlite.shares import LEDGER
+from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS
+from proxy.storage.sqlite.writer import Write
+from proxy.types import UNANSWERED, LedgerRow, Trail
+
+# A field that is added to LedgerRow without a migration fails on the first row that is written or read.
+COLUMNS = tuple(field.name for field in fields(LedgerRow) if field.name != "scope")
+ENCODED = ("mechanisms", "trail", "stage_seconds")  # as JSON; the last columns
+_PLACES = {name: f"?{place}" for place, name in enumerate(("scope", *COLUMNS), 1)}
+ADD_ROW = f"""
+    INSERT INTO ledger (scope_id, session_id, {", ".join(COLUMNS)})
+    VALUES (
+        (SELECT id FROM scopes WHERE name = ?1),
+        (SELECT sessions.id FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id
+            WHERE scopes.name = ?1 AND sessions.name = {_PLACES["session"]}),
+        {", ".join(_PLACES[name] for name in COLUMNS)}
+    )
+    ON CONFLICT (scope_id, request_id) DO NOTHING
+"""  # noqa: S608 (our own column names)
+# They are in the sums by then.
+SHORTEN = """
+    DELETE FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
+        AND id <= (
+            SELECT id FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
+            ORDER BY id DESC LIMIT 1 OFFSET :kept
+        )
+"""
+UNANSWERED_ROWS = 10_000  # of requests that no upstream has answered, nor any other of their scope
+# What a row is read from: its number, its scope, its columns.
+READ = ", ".join(("ledger.id", "scopes.name", *(f"ledger.{name}" for name in COLUMNS)))
+RECENT = f"""
+    SELECT {READ} FROM scopes CROSS JOIN ledger ON ledger.scope_id = scopes.id WHERE scopes.name = ?
+    ORDER BY ledger.id DESC LIMIT ?
+"""  # noqa: S608 (our own column names)
+
+_plain = operator.attrgetter("scope", *COLUMNS[: -len(ENCODED)])
+_trail = msgspec.json.Decoder(Trail | None)
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class SqliteLedger:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, row: LedgerRow) -> None:
+        self._database.writer.put(Write(1, add_rows, row, kind=LEDGER, scope=row.scope))
+
+    async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
+        return await self._database.read(functools.partial(recent_rows, scope, limit))
+
+    async def flush(self) -> None:
+        await self._database.writer.flush()
+
+    async def close(self) -> None:
+        await self.flush()
+
+
+def add_rows(connection: sqlite3.Connection, rows: Sequence[LedgerRow]) -> None:
+    """Those whose request is known already are left out, of the sums as well."""
+    names = {"rows": msgspec.json.encode([(row.scope, row.session) for row in rows])}
+    connection.execute(ADD_SCOPES, names)
+    connection.execute(ADD_SESSIONS, names)
+    before = newest(connection)
+    connection.executemany(ADD_ROW, [(*_plain(row), *_encoded(row)) for row in rows])
+    add_up(connection, before)
+    if any(row.scope == UNANSWERED for row in rows):
+        connection.execute(SHORTEN, {"scope": UNANSWERED, "kept": UNANSWERED_ROWS})
+
+
+def _encoded(row: LedgerRow) -> tuple[str, ...]:
+    return tuple(msgspec.json.encode(getattr(row, column)).decode() for column in ENCODED)
+
+
+def recent_rows(scope: str, limit: int, connection: sqlite3.Connection) -> list[LedgerRow]:
+    return [row for _, row in map(numbered, connection.execute(RECENT, (scope, max(0, limit))))]
+
+
+def numbered(read: Sequence[Any]) -> tuple[int, LedgerRow]:
+    """A row of `READ`, with its number."""
+    number, scope, *columns = read
+    values = dict(zip(COLUMNS, columns, strict=True))
+    values["trail"] = _trail.decode(values["trail"])
+    values["mechanisms"] = _object.decode(values["mechanisms"])
+    values["stage_seconds"] = _object.decode(values["stage_seconds"])
+    values["stream"] = bool(values["stream"])
+    values["measured"] = bool(values["measured"])
+    return number, LedgerRow(scope=scope, **values)

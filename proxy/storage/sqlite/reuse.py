@@ -1,0 +1,179 @@
+"""Reuse by intent in the SQLite file that sessions and ledger are in. Expired entries leave, vectors and all, with the
+batches that add others."""
+
+import functools
+import itertools
+import operator
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import msgspec
+
+from proxy.storage.base import PAGE, ReuseChanges
+from proxy.storage.reuse import KEPT_AFTER_EXPIRY, LOG_ROWS
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.shares import DELETIONS, REUSE, Kind
+from proxy.storage.sqlite.statements import ADD_SCOPE
+from proxy.storage.sqlite.writer import Write
+from proxy.storage.vectors import packed, unpacked
+from proxy.types import ReuseDecision, ReuseEntry, Vector
+
+PRUNED = 1_000  # expired entries that leave with one batch, at most
+
+# A field that is added to ReuseEntry without a migration fails on the first row that is written or read.
+COLUMNS = tuple(field.name for field in fields(ReuseEntry))
+# What changes gets the highest number of all: so the row that has it is never deleted.
+NEXT = "(SELECT max(change) + 1 FROM reuse_entries)"
+SCOPE_ID = "(SELECT id FROM scopes WHERE name = ?)"
+
+# `joined` in SQL; every right side sees the old row.
+ADD_ENTRY = f"""
+    INSERT INTO reuse_entries (scope_id, {", ".join(COLUMNS)}, vector)
+    VALUES ({SCOPE_ID}, {", ".join("?" * len(COLUMNS))}, ?)
+    ON CONFLICT (id, scope_id) DO UPDATE SET
+        change = {NEXT},
+        question = excluded.question,
+        context = excluded.context,
+        answer_key = excluded.answer_key,
+        created_at = excluded.created_at,
+        expires_at = excluded.expires_at,
+        min_cosine = max(min_cosine, excluded.min_cosine),
+        strikes = max(strikes, excluded.strikes),
+        served = max(served, excluded.served),
+        evicted_at = max(evicted_at, excluded.evicted_at),
+        vector = excluded.vector
+    WHERE excluded.created_at > created_at
+"""  # noqa: S608 (our own column names)
+STRIKE = f"""
+    UPDATE reuse_entries SET change = {NEXT},
+        min_cosine = max(min_cosine, ?), strikes = strikes + ?, evicted_at = max(evicted_at, ?)
+    WHERE scope_id = {SCOPE_ID} AND id = ?
+"""  # noqa: S608 (our own column names)
+SERVED = f"UPDATE reuse_entries SET served = served + 1 WHERE scope_id = {SCOPE_ID} AND id = ?"  # noqa: S608 (same)
+PRUNE = """
+    DELETE FROM reuse_entries WHERE change IN (
+        SELECT change FROM reuse_entries
+        WHERE expires_at <= :now AND (strikes = 0 OR expires_at <= :now - :kept)
+            AND change < (SELECT max(change) FROM reuse_entries)
+        LIMIT :limit
+    )
+"""
+CHANGES = f"""
+    SELECT change, {", ".join(COLUMNS)}, vector FROM reuse_entries
+    WHERE scope_id = {SCOPE_ID} AND partition = ? AND change > ? AND (strikes > 0 OR expires_at > ?)
+    ORDER BY change LIMIT ?
+"""  # noqa: S608 (our own column names)
+GET = f"SELECT {', '.join(COLUMNS)} FROM reuse_entries WHERE scope_id = {SCOPE_ID} AND id = ?"  # noqa: S608 (same)
+FIND = f"""
+    SELECT scopes.name, {", ".join(f"reuse_entries.{column}" for column in COLUMNS)}
+    FROM reuse_entries JOIN scopes ON scopes.id = scope_id WHERE reuse_entries.id = ?
+"""  # noqa: S608 (our own column names)
+
+LOG_COLUMNS = tuple(field.name for field in fields(ReuseDecision))
+LOG = f"""
+    INSERT INTO reuse_log (scope_id, {", ".join(LOG_COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join("?" * len(LOG_COLUMNS))})
+"""  # noqa: S608 (our own column names)
+SHORTEN_LOG = f"""
+    DELETE FROM reuse_log WHERE scope_id = {SCOPE_ID} AND id <= (
+        SELECT id FROM reuse_log WHERE scope_id = {SCOPE_ID} ORDER BY id DESC LIMIT 1 OFFSET ?
+    )
+"""  # noqa: S608 (our own column names)
+RECENT = f"""
+    SELECT {", ".join(LOG_COLUMNS)} FROM reuse_log WHERE scope_id = {SCOPE_ID} ORDER BY id DESC LIMIT ?
+"""  # noqa: S608 (our own column names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    statement: str
+    values: tuple[Any, ...]
+    scope: str | None = None  # that may be new
+    at: float = 0.0  # when what has expired may leave
+
+
+class SqliteReuse:
+    def __init__(self, database: Database, log_rows: int = LOG_ROWS) -> None:
+        self._database = database
+        self._log_rows = log_rows
+
+    def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
+        values = {**_by_column(entry), "context": msgspec.json.encode(entry.context).decode()}
+        self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
+
+    def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
+        self._put(scope, DELETIONS, _Change(STRIKE, (min_cosine, 1, at if evict else 0.0, scope, entry_id)))
+
+    def evict(self, scope: str, entry_id: str, at: float) -> None:
+        self._put(scope, DELETIONS, _Change(STRIKE, (0.0, 0, at, scope, entry_id)))
+
+    def served(self, scope: str, entry_id: str) -> None:
+        self._put(scope, REUSE, _Change(SERVED, (scope, entry_id)))
+
+    async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
+        return await self._database.read(functools.partial(_changes, (scope, partition, after, now, limit)))
+
+    async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
+        await self.flush()
+        row = await self._database.read(lambda connection: connection.execute(GET, (scope, entry_id)).fetchone())
+        return None if row is None else _entry(row)
+
+    async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
+        await self.flush()
+        row = await self._database.read(lambda connection: connection.execute(FIND, (entry_id,)).fetchone())
+        return None if row is None else (row[0], _entry(row[1:]))
+
+    def log(self, scope: str, decision: ReuseDecision) -> None:
+        line = (self._log_rows, scope, astuple(decision))
+        self._database.writer.put(Write(1, _write_log, line, kind=REUSE, scope=scope))
+
+    async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
+        values = (scope, max(0, limit))
+        rows = await self._database.read(lambda connection: connection.execute(RECENT, values).fetchall())
+        return [ReuseDecision(*row) for row in rows]
+
+    async def flush(self) -> None:
+        await self._database.writer.flush()
+
+    async def close(self) -> None:
+        await self.flush()
+
+    def _put(self, scope: str, kind: Kind, change: _Change) -> None:
+        self._database.writer.put(Write(1, _apply, change, kind=kind, scope=scope))
+
+
+def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:
+    """In the order they were queued: a strike is for what was added before it."""
+    connection.executemany(ADD_SCOPE, {(change.scope,) for change in changes if change.scope is not None})
+    for statement, run in itertools.groupby(changes, key=operator.attrgetter("statement")):
+        connection.executemany(statement, [change.values for change in run])
+    now = max(change.at for change in changes)
+    connection.execute(PRUNE, {"now": now, "kept": KEPT_AFTER_EXPIRY, "limit": PRUNED})
+
+
+def _write_log(connection: sqlite3.Connection, lines: Sequence[tuple[int, str, tuple[Any, ...]]]) -> None:
+    kept = {scope: rows for rows, scope, _ in lines}
+    connection.executemany(ADD_SCOPE, [(scope,) for scope in kept])
+    connection.executemany(LOG, [(scope, *values) for _, scope, values in lines])
+    connection.executemany(SHORTEN_LOG, [(scope, scope, rows) for scope, rows in kept.items()])
+
+
+def _changes(values: tuple[str, str, int, float, int], connection: sqlite3.Connection) -> ReuseChanges:
+    _, _, after, _, limit = values
+    rows = connection.execute(CHANGES, values).fetchall()
+    return ReuseChanges(
+        tuple((_entry(row[1:-1]), unpacked(row[-1])) for row in rows),
+        rows[-1][0] if rows else after,
+        more=len(rows) == limit,
+    )
+
+
+def _by_column(entry: ReuseEntry) -> dict[str, Any]:
+    return {column: getattr(entry, column) for column in COLUMNS}
+
+
+def _entry(row: Sequence[Any]) -> ReuseEntry:
+    values = dict(zip(COLUMNS, row, strict=True))
+    values["context"] = msgspec.json.decode(values["context"], type=tuple[str, ...])
+    return ReuseEntry(**values)

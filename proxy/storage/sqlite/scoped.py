@@ -1,0 +1,71 @@
+"""Writes by scope: a reader waits for what is queued of its own scope, and for nothing else."""
+
+import functools
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from proxy.storage.base import StorageError
+from proxy.storage.sqlite.shares import DELETIONS, Kind
+from proxy.storage.sqlite.writer import Write, Writer
+
+Apply: TypeAlias = Callable[[sqlite3.Connection, Sequence[Any]], None]
+
+
+class ScopedWrites:
+    def __init__(self, writer: Writer, kind: Kind, apply: Apply) -> None:
+        self._writer = writer
+        self._kind = kind
+        self._apply = apply
+        self._unsettled: Counter[str] = Counter()
+
+    def put(self, scope: str, what: object, rows: int = 1) -> None:
+        self._put(self._kind, scope, what, rows)
+
+    def delete(self, scope: str, what: object, rows: int = 1, *, erases: bool = True, in_order: bool = False) -> None:
+        """`erases`, `in_order`: see Write."""
+        self._put(DELETIONS, scope, what, rows, erases=erases, in_order=in_order)
+
+    async def settled(self, scope: str | None = None, *, strictly: bool = False) -> None:
+        """Returns when what is queued of this scope is durable, and what anybody has queued to erase of it; None: of
+        all scopes. Where nothing is queued it costs nothing, so that readers don't cut the writer's batches short.
+        While it cannot be written, raises StorageError if something would be read that is to be forgotten; `strictly`:
+        or anything that is older than what was put."""
+        if _has(self._unsettled, scope):
+            await self._writer.flush()
+            if strictly and _has(self._unsettled, scope):
+                self._raise_if_failing()
+        await self.erased(scope)
+
+    async def erased(self, scope: str | None = None) -> None:
+        """Returns when what anybody has queued to erase of this scope is gone. Raises StorageError while it cannot
+        be."""
+        if _has(self._writer.erasing, scope):
+            await self._writer.flush()
+            if _has(self._writer.erasing, scope):
+                self._raise_if_failing()
+
+    async def flush(self) -> None:
+        await self._writer.flush()
+
+    def _put(
+        self, kind: Kind, scope: str, what: object, rows: int, *, erases: bool = False, in_order: bool = False
+    ) -> None:
+        settled = functools.partial(self._settle, scope)
+        write = Write(rows, self._apply, what, settled, erases=erases, in_order=in_order, kind=kind, scope=scope)
+        if self._writer.put(write):
+            self._unsettled[scope] += 1
+
+    def _raise_if_failing(self) -> None:
+        if self._writer.failing is not None:
+            raise StorageError(f"the database cannot be written: {self._writer.failing}")
+
+    def _settle(self, scope: str) -> None:
+        self._unsettled[scope] -= 1
+        if not self._unsettled[scope]:
+            del self._unsettled[scope]
+
+
+def _has(counter: Counter[str], scope: str | None) -> bool:
+    return bool(counter) if scope is None else scope in counter

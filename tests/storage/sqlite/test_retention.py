@@ -1,0 +1,249 @@
+"""What leaves when, and that the disk has it back. Times are the test's; the job runs when the test says so."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from proxy.config.model import Keep
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.contents import SqliteContents
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.retention import SPARE_PAGES, Pace, Retention
+from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.tasks import Tasks
+from proxy.types import Contents, LedgerRow
+from tests.builders import ledger_row
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+PACE = Pace(first_after=0, every=0, pause=0, links=3)
+NOW = 1_700_006_400.0 + 100 * DAY  # a day begins
+
+
+@dataclass(slots=True)
+class Job:
+    database: Database
+    tasks: Tasks = field(default_factory=Tasks)
+    now: float = NOW
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    most_bytes: int | None = None
+
+    def made(self, *, keeps_contents: bool = True, **keep: object) -> Retention:
+        return Retention(
+            self.database.writer,
+            Keep.model_validate(keep),
+            self.tasks,
+            keeps_contents=keeps_contents,
+            on_failure=lambda part, reason: self.failures.append((part, reason)),
+            clock=lambda: self.now,
+            pace=PACE,
+            most_bytes=self.most_bytes,
+        )
+
+    async def run(self, *, keeps_contents: bool = True, **keep: object) -> dict[str, int]:
+        return await self.made(keeps_contents=keeps_contents, **keep).run()
+
+    async def write(self, *rows: LedgerRow) -> None:
+        for row in rows:
+            SqliteLedger(self.database).append(row)
+        await self.database.writer.flush()
+
+    def told(self, question: str) -> list[object]:
+        with closing(sqlite3.connect(self.database.path)) as connection:
+            return [value for (value,) in connection.execute(question)]
+
+    def wal(self) -> int:
+        return self.database.path.with_name(f"{self.database.path.name}-wal").stat().st_size
+
+
+@pytest.fixture
+async def job(tmp_path: Path) -> AsyncIterator[Job]:
+    database = Database(tmp_path / "olvido.db", Tasks())
+    yield Job(database)
+    await database.close()
+
+
+def row(name: str, at: float, **differing: object) -> LedgerRow:
+    return ledger_row(request_id=name, at=at, **{"scope": "a/", "session": name, **differing})
+
+
+async def test_requests_and_conversations_leave_when_their_time_has_passed_and_their_sums_stay(job: Job) -> None:
+    old, kept = NOW - DAY, NOW - DAY + 1
+    await job.write(
+        row("old", old), row("first", old, session="long"), row("kept", kept), row("last", kept, session="long")
+    )
+    done = await job.run(requests="1d")
+    assert job.told("SELECT request_id FROM ledger") == ["kept", "last"]
+    assert sorted(card.session for card in await SqliteAccounts(job.database).sessions()) == ["kept", "long"]
+    assert (done["requests"], done["sessions"], job.failures) == (2, 1, [])
+    days = await SqliteAccounts(job.database).buckets(0, NOW + DAY, 86_400)
+    assert sum(bucket.sums.requests for bucket in days) == 4
+
+
+async def test_a_request_that_took_long_keeps_no_other(job: Job) -> None:
+    await job.write(row("old", 1.0), row("late", NOW), row("old too", 2.0))
+    await job.run(requests="1d")
+    assert job.told("SELECT request_id FROM ledger") == ["late"]
+
+
+async def test_minutes_and_hours_leave_when_the_whole_of_them_is_old_and_days_never(job: Job) -> None:
+    ages = (10 * DAY, DAY + HOUR, DAY + MINUTE, DAY, HOUR + MINUTE, HOUR, 0)
+    await job.write(*(row(str(age), NOW - age) for age in ages))
+    await job.run(minutes="1h", hours="1d")
+
+    def left(width: int) -> list[object]:
+        return [NOW - at for at in job.told(f"SELECT DISTINCT at FROM rollups WHERE width = {width}")]  # type: ignore[operator]
+
+    assert left(MINUTE) == [HOUR, 0]
+    assert left(HOUR) == [DAY, 2 * HOUR, HOUR, 0]
+    assert left(DAY) == [10 * DAY, 2 * DAY, DAY, 0]
+
+
+async def test_a_minute_that_its_day_does_not_have_yet_stays(job: Job) -> None:
+    await job.write(row("old", NOW))
+    with closing(sqlite3.connect(job.database.path, isolation_level=None)) as connection:
+        connection.execute("UPDATE rollup_progress SET condensed = 0")
+        connection.execute("DELETE FROM rollups WHERE width > 60")
+        connection.execute(
+            "CREATE TRIGGER broken BEFORE INSERT ON rollups WHEN NEW.width > 60 BEGIN SELECT raise(ABORT, 'no'); END"
+        )
+    job.now = NOW + 10 * DAY
+    await job.run(minutes="1h")
+    assert job.told("SELECT width FROM rollups WHERE scope_id = 0") == [MINUTE]
+    with closing(sqlite3.connect(job.database.path, isolation_level=None)) as connection:
+        connection.execute("DROP TRIGGER broken")
+    await job.run(minutes="1h")
+    assert job.told("SELECT width FROM rollups WHERE scope_id = 0") == [HOUR, DAY]
+
+
+async def test_what_requests_said_leaves_sooner(job: Job) -> None:
+    store = SqliteContents(job.database, clock=lambda: NOW)
+    for name, at in (("old", NOW - HOUR), ("kept", NOW - HOUR + 1)):
+        store.put(Contents("a/", name, "s", at, b"body"))
+    await job.database.writer.flush()
+    await job.run(contents="1h")
+    assert job.told("SELECT request_id FROM contents") == ["kept"]
+    assert job.told("SELECT bytes FROM contents_size") == [4]
+
+
+async def test_where_contents_are_no_longer_kept_none_stay(job: Job) -> None:
+    SqliteContents(job.database).put(Contents("a/", "r", "s", NOW, b"body"))
+    await job.database.writer.flush()
+    await job.run(contents=0)
+    assert job.told("SELECT request_id FROM contents") == ["r"]
+    await job.run(contents=0, keeps_contents=False)
+    assert job.told("SELECT request_id FROM contents") == []
+
+
+async def test_links_leave_wherever_they_stand(job: Job) -> None:
+    for scope in ("a/", "b/"):
+        for number in range(10):
+            link, at = bytes([number]) * 16, NOW - DAY + number % 2
+            SqliteSessions(job.database).remember(scope, "s", [link], 0, at)
+    await job.database.writer.flush()
+    retention = job.made(links="1d")
+    assert (await retention.run())["links"] > 0
+    for _ in range(3):
+        await retention.run()
+    assert job.told("SELECT DISTINCT at - (SELECT max(at) FROM links) FROM links") == [0]
+    assert job.told("SELECT count(*) FROM links") == [10]
+
+
+async def test_zero_is_for_ever(job: Job) -> None:
+    await job.write(row("old", 1.0))
+    SqliteContents(job.database).put(Contents("a/", "old", "s", 1.0, b"body"))
+    SqliteSessions(job.database).remember("a/", "s", [b"1" * 16], 0, 1.0)
+    await job.database.writer.flush()
+    tables = ("ledger", "session_sums", "contents", "links", "rollups")
+    before = [job.told(f"SELECT count(*) FROM {table}") for table in tables]
+    await job.run(requests=0, contents=0, minutes=0, hours=0, links=0)
+    assert [job.told(f"SELECT count(*) FROM {table}") for table in tables] == before
+
+
+async def test_the_disk_has_back_what_is_free_but_for_a_part_that_is_soon_used_again(job: Job) -> None:
+    store = SqliteContents(job.database, clock=lambda: NOW)
+    for number in range(12):
+        store.put(Contents("a/", str(number), "s", NOW, b"x" * 2**20))
+    await job.database.writer.flush()
+    await job.run()
+    full = job.database.path.stat().st_size
+    job.now = NOW + 8 * DAY
+    await job.run(vacuum=False)
+    assert job.told("SELECT count(*) FROM contents") == [0]
+    assert job.database.path.stat().st_size == full
+    done = await job.run()
+    assert job.database.path.stat().st_size < full - 10 * 2**20
+    assert job.told("SELECT freelist_count FROM pragma_freelist_count") == [SPARE_PAGES]
+    left = done["pages"] - (full - job.database.path.stat().st_size) // 4096
+    assert -9 < left <= 0  # pages that say where others are go with these
+    assert job.wal() == 0
+
+
+async def test_a_file_that_was_made_without_being_able_to_give_back_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE filled (x)")
+        connection.execute("INSERT INTO filled VALUES (zeroblob(3000000))")
+        connection.commit()
+        connection.execute("DELETE FROM filled")
+        connection.commit()
+    job = Job(Database(path, Tasks()))
+    assert (await job.run())["pages"] == 0
+    assert job.failures == []
+    await job.database.close()
+
+
+async def test_two_processes_may_do_it_at_once(job: Job) -> None:
+    await job.write(*(row(str(number), float(number)) for number in range(1_000)))
+    other = Job(Database(job.database.path, Tasks()))
+    done = await asyncio.gather(job.run(requests="1d"), other.run(requests="1d"))
+    assert sum(each["requests"] for each in done) == 1_000
+    assert job.failures == other.failures == []
+    assert job.told("SELECT sum(requests) FROM rollups WHERE width = 86400 AND scope_id = 0") == [1_000]
+    await other.database.close()
+
+
+async def test_what_fails_is_counted_and_keeps_nothing_else_from_being_done(job: Job) -> None:
+    await job.write(row("old", 1.0))
+    with closing(sqlite3.connect(job.database.path, isolation_level=None)) as connection:
+        connection.execute("CREATE TRIGGER broken BEFORE DELETE ON ledger BEGIN SELECT raise(ABORT, 'no'); END")
+    done = await job.run(requests="1d")
+    assert job.failures == [("retention", "StorageError")]
+    assert (done.get("requests"), done["sessions"]) == (None, 1)
+
+
+async def test_only_where_all_is_in_memory_the_oldest_leaves_for_what_it_takes(job: Job) -> None:
+    await job.write(*(row(str(number), NOW) for number in range(3)))
+    assert "oldest" not in await job.run()
+    job.most_bytes = 0
+    done = await job.run()
+    assert done["oldest"] > 0
+    assert job.told("SELECT request_id FROM ledger") == []
+
+
+async def test_it_ends_after_its_step_when_it_is_stopped(job: Job) -> None:
+    await job.write(*(row(str(number), float(number)) for number in range(1_000)))
+    retention = job.made(requests="1d")
+    retention.stop()
+    assert sum((await retention.run()).values()) == 0
+    assert job.told("SELECT count(*) FROM ledger") == [1_000]
+
+
+async def test_it_runs_by_itself_again_and_again_until_it_is_stopped(job: Job) -> None:
+    """Each run finds what was written since the last."""
+    retention = job.made(requests="1d")
+    retention.start()
+    async with asyncio.timeout(30):
+        for number in range(3):
+            await job.write(row(f"r{number}", 1.0))
+            while job.told("SELECT request_id FROM ledger"):
+                await job.database.writer.flush()
+                await asyncio.sleep(0)
+        retention.stop()
+        await job.tasks.drain(10)
+    assert len(job.tasks) == 0

@@ -1,0 +1,153 @@
+import asyncio
+import hashlib
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from proxy.storage.base import KnownPrefix, StorageError
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions
+from proxy.storage.sqlite.writer import WriterLimits
+from proxy.tasks import Tasks
+
+T = TypeVar("T")
+
+# Nothing is written until something asks for it.
+LAZY = WriterLimits(interval=60)
+
+
+def chain_of(*messages: object) -> list[bytes]:
+    links: list[bytes] = []
+    for message in messages:
+        parent = links[-1] if links else b""
+        links.append(hashlib.blake2b(parent + repr(message).encode(), digest_size=16).digest())
+    return links
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "storage" / "olvido.sqlite3"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    opened = Database(path, Tasks(), LAZY)
+    yield opened
+    await opened.close()
+
+
+async def test_a_running_conversation_is_recognised_without_a_look_into_the_database(database: Database) -> None:
+    chain = chain_of(*range(20))
+    sessions = SqliteSessions(database)
+    sessions.remember("a/", "s", chain[:2], 0, 1.0)
+    await sessions.longest_prefix("a/", chain[:4])
+    sessions.remember("a/", "s", chain[:4], 2, 2.0)
+    await database.close()  # whoever asks the database now gets an error
+    for known in range(4, 18, 2):
+        assert await sessions.longest_prefix("a/", chain[: known + 2]) == KnownPrefix(known, ("s",), is_tip=True)
+        sessions.remember("a/", "s", chain[: known + 2], known, float(known))
+    with pytest.raises(StorageError, match="closed"):
+        await sessions.longest_prefix("b/", chain)
+
+
+async def test_a_branch_of_what_is_only_queued_is_seen(database: Database) -> None:
+    mine, yours = chain_of("hi", "hello", "me"), chain_of("hi", "hello", "you")
+    sessions = SqliteSessions(database)
+    sessions.remember("a/", "s", mine[:2], 0, 1.0)
+    await sessions.flush()
+    assert await sessions.longest_prefix("a/", mine) == KnownPrefix(2, ("s",), is_tip=True)
+    sessions.remember("a/", "s", mine, 2, 2.0)  # not written: link 2 is no tip all the same
+    assert await sessions.longest_prefix("a/", yours) == KnownPrefix(2, ("s",), is_tip=False)
+
+
+async def test_what_another_process_has_written_is_seen_after_the_next_batch(path: Path, database: Database) -> None:
+    chain = chain_of("hi", "hello", "bye", "bye then")
+    others = Database(path, Tasks(), LAZY)
+    here, other = SqliteSessions(database), SqliteSessions(others)
+    here.remember("a/", "s", chain[:2], 0, 1.0)
+    await here.flush()
+    assert await here.longest_prefix("a/", chain[:2]) == KnownPrefix(2, ("s",), is_tip=True)
+    assert await other.longest_prefix("a/", chain) == KnownPrefix(2, ("s",), is_tip=True)
+    other.remember("a/", "s", chain, 2, 2.0)
+    await others.close()
+    here.remember("b/", "t", chain[:1], 0, 3.0)
+    await here.flush()
+    assert await here.longest_prefix("a/", chain) == KnownPrefix(4, ("s",), is_tip=True)
+    assert await here.longest_prefix("a/", chain[:2]) == KnownPrefix(2, ("s",), is_tip=False)
+
+
+class Meanwhile(Database):
+    """Something happens between what a reader has read and what is made of it."""
+
+    happens: Callable[[], Awaitable[object]] | None = None
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        result = await super().read(query)
+        if self.happens:
+            await self.happens()
+            self.happens = None
+        return result
+
+
+async def test_what_changes_during_a_look_up_is_not_lost(path: Path) -> None:
+    chain = chain_of("hi", "hello", "bye")
+    tip, passed = (KnownPrefix(2, ("s",), is_tip=is_tip) for is_tip in (True, False))
+
+    async def queue() -> None:
+        sessions.remember("a/", "s", chain, 2, 2.0)
+
+    async def write() -> None:
+        sessions.remember("a/", "s", chain, 2, 2.0)
+        await sessions.flush()
+
+    for number, (happens, queued_before, told) in enumerate(
+        [(queue, False, passed), (write, False, tip), (write, True, passed)]
+    ):
+        opened = Meanwhile(path.with_name(str(number)), Tasks(), LAZY)
+        sessions = SqliteSessions(opened)
+        sessions.remember("a/", "s", chain[:2], 0, 1.0)
+        await sessions.flush()
+        if queued_before:
+            await queue()
+        opened.happens = happens
+        assert await sessions.longest_prefix("a/", chain[:2]) == told
+        assert await sessions.longest_prefix("a/", chain[:2]) == passed
+        await opened.close()
+
+
+async def test_many_readers_and_writers_at_once_lose_nothing(database: Database) -> None:
+    sessions = SqliteSessions(database)
+
+    async def talk(number: int) -> None:
+        chain = chain_of("hi", *(f"{number}/{turn}" for turn in range(20)))
+        for length in range(2, len(chain), 2):
+            known = await sessions.longest_prefix("a/", chain[:length])
+            start = known.length if known else 0
+            assert start == length - 2 or (length == 2 and start == 1)  # "hi" may be known from another
+            sessions.remember("a/", str(number), chain[:length], start, float(length))
+            await sessions.flush()
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(talk(number) for number in range(12)))
+    sessions.distrust()
+    for number in range(12):
+        chain = chain_of("hi", *(f"{number}/{turn}" for turn in range(20)))
+        known = await sessions.longest_prefix("a/", chain)
+        assert known == KnownPrefix(20, (str(number),), is_tip=True)
+
+
+async def test_of_a_very_long_history_the_last_part_is_written_and_the_rest_counted(database: Database) -> None:
+    chain, sessions = chain_of(*range(24_000)), SqliteSessions(database)
+    assert await sessions.longest_prefix("a/", chain) is None
+    sessions.remember("a/", "s", chain, 0, 1.0)
+    assert database.writer.depth <= MOST_LINKS + 1
+    assert database.writer.dropped == {"cut_links": 24_000 - MOST_LINKS}
+    await sessions.flush()
+    sessions.distrust()
+    goes_on = chain_of(*range(24_002))
+    assert await sessions.longest_prefix("a/", goes_on) == KnownPrefix(24_000, ("s",), is_tip=True)
+    edited = [*chain[:-5], *chain_of("else")]
+    assert await sessions.longest_prefix("a/", edited) == KnownPrefix(23_995, ("s",), is_tip=False)

@@ -1,0 +1,87 @@
+"""However large the tables are, no statement reads a whole one."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from proxy.storage.sqlite import (
+    accounts,
+    archive,
+    contents,
+    facts,
+    ledger,
+    retention,
+    rollups,
+    states,
+)
+from proxy.storage.sqlite.migrations import migrate
+
+
+def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """A constant that is a statement, or a table of them."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from texts(below, f"{name} {key}")
+    elif isinstance(value, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", value):
+        yield name, value
+
+
+MODULES = (accounts, archive, contents, facts, ledger, retention, rollups, states)
+STATEMENTS = {
+    name: text
+    for module in MODULES
+    for constant, value in vars(module).items()
+    if not constant.startswith("_")
+    for name, text in texts(value, f"{module.__name__}.{constant}")
+}
+TABLES = "archive|archive_links|contents|facts|known|ledger|links|path_states|rollups|scopes|session_sums|sessions"
+# The first ones by number are all that is looked at.
+LIMITED = {
+    "proxy.storage.sqlite.contents.FIRST", "proxy.storage.sqlite.contents.RECENT",
+    "proxy.storage.sqlite.retention.EXPIRED_ROWS",
+    "proxy.storage.sqlite.accounts.ROWS_BEFORE everybody", "proxy.storage.sqlite.accounts.SESSIONS",
+}  # fmt: skip
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
+        migrate(opened)
+        yield opened
+
+
+def test_the_statements_are_found() -> None:
+    wanted = {"facts.ALL", "states.GET", "archive.PATH", "rollups.ADD_ROLLUPS", "accounts.BUCKETS model"}
+    assert {f"proxy.storage.sqlite.{name}" for name in wanted} <= set(STATEMENTS)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_rows_are_found_by_an_index(name: str, connection: sqlite3.Connection) -> None:
+    text = STATEMENTS[name]
+    places = set(re.findall(r":(\w+)", text))
+    numbered = [int(number) for number in re.findall(r"\?(\d+)", text)]
+    values = dict.fromkeys(places, 0) if places else (0,) * max(numbered, default=text.count("?"))
+    plan = [detail for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    scans = [step for step in plan if re.match(rf"SCAN ({TABLES})\b", step)]
+    if name in LIMITED:
+        assert "LIMIT" in text
+        assert [step for step in plan if "TEMP B-TREE" in step] == []
+        assert len(scans) <= 1
+    else:
+        assert scans == []
+
+
+PAGES = [f"ROWS_BEFORE {whose}" for whose in ("everybody", "scope", "scope's session")]
+
+
+@pytest.mark.parametrize(
+    "name", [*PAGES, *(page.replace("BEFORE", "AFTER") for page in PAGES), "SESSIONS", "SESSIONS_OF_SCOPE"]
+)
+def test_a_page_of_a_list_is_read_in_its_order(name: str, connection: sqlite3.Connection) -> None:
+    text = STATEMENTS[f"proxy.storage.sqlite.accounts.{name}"]
+    values = dict.fromkeys(re.findall(r":(\w+)", text), 0)
+    plan = [detail for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    assert [step for step in plan if "TEMP B-TREE" in step] == []

@@ -1,0 +1,97 @@
+"""The stores as they are, in memory, for tests of what stands on them: what is put is there at once, and nothing has to
+be closed. How the stores behave over time: tests/contract and tests/storage."""
+
+import asyncio
+import functools
+import sqlite3
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
+from proxy.storage.sqlite.database import Database, NoDatabase
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.reuse import SqliteReuse
+from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.writer import Write, Writer, WriterLimits
+from proxy.tasks import Tasks
+
+T = TypeVar("T")
+
+FOR_EVER = 1e12  # seconds
+
+
+class _AtOnce(Writer):
+    def put(self, write: Write) -> bool:
+        self._apply([write])
+        if write.settled is not None:
+            asyncio.get_running_loop().call_soon(write.settled)
+        return True
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        return query(self._connection)
+
+
+class AtOnce(Database):
+    """Without threads and tasks; it closes itself when nobody has it any more."""
+
+    def __init__(self) -> None:
+        super().__init__(None, Tasks())
+
+    def _writing(self, connection: sqlite3.Connection, tasks: Tasks, limits: WriterLimits | None) -> Writer:
+        weakref.finalize(self, connection.close)
+        return _AtOnce(connection, tasks, limits)
+
+
+@functools.cache
+def nothing() -> NoDatabase:
+    """Keeps nothing; one for all tests of a process."""
+    return NoDatabase()
+
+
+def remembering() -> dict[str, Any]:
+    """What memory needs, in one database, as `composed` and `Library` take it."""
+    database = AtOnce()
+    return {
+        "facts": facts(database),
+        "archive": archive(database),
+        "states": states(database),
+        "wipes": wipes(database),
+    }
+
+
+def facts(database: Database | None = None) -> SqliteFacts:
+    return SqliteFacts(database or AtOnce())
+
+
+def archive(database: Database | None = None, ttl: float = FOR_EVER) -> SqliteArchive:
+    return SqliteArchive(database or AtOnce(), ttl)
+
+
+def states(database: Database | None = None) -> SqliteStates:
+    return SqliteStates(database or AtOnce())
+
+
+def wipes(database: Database | None = None) -> SqliteWipes:
+    return SqliteWipes(database or nothing())
+
+
+def sessions(database: Database | None = None) -> SqliteSessions:
+    return SqliteSessions(database or AtOnce())
+
+
+def ledger(database: Database | None = None) -> SqliteLedger:
+    return SqliteLedger(database or AtOnce())
+
+
+def reuse(database: Database | None = None) -> SqliteReuse:
+    return SqliteReuse(database or AtOnce())
+
+
+def contents(database: Database | None = None) -> SqliteContents:
+    """Of whatever time."""
+    return SqliteContents(database or AtOnce(), ContentLimits(seconds=0))
