@@ -151,7 +151,7 @@ def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[
     words = [f"w={word}" for word in spoken]
     words += [f"b={one} {two}" for one, two in pairwise(marked)]
     words += [f"t={one} {two} {three}" for one, two, three in zip(marked, marked[1:], marked[2:], strict=False)]
-    words += [f"s={term}" for term in terms(text)]
+    words += [f"s={term}" for term in terms(text) if not any(map(str.isdigit, term))]
     words += [f"0={' '.join(spoken[:1])}", f"01={' '.join(spoken[:2])}", f"len={min(len(spoken), _LONGEST_COUNTED)}"]
     words += [f"q={'?' in text or '¿' in text}", f"num={'<n>' in said}", f"names={min(len(_NAME.findall(text)), 3)}"]
     words.append(

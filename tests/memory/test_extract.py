@@ -89,6 +89,7 @@ NOTHING = [
     "Thanks, that's perfect!",
     "Escribime un poema sobre Tandil en 4 versos.",
     "Write me a poem about Cork in 4 lines.",
+    *(f"Tell me more about the garden, part {number}. 70 words" for number in range(20)),
     "",
     "???",
 ]
