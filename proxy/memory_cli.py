@@ -19,7 +19,7 @@ from typing import get_args
 import msgspec
 
 from proxy.errors import Unauthorized
-from proxy.memory import edits, facts, portable
+from proxy.memory import edits, facts, forgetting, portable
 from proxy.memory.table import count, moment, plain, word
 from proxy.memory_folder import Memory, Refused, opened
 from proxy.storage.base import StorageError
@@ -170,7 +170,7 @@ async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
         raise Refused("say what: ids, or words, or --all", 2)
     scope = await memory.scope()
     known = await memory.facts.all(scope)
-    return [(scope, fact) for fact in facts.forgotten(known, Forgetting(text))]
+    return [(scope, fact) for fact in forgetting.forgotten(known, Forgetting(text))]
 
 
 async def _confirm(memory: Memory) -> None:

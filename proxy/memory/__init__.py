@@ -23,7 +23,10 @@ Facts, from a user message to a prompt:
     subject.py      what a statement is about; subject_words.py: in which words
     ending.py       does a newer statement end an older one, as was learnt; superseding.py: by which words
     likeness.py     which known fact still holds
-    facts.py        learned, confirmed, superseded, grown old, forgotten; commands.py: what is ordered to be
+    facts.py        learned, confirmed, superseded, grown old
+    commands.py     what a message orders to be forgotten
+    forget_orders.py  the order in one sentence; forget_words.py: in which words
+    forgetting.py   which facts an order means, and what stays of them; attribute_names.py: the same in both languages
     reunion.py      what was put aside comes back among what was learnt since
     unsaid.py       what a history states that was forgotten, or outlived, and is not learnt from it
     current.py      those that hold now, in order; choosing.py: which of them go with a prompt

@@ -5,16 +5,16 @@ the whole message: as a line of a text that is handed over, it is somebody else'
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from proxy.memory import forget_words as words
 from proxy.memory.block import without_ours
 from proxy.memory.clauses import sentences
+from proxy.memory.extract import extract
+from proxy.memory.forget_orders import Order, order, without_telling
 from proxy.memory.handed import own_words
-from proxy.memory.signals import SIGNALS, Signals, folded
-from proxy.memory.terms import STOP
-from proxy.memory.values import WORD, lead, tail
-from proxy.reuse.words import fold
+from proxy.memory.signals import folded
 from proxy.types.memory import Forgetting
 from proxy.wire.content import text, texts
 
@@ -23,8 +23,10 @@ MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which 
 
 # A command has one of these words; whether it is one, its sentence says.
 _MAY_BE = re.compile(
-    r"olv[ií]d|b[oó]rr|elim[ií]n|qu[ií]t|s[aá]ca|recuerd|acuerd|guard|sepas|tengas|memoric|forget|erase"
-    r"|delete|remove|remember|wipe|clear|drop|take",
+    r"olv[ií]d|b[oó]rr|elim[ií]n|qu[ií]t|s[aá](?:ca|que)|supr[ií]m|tach|descart|desh[aá][cz]|retir|limpi|recuerd"
+    r"|acuerd|acord|recordar|guard|sepas|supieras|tengas|memori|conserv|registr|cont(?:ad|[eé])|dicho|dije|mencion|habl"
+    r"|forget|eras|delet|remov|remember|wip|clear|drop|take|scrub|strike|purge|discard|ditch|scra|an[uú]l|get rid"
+    r"|let go|gone|never|hadn't|haven't|didn't|don't|know|keep|leave|store|sav",
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
@@ -35,38 +37,11 @@ _COURTESY = re.compile(
 )
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
-# "The thing about the car, forget it."
-_BEHIND = re.compile(
-    r",?\s(?:por favor,? )?"
-    r"(?:olvid[ae](?:te)?l[oa]s?|borral[oa]s?|(?:please )?forget (?:it|that|them)(?: please)?)[\s.!]*$"
-)
-
-# An order in the form of a question.
-_BIDS = re.compile(
-    r"\W*(?:please,? |por favor,? )?(?:can|could|would|will) you\b|\W*(?:por favor,? )?(?:podes|podrias"
-    r"|puedes|podria|puede)\b"
-)
-# A question that only asks for consent: "…, ok?"
-_TAGGED = re.compile(
-    r",\s*(?:ok(?:ay)?|right|please|thanks|yes|will you|would you|can you|dale|si|eh|por favor|porfa|vale"
-    r"|puede ser)\s*\?\W*\Z"
-)
-# The whole message: "Delete my phone number."
-_MINE = re.compile(
-    r"\W*(?:please,? |por favor,? |now,? |ahora,? |(?:i|we)(?:'d| would)? (?:want|like|need) you to "
-    r"|(?:necesito|quiero|quisiera|me gustaria) que )*(?:delete|erase|remove|borra|elimina|quita|borres"
-    r"|elimines|quites)\s(?=(?:my|mi|mis|nuestr[oa]s?|our)\s)"
-)
-# What says where from, or why: "… from your memory", "…, I don't want it stored".
-_BESIDES = re.compile(
-    r"\s(?:from|out of|de) (?:your |tu |la )?(?:memory|notes|memoria|what you (?:know|remember|have)\b.*)\W*$"
-    r"|[,.;:]\s(?:no quiero|no lo|ya no|porque|asi no|i don't|i do not|i'd rather|it's|because|thanks|gracias)\b.*$"
-)
 
 
-def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
-    """The orders to forget in a user message, as it came in its request. `Forgetting("")` is everything. Takes a few
-    milliseconds at most."""
+def commands(message: Mapping[str, Any], before: str = "") -> tuple[Forgetting, ...]:
+    """The orders to forget in a user message, as it came in its request. `Forgetting("")` is everything. `before`: the
+    text of the user message before it, to which an order may point back. Takes a few milliseconds at most."""
     said = text(message)
     if len(said) > MOST_ADDED:
         return ()
@@ -74,11 +49,10 @@ def commands(message: Mapping[str, Any]) -> tuple[Forgetting, ...]:
     if len(own) > LONGEST or _MAY_BE.search(own) is None:
         return ()
     parts = [without_ours(part) for part in texts(message)]
+    before = without_ours(before).strip() if len(before) <= LONGEST else ""
     if _has_one_text(parts) and _is_whole(own):
-        return tuple(_orders(own))
-    if _has_one_text(parts) and len(list(sentences(own))) == 1 and (mine := _MINE.match(folded(own))) is not None:
-        return (Forgetting(own[mine.end() :].strip(" .!")),)
-    found = (order for passage in own_words(*parts).passages for order in _orders(passage))
+        return tuple(_orders(own, before))
+    found = (order for passage in own_words(*parts).passages for order in _orders(passage, before))
     return tuple(order for order in found if order.what != "")
 
 
@@ -95,7 +69,7 @@ def _is_whole(own: str) -> bool:
     """Is nothing in it but commands, greetings and thanks?"""
     if _HANDED_OVER.search(own):
         return False
-    return all(_is_courtesy(own[start:end]) or _order(own[start:end]) is not None for start, end in _said(own))
+    return all(_is_courtesy(own[start:end]) or order(own[start:end]) is not None for start, end in _said(own))
 
 
 def _said(own: str) -> Iterator[tuple[int, int]]:
@@ -115,10 +89,39 @@ def _is_courtesy(said: str) -> bool:
     return words is None or _COURTESY.fullmatch(words.group()) is not None
 
 
-def _orders(passage: str) -> Iterator[Forgetting]:
-    for start, end in sentences(passage):
-        if (order := _order(passage[start:end])) is not None:
-            yield from (Forgetting(each) for each in _objects(order.what))
+def _orders(passage: str, before: str) -> Iterator[Forgetting]:
+    found = [passage[start:end] for start, end in sentences(passage)]
+    alone = sum(not _is_courtesy(each) for each in found) == 1
+    for at, sentence in enumerate(found):
+        if (given := order(sentence, alone=alone)) is None:
+            continue
+        if not given.back:
+            yield from map(Forgetting, _objects(given.what) if given.what else [""])
+        elif what := _pointed_at(given, found[:at], before, alone=alone):
+            yield Forgetting(what)
+
+
+def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) -> str:
+    """What "that one" is: the sentence before it, or else the one thing that the message before states. "Forget it" is
+    said of a question more often, so it means a sentence that only names something ("The car? Forget it."), or a
+    message that only states something, and only if nothing else is said."""
+    if said:
+        last = said[-1].strip()
+        told = _TOPIC.match(folded(last)) or (words.TOLD_YOU.search(folded(last)) and not last.endswith("?"))
+        return without_telling(last) if given.back == "plainly" or told else ""
+    if given.back == "nearby":
+        return ""
+    if given.back == "faintly" and ("?" in before or not alone):
+        return ""
+    stated = extract(before) if before else ()
+    return without_telling(stated[0].value) if len(stated) == 1 else ""
+
+
+# Names something, and says nothing of it.
+_TOPIC = re.compile(
+    r"(?:(?:about|and|y|sobre) )?(?:the|my|that|our|lo|mi|la|el|es[ea]|what i) "
+    r"(?!(?:\w+ )?(?:question|pregunta))[^.,!]{1,40}[?:\u2026]\W*$"
+)
 
 
 def _objects(what: str) -> list[str]:
@@ -129,43 +132,9 @@ def _objects(what: str) -> list[str]:
 _BOTH = re.compile(r"^(?:both|tanto|either)\s+", re.IGNORECASE)
 # Between two objects that each begin as one: a possessive, "that I …", "where I …".
 _COORDINATED = re.compile(
-    r"\s*(?:,|,?\s(?:and|or|y|e|o|nor|ni|como)(?:\s(?:de|del|about))?)\s+"
+    r"\s*(?:,|,?\s(?:and|or|y|e|o|nor|ni|como)(?:\s(?:de|del|about|lo de))?)\s+"
     r"(?=(?:my|our|that (?:i|my|we)|where i|how (?:much|old) i|what i|mis?|nuestr[oa]s?|que (?:soy|tengo"
     r"|vivo|mi|trabajo)"
     r"|d[oó]nde|cu[aá]nto)\b)",
     re.IGNORECASE,
 )
-
-
-def _order(sentence: str) -> Forgetting | None:
-    said = sentence.strip()
-    asks = said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
-    if asks and _TAGGED.search(folded(said)) is not None:
-        asks, said = False, said.rstrip("\"'\u201d»),.;? ")
-    if asks and _BIDS.match(folded(said)) is None:
-        return None
-    said = said.strip("¿? ") if asks else said
-    return next(filter(None, (_in_language(said, signals) for signals in SIGNALS.values())), None)
-
-
-def _in_language(sentence: str, signals: Signals) -> Forgetting | None:
-    plainly = folded(sentence)
-    start = lead(plainly, signals)
-    command = signals.forget.match(plainly, start)
-    if command is None:
-        behind = _BEHIND.search(plainly)
-        what = sentence[start : behind.start()].strip(" ,;:") if behind else ""
-        return Forgetting(what) if _says_something(what) else None
-    besides = _BESIDES.search(plainly, command.end())
-    end = tail(plainly[: besides.start()] if besides else plainly, signals)
-    what = sentence[command.end() : max(end, command.end())].strip()
-    wanted = fold(what)
-    if signals.everything.fullmatch(wanted) or (not what and signals.everything.search(plainly, start)):
-        return Forgetting("")
-    if not what or signals.never_mind.fullmatch(wanted) or not _says_something(what):
-        return None
-    return Forgetting(what)
-
-
-def _says_something(what: str) -> bool:
-    return any(fold(word) not in STOP for word in WORD.findall(what))

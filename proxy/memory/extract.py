@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from proxy.memory import subject_words as tables
+from proxy.memory.forget_orders import is_mishap
 from proxy.memory.handed import own_words
 from proxy.memory.learned import guess, split
 from proxy.memory.reading import Read, read
@@ -66,8 +67,21 @@ def _of_passage(passage: str, spoken: Language, *, hands_over: bool) -> list[Sta
                 in_question=clause.sentence in asking and not clause.asked,
             )
         )
-    found = _without_vague(_without_supposed(found))
+    found = _without_vague(_without_supposed(_without_mishaps(found)))
     return [_statement(run, signals) for run in _runs(_with_reminders(found), passage)]
+
+
+def _without_mishaps(found: Sequence[Read]) -> list[Read]:
+    """What goes on from something forgotten is no more a fact than that: "I forgot my charger and have 4% left"."""
+    before = (None, *found)
+
+    def goes_on(each: Read, then: Read | None) -> bool:
+        in_one = then is not None and then.clause.sentence == each.clause.sentence
+        return in_one and then is not None and is_mishap(then.clause.text) and _ALONE.match(_beginning(each)) is None
+
+    return [
+        replace(each, kept=each.kept and not goes_on(each, then)) for each, then in zip(found, before, strict=False)
+    ]
 
 
 def _without_supposed(found: Sequence[Read]) -> list[Read]:

@@ -1,17 +1,16 @@
-"""What becomes of facts: learned, confirmed, superseded, grown old, forgotten.
+"""What becomes of facts: learned, confirmed, superseded, grown old.
 
 Pure: the facts that are known go in, the rows to write come out, by the clock of the request.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 
-from proxy.memory.ending import abouts, ended_by
+from proxy.memory.ending import ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
-from proxy.memory.subject import KIN, Gist, gist, subjects
+from proxy.memory.subject import Gist, gist
 from proxy.memory.superseding import goes_back, is_said_instead, remainder, returns_from
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
@@ -125,7 +124,7 @@ def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]
     if left := remainder(gist(made.value), fact.value):
         _, verdict = ended_by(made.value, [fact.value, left])
         doubted_by = None if verdict == "holds" else made.id
-        yield replace(fact, id=_id(fact.domain, fact.key, left, link), value=left, doubted_by=doubted_by)
+        yield replace(fact, id=fact_id(fact.domain, fact.key, left, link), value=left, doubted_by=doubted_by)
 
 
 def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn) -> None:
@@ -195,7 +194,7 @@ def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -
 
 def _fact(statement: Statement, turn: _Turn) -> Fact:
     return Fact(
-        id=_id(statement.domain, statement.key, statement.value, turn.link),
+        id=fact_id(statement.domain, statement.key, statement.value, turn.link),
         domain=statement.domain,
         key=statement.key,
         value=statement.value,
@@ -210,7 +209,7 @@ def _fact(statement: Statement, turn: _Turn) -> Fact:
     )
 
 
-def _id(domain: str, key: str, value: str, link: bytes) -> str:
+def fact_id(domain: str, key: str, value: str, link: bytes) -> str:
     told = "\0".join((domain, key, normal(value)))
     return f"f-{blake2b(told.encode() + bytes(1) + link, digest_size=8).hexdigest()}"
 
@@ -228,7 +227,7 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
     )
 
 
-# --- ageing and forgetting -----------------------------------------------------------------------------------------
+# --- ageing --------------------------------------------------------------------------------------------------------
 
 
 def status(fact: Fact, now: float, decay: Decay) -> FactStatus:
@@ -249,65 +248,6 @@ def next_status(fact: Fact, now: float, decay: Decay) -> tuple[FactStatus, float
     limits = sorted({decay.unconfirmed_after, decay.drop_low_after, decay.stale_after})
     changes = ((status(fact, at, decay), at) for limit in limits if (at := fact.last_confirmed_at + limit + 1) > now)
     return next((change for change in changes if change[0] != is_now), None)
-
-
-def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
-    """The facts to remove, superseded ones as well: of the holder that the order names, those that have every content
-    word of what shall be forgotten, or, if none has, most of them. Where no word agrees because the order is in another
-    language, the one fact of the same attribute."""
-    every = tuple(facts)
-    if not forgetting.what.strip():
-        return every
-    for what in dict.fromkeys((forgetting.what, _REASON.split(forgetting.what, maxsplit=1)[0])):
-        if found := _meant(every, what):
-            return found
-    return ()
-
-
-def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
-    wanted = frozenset(terms(what)) - _OF_ORDERS
-    about = gist(what)
-    if not wanted:
-        return ()
-    theirs = [fact for fact in facts if _may_be_meant(about, gist(fact.value))]
-    shared = {fact.id: len(wanted & sayable(fact)) for fact in theirs}
-    best = max(shared.values(), default=0)
-    agree = [fact for fact in theirs if best and shared[fact.id] == best]
-    if 2 * best > len(wanted) or any(about.names & gist(fact.value).names for fact in agree):
-        return tuple(agree)
-    if len(agree) == 1 and len(wanted) <= _FEW_WORDS:
-        return tuple(agree)
-    alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
-    if len(alike) == 1 or best:
-        return tuple(alike) if len(alike) == 1 else ()
-    if named := subjects(what):
-        kin = named & KIN
-        return tuple(fact for fact in facts if named <= (said := subjects(fact.value)) and said & KIN == kin)
-    return tuple(_of_what(what, [fact for fact in theirs if fact.superseded_by is None]))
-
-
-def _is_alike(about: Gist, said: Gist) -> bool:
-    return bool(about.slots & said.slots or (about.aspects & said.aspects and said.orders))
-
-
-def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
-    """The one fact about what the order names, where no word agrees: "my address", "where I live"."""
-    like = {fact.id: float(abouts(what) @ abouts(fact.value)) for fact in facts}
-    near = [fact for fact in facts if like[fact.id] >= _ABOUT_THE_SAME]
-    return near if len(near) == 1 else []
-
-
-_ABOUT_THE_SAME = 0.8  # cosine of what an order and a fact are about
-_FEW_WORDS = 4  # of an order: one that agrees, and in one fact alone, will do
-_REASON = re.compile(r"[,.;:]\s|\s(?:because|since|cos|porque|ya que|i don't|que no)\b", re.IGNORECASE)
-_OF_ORDERS = frozenset(terms("rule thing part regla cosa parte dato fact name nombre anymore"))
-
-
-def _may_be_meant(about: Gist, said: Gist) -> bool:
-    """Whose fact shall be forgotten: of whom the order names; the user's own, if it says "I" or "my"."""
-    if about.holder:
-        return about.holder == said.holder or bool(about.names & said.names)
-    return not about.is_own or not said.holder
 
 
 def sayable(fact: Fact) -> frozenset[str]:

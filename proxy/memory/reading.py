@@ -9,12 +9,13 @@ import re
 from dataclasses import dataclass
 
 from proxy.memory.clauses import Clause
+from proxy.memory.forget_orders import is_about_forgetting
 from proxy.memory.handing import HANDING
 from proxy.memory.learned import Guess
-from proxy.memory.signals import SIGNALS, Signals, folded
+from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import Gist, gist
 from proxy.memory.terms import STOP
-from proxy.memory.values import WORD, lead, without_signal
+from proxy.memory.values import WORD, without_signal
 from proxy.reuse.text import plain
 from proxy.reuse.words import fold
 
@@ -91,7 +92,7 @@ def read(
         or not says_something(value)
         or (clause.asked and is_first)
         or _asks_for(value)
-        or _orders_to_forget(clause.text)
+        or is_about_forgetting(clause.text)
         or asks(value, is_first=is_first, in_question=in_question)
         or introduces(value)
         or (not decides and _PROPOSES.match(folded(value)) is not None)
@@ -140,12 +141,6 @@ _ASKS_FOR = re.compile(
     r"(?:remind me|tell me|recorda?me|recuerdame|decime|dime)\b[^,]{0,20}\b(?:what|when|who|which|how|where"
     r"|que \w+ (?:es|fue|era)|quien|cual|cuando|donde|como|cuanto)\b"
 )
-
-
-def _orders_to_forget(said: str) -> bool:
-    """Is it an order to forget? One that `commands` does not understand states nothing either."""
-    plainly = folded(said)
-    return any(signals.forget.match(plainly, lead(plainly, signals)) is not None for signals in SIGNALS.values())
 
 
 def _asks_for(value: str) -> bool:
@@ -213,4 +208,10 @@ def says_something(text: str) -> bool:
 def _points_back(whole: str, signals: Signals) -> bool:
     """Is it about what stands before it? "Keep that in mind"."""
     besides = signals.remember.sub(" ", whole).split()
-    return sum(word[0].isalnum() and word not in STOP for word in besides) <= 1 or _BACK.search(whole) is not None
+    content = sum(word[0].isalnum() and word not in STOP for word in besides)
+    states = _STATES.search(f" {' '.join(besides)} ") is not None
+    return content < (1 if states else 2) or _BACK.search(whole) is not None
+
+
+# "Don't forget I'm coeliac": one word is enough.
+_STATES = re.compile(r" (?:i'm|im|i am|we're|we are|i have|soy|somos|tengo|vivo|uso|hablo) (?!not |no )[a-z]")

@@ -5,7 +5,7 @@
     SLOTS        what it is about, as (key, domain, table)       IS         what a project's sentences say of it
     CHANGES      something else was said before      KEEPS      what was said before still holds
     IMAGINE, HYPOTHETICAL, PASSING, REPORTED, OTHERS, TASK, ASKS, CASUAL: no facts
-    FORGET       a command to forget                 LEADS, LEADS_THAT, TAILS: what stands around a value
+    LEADS, LEADS_THAT, TAILS: what stands around a value
 
 A line that is indented goes on with the entry before it. A table whose name ends in `_OPENS` counts only where a
 sentence begins.
@@ -61,9 +61,6 @@ class Signals:
     slots: tuple[Slot, ...]
     leads: re.Pattern[str]  # of `folded` text
     tails: re.Pattern[str]  # of `folded` text
-    forget: re.Pattern[str]  # of `folded` text
-    everything: re.Pattern[str]  # of `folded` text
-    never_mind: re.Pattern[str]  # of `folded` text
 
 
 def folded(text: str) -> str:
@@ -116,17 +113,10 @@ def _compiled(table: ModuleType) -> Signals:
         slots=tuple(Slot(key, domain, _phrases(written)) for key, domain, written in table.SLOTS),
         leads=re.compile(rf"\W*(?:(?:{one})(?:[,.:;!…]+\s*|\s+-\s+)|(?:{lasting})\s+)"),
         tails=re.compile(rf"(?:[\s,.;:!¿?]+{table.TAILS})?[\s,.;:!¿?…]*\Z"),
-        forget=re.compile(rf"(?:{_joined(table.PLEASE)})*(?:{_alternatives(table.FORGET)})"),
-        everything=re.compile("|".join(_entries(table.EVERYTHING))),
-        never_mind=re.compile("|".join(_entries(table.NEVER_MIND))),
     )
 
 
-_OTHERWISE = frozenset({"states", "slots", "leads", "tails", "forget", "everything", "never_mind"})
-
-
-def _alternatives(table: str) -> str:
-    return "|".join(f"(?:{line})" for line in table.strip().replace(_GOES_ON, "").splitlines())
+_OTHERWISE = frozenset({"states", "slots", "leads", "tails"})
 
 
 def _joined(table: str) -> str:

@@ -317,33 +317,6 @@ it | it's | its | he | he's | she | she's | they | they're | that | that's | thi
 her | their | no | never | both | neither | those | these
 """
 
-# What may stand before a command.
-PLEASE = r"""
-(?:please,?|pls|plz|please,? could you|you can|you may|you should|you're to|you are to|could you|can you|just|
-on second thought,?|
-actually,?|ok(?:ay)?,?|also,?|fine,?|now,?|so,?|then,?|and|(?:i|we)(?:'d| would)? (?:want|like|need|love|prefer) you to|
-(?:i|we)(?:'d| would) (?:rather|prefer) you|you (?:must|have to|need to|will)|will you|would you)[ ]
-"""
-FORGET = r"""
-forget(?:,? please,?)?:? (?:that |about |everything about |everything (?:you know |i (?:said|told you) )?(?:about )?
-  |anything about |what i (?:said|told you) (?:about )?|the fact that |all about )?
-(?:don't|do not|stop) remember(?:ing)?:? (?:that |about |anything about |the )?
-(?:i|we) (?:no longer (?:want|need)|(?:don't|do not|never) (?:want|need)) you (?:to (?:remember|know|store|recall)|
-  (?:remembering|knowing|storing)) (?:anymore )?(?:that |about |anything about |the fact that )?
-(?:delete|erase|remove|wipe|clear|drop) (?:everything |all |anything |what )(?:(?:that )?you (?:know|have|remember
-  |stored|saved) |(?:that )?i(?:'ve| have)? (?:said|told you|mentioned|wrote|shared) )?(?:about |on )?
-(?:delete|erase|wipe|clear|remove) (?:all )?(?:your|the|my|all|of your) (?:memory|memories)(?: of| about)? ?
-(?:delete|erase|remove|drop|take|wipe) (?=.* (?:from|out of) (?:your )?(?:memory|notes|what you (?:know|remember|have)))
-"""
-EVERYTHING = """
-memory | all memory | all memories | all your memory
-everything | everything about me | all about me | me | about me | all of it | everything you know | everything i said
-all | everything i told you | it all | you know about me | everything you know about me
-"""
-NEVER_MIND = """
-it | that | this | about it | about that | what i said | my question | the question | what i asked | i asked | you
-"""
-
 LEADS = r"""
 hi(?: there)?|hey|hello|good (?:morning|afternoon|evening)|morning|ok(?:ay)?|great|cool|thanks|perfect|nice|well|so|
 oh|ah|and|also|by the way|btw|on another note|anyway|another thing|switching topics|changing the subject|

@@ -348,36 +348,6 @@ es | son | se | eso | ese | esa | esto | ella | el (?=(es|tiene|usa|va|vive|trab
 tambien | nos | no | asi que | solo | ambos
 """
 
-# --- commands to forget ---------------------------------------------------------------------------------------------
-
-# As written, without accents. What may stand before a command.
-PLEASE = r"""
-(?:por favor,?|porfa(?:vor)?,?|che,?|ah,?|mejor|podes|puedes|bueno,?|y|ya|oye,?|tambien|ahora,?|entonces,?|
-podrias|puede|podria|
-(?:necesito|quiero|quisiera|prefiero|prefiere|te pido|me gustaria) que)[ ]
-"""
-# What follows is what shall be forgotten.
-FORGET = r"""
-(?:olvida(?:te|lo|la)?|olvidese|olvide|olvidate|olvidar(?:te|se)?|olvides|te olvides
-  |se olvide)(?:,? por favor,?)?:? (?:ya )?(?:de |del )?(?:que |lo de
-  |lo que (?:te )?(?:dije|conte|sabes|tenes|tienes) (?:de|sobre) |lo que )?
-(?:borr[ae](?:me|r|s)?|elimin[ae](?:me|r)?|borrate|quita(?:me|r)?|saca(?:me|r)?) (?:todo )?(?:lo (?:que (?:sabes|sepas
-  |tenes|tienes|te dije|dije|te conte|recordas|recuerdas|guardaste) ?(?:guardado )?)?(?:de|del|sobre|acerca de)
-  |(?:de )?(?:tu|la) memoria|el dato de(?: que)?|los datos de) ?
-(?:ya )?no (?:quiero|necesito|quisiera|hace falta) que (?:recuerdes|guardes|sepas|memorices|te acuerdes|recuerde|guarde)
-  (?: mas)?(?: de)?(?: que| lo de)?[ ]
-no (?:recuerdes|guardes|te acuerdes|te acuerdes de) (?:mas )?(?:que |lo de )?
-(?:deja|dejate) de (?:recordar|acordarte de) (?:que )?
-"""
-EVERYTHING = """
-todo | todo lo que sabes de mi | todo lo que sabes sobre mi | todo sobre mi | mi | todo lo que te dije | todo eso
-toda tu memoria | la memoria | tu memoria | de mi | sobre mi
-"""
-# "Olvidate, no importa" forgets nothing: what follows must be something.
-NEVER_MIND = """
-asunto | de eso | eso | ya fue | no importa | la pregunta | mi pregunta | por hoy | esto
-"""
-
 # --- what stands around a value -------------------------------------------------------------------------------------
 
 # As written, without accents, one after the other.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory import subject_words as tables
+from proxy.memory.attribute_names import ATTRIBUTE_NAMES
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP, terms
 from proxy.reuse.text import plain
@@ -111,7 +112,7 @@ KIN = frozenset(tables.KIN_NAMES.values())
 def subjects(text: str) -> frozenset[str]:
     """The relatives, animals and attributes that `text` names, the same in both languages: "mi sueldo", "my salary"."""
     said = re.findall(r"[\w-]+", folded(text))
-    names = {tables.KIN_NAMES.get(word) or tables.ATTRIBUTE_NAMES.get(word) for word in said}
+    names = {tables.KIN_NAMES.get(word) or ATTRIBUTE_NAMES.get(word) for word in said}
     return frozenset(name for name in names if name is not None)
 
 

@@ -76,23 +76,6 @@ KIN_NAMES = {
     for name, _, said in [entry.partition(": ")]
     for word in said.split()
 }
-# What people call an attribute that is theirs, in both languages, and the words that tell it.
-_ATTRIBUTES = """
-residence: address home-address live lives living moved direccion domicilio vivo vive vivimos mude
-income: salary wage wages income earn earns pay sueldo salario gano gana ingresos cobro nomina
-birthday: birthday birthdate born cumpleanos cumple naci nacio nacimiento
-phone: phone mobile telephone cell telefono celular movil
-email: email e-mail correo mail
-blood: blood sangre sanguineo
-weight: weight weigh weighs kilos kg peso pesa
-height: height tall altura estatura mido mide
-"""
-ATTRIBUTE_NAMES = {
-    word: name
-    for entry in _ATTRIBUTES.strip().split("\n")
-    for name, _, said in [entry.partition(": ")]
-    for word in said.split()
-}
 KIN_TERMS = frozenset(term for word in KIN_NAMES for term in terms(word))
 _KIN_WORDS = "|".join(sorted(map(re.escape, KIN_NAMES), key=len, reverse=True))
 _AT_THE_BEGINNING = r"(?<=^)(?=(?:mum|mom|dad|gran|grandma|grandpa|mama|papa|kid)\b)"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from proxy.memory.facts import forgotten
+from proxy.memory.forgetting import forgotten
 from proxy.memory.likeness import normal
 from proxy.types.memory import Fact, Forgetting, Statement
 

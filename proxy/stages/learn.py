@@ -29,6 +29,7 @@ from proxy.storage.library import Library
 from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Vector
+from proxy.wire.content import text
 from proxy.wire.request import message
 
 DEADLINE = 30.0  # seconds, from when its turn has come
@@ -204,7 +205,10 @@ class Learner:
         """Links of the newest message and its answer, if the user says what was forgotten before the request came: in
         a history that is sent again it would not be the last. From now on it may be kept."""
         messages, identity = passage.request.messages, passage.identity
-        if not messages or messages[-1].role != "user" or commands(messages[-1].data):
+        if not messages or messages[-1].role != "user":
+            return frozenset()
+        before = next((text(said.data) for said in reversed(messages[:-1]) if said.role == "user"), "")
+        if commands(messages[-1].data, before):
             return frozenset()
         newest = frozenset(chain[len(messages) - 1 :])
         # A link that is known may have been forgotten by another process, or before this one began.

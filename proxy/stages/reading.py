@@ -14,7 +14,7 @@ from proxy.memory.turns import archived, complete
 from proxy.memory.unsaid import Ordered, Said, mark, meant, outlived
 from proxy.storage.shelf import Shelf
 from proxy.types import ArchivedTurn, Fact, Forgetting, Message, Passage, Statement
-from proxy.wire.content import texts
+from proxy.wire.content import text, texts
 
 T = TypeVar("T")
 Steps = Generator[None, None, T]
@@ -112,7 +112,7 @@ def _told(
     """`since`: orders that were given while this request was under way."""
     asked, before = passage.request.messages, tuple(shelf.facts.values())
     newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
-    turn, voice = 0, Voice()
+    turn, voice, previous = 0, Voice(), ""
     said: list[Said] = []
     turns: dict[int, int] = {}
     orders: list[Ordered] = []
@@ -122,9 +122,10 @@ def _told(
         turn += 1
         yield
         said_by, voice = voice, voice.after(*texts(each.data))
+        told_before, previous = previous, text(each.data)
         if not said_by.is_own:
             continue
-        if ordered := commands(each.data):
+        if ordered := commands(each.data, told_before):
             orders += (Ordered(index, what) for what in ordered)
             continue
         is_known = index < passage.identity.known and chain[index] not in again

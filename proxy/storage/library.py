@@ -184,6 +184,7 @@ class Library:
         meant = {fact.id for fact in self.orders.means(scope, order, (aside | known).values())}
         self.wipes.forget(scope, [fact for fact in aside.values() if fact.id in meant])
         facts = [fact for fact in known.values() if fact.id in meant]
+        self.learn(scope, await self.shelf(scope), order.leaves(facts))  # first: what is interrupted is tried again
         await self.forget(scope, facts, order.chain[-1:], at=order.at, recorded=recorded)
 
     async def _wipe(self, scope: str, order: Order) -> None:

@@ -1,11 +1,14 @@
 """Commands to forget that storage has not carried out yet: until it has, what they name is kept from whoever reads."""
 
+import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from proxy.memory.facts import forgotten
+from proxy.memory.forgetting import forgotten, rests
 from proxy.types import Fact, Forgetting
+
+log = logging.getLogger(__name__)
 
 RETRIED_WITHIN = 600.0  # seconds
 MOST_MEANT = 1_000  # commands
@@ -28,6 +31,10 @@ class Order:
         """Those of `facts`, all of a scope, that it wants forgotten."""
         known = tuple(fact for fact in facts if fact.created_at <= self.at)
         return tuple({fact.id: fact for each in self.what for fact in forgotten(known, each)}.values())
+
+    def leaves(self, meant: Iterable[Fact]) -> tuple[Fact, ...]:
+        """What stays of facts that it means, and that say more than it names."""
+        return () if self.is_wipe else tuple(rests(meant, self.what))
 
 
 class Orders:
@@ -66,6 +73,8 @@ class Orders:
             return order.means(known.values())
         before = self._meant_before(scope, order)
         meant = order.means((before | known).values())
+        if not meant:
+            log.info("an order to forget names nothing that is known, or not which of several facts")
         self._meant[scope, order.chain[-1]] = (order.at, before | {fact.id: fact for fact in meant})
         if len(self._meant) > MOST_MEANT:
             self._meant.popitem(last=False)

@@ -26,7 +26,8 @@ import msgspec
 
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
-from proxy.memory.facts import forgotten, later, learn
+from proxy.memory.facts import later, learn
+from proxy.memory.forgetting import forgotten, rests
 from proxy.memory.handed import Voice
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
@@ -64,13 +65,14 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
     """All facts after `conversations`, superseded ones too, as the proxy would have them: a day between two of them."""
     facts: dict[str, Fact] = {}
     for day, messages in enumerate(conversations):
-        link, voice = b"", Voice()
+        link, voice, before = b"", Voice(), ""
         for number, text in enumerate(messages, start=1):
             link = blake2b(link + text.encode(), digest_size=16).digest()
-            orders = commands({"role": "user", "content": text})
-            for order in orders:
-                for fact in forgotten(facts.values(), order):
-                    del facts[fact.id]
+            orders = commands({"role": "user", "content": text}, before)
+            meant = {fact.id: fact for order in orders for fact in forgotten(facts.values(), order)}
+            facts = {name: fact for name, fact in facts.items() if name not in meant}
+            facts |= {fact.id: fact for fact in rests(meant.values(), orders)}
+            before = text
             said_by, voice = voice, voice.after(text)
             changes = learn(
                 tuple(facts.values()),

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.extract import extract
-from proxy.memory.facts import DAY, Decay, FactChanges, forgotten, later, learn, next_status, status
+from proxy.memory.facts import DAY, Decay, FactChanges, later, learn, next_status, status
 from proxy.memory.subject import gist
-from proxy.types.memory import Confidence, Fact, FactStatus, Forgetting, Statement
+from proxy.types.memory import Confidence, Fact, FactStatus, Statement
 
 DECAY = Decay()
 
@@ -204,27 +204,6 @@ def test_a_superseded_fact_is_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "left"),
-    [
-        ("", []),
-        ("mi perra Lola", ["vivo en Tandil", "uso Linux"]),
-        ("que vivo en Tandil", ["mi perra se llama Lola", "uso Linux"]),
-        ("the weather", ["vivo en Tandil", "mi perra se llama Lola", "uso Linux"]),
-    ],
-)
-def test_what_shall_be_forgotten_is_found_by_its_words(what: str, left: list[str]) -> None:
-    facts = [a_fact(value) for value in ("vivo en Tandil", "mi perra se llama Lola", "uso Linux")]
-    facts = [replace(fact, id=f"f-{at}", key=f"key-{at}") for at, fact in enumerate(facts)]
-    gone = forgotten(facts, Forgetting(what))
-    assert [fact.value for fact in facts if fact not in gone] == left
-
-
-def test_what_was_superseded_is_forgotten_as_well() -> None:
-    facts = told("Vivo en Tandil.", "Me mudé: ahora vivo en Azul.")
-    assert [fact.value for fact in forgotten(facts.values(), Forgetting("Tandil"))] == ["Vivo en Tandil"]
-
-
-@pytest.mark.parametrize(
     ("first", "second", "third"),
     [
         ("I live in Cork.", "I moved to Sligo.", "I moved back to Cork."),
@@ -235,35 +214,6 @@ def test_what_was_superseded_is_forgotten_as_well() -> None:
 )
 def test_a_return_to_what_was_true_ends_what_was_in_between(first: str, second: str, third: str) -> None:
     assert current(told(first, second, third)) == [third.rstrip(".")]
-
-
-@pytest.mark.parametrize(
-    ("messages", "what", "left"),
-    [
-        (
-            ("I'm allergic to nuts.", "My son is allergic to nuts."),
-            "my allergy to nuts",
-            ["My son is allergic to nuts"],
-        ),
-        (("I'm allergic to nuts.", "My son is allergic to nuts."), "my son's nut allergy", ["I'm allergic to nuts"]),
-        (
-            ("Soy alérgica al maní.", "Mi hijo es alérgico al maní."),
-            "que soy alérgica al maní",
-            ["Mi hijo es alérgico al maní"],
-        ),
-        (
-            ("Soy alérgica al maní.", "Mi hijo es alérgico al maní."),
-            "que mi hijo es alérgico al maní",
-            ["Soy alérgica al maní"],
-        ),
-        (("My dog is called Petrel.", "I live in Cork."), "lo de Petrel", ["I live in Cork"]),
-        (("I work with Zephyr at Halden.", "I live in Cork."), "que trabajo con Zephyr", ["I live in Cork"]),
-    ],
-)
-def test_what_is_forgotten_is_whose_the_order_says(messages: tuple[str, ...], what: str, left: list[str]) -> None:
-    facts = told(*messages)
-    gone = forgotten(facts.values(), Forgetting(what))
-    assert [fact.value for fact in facts.values() if fact not in gone] == left
 
 
 SAID = st.lists(
@@ -398,21 +348,3 @@ def test_what_was_in_between_is_not_told_as_what_holds(first: str, second: str, 
     between = [fact for fact in facts.values() if fact.turn == 2]
     assert between
     assert all(fact.superseded_by is not None or later(fact, facts) is not None for fact in between)
-
-
-@pytest.mark.parametrize(
-    ("message", "what", "left"),
-    [
-        ("My daughters Ana and Eva go to St Mary's school. I live in Cork.", "mis hijas", ["I live in Cork"]),
-        ("I earn 61,000 a year. I live in Graz.", "mi sueldo", ["I live in Graz"]),
-        ("I live at 12 Rose Street. My sister lives in Cork.", "mi dirección", ["My sister lives in Cork"]),
-        ("Vivo en Calle Mayor 5. Mi hermana vive en Azul.", "my address", ["Mi hermana vive en Azul"]),
-        ("Mi grupo sanguíneo es AB negativo. Vivo en Azul.", "my blood type", ["Vivo en Azul"]),
-        ("I've got a dog called Rex. I live in Cork.", "lo de mi perro", ["I live in Cork"]),
-        ("I live in Cork.", "mi sueldo", ["I live in Cork"]),
-    ],
-)
-def test_what_shall_be_forgotten_is_found_in_the_other_language(message: str, what: str, left: list[str]) -> None:
-    facts = told(message)
-    gone = forgotten(facts.values(), Forgetting(what))
-    assert [fact.value for fact in facts.values() if fact not in gone] == left

@@ -141,6 +141,33 @@ async def test_sent_again_it_means_nothing_else(upstream: Upstream) -> None:
             assert await left(services) == ["I like green apples"]
 
 
+async def test_of_a_fact_that_says_more_the_rest_stays(upstream: Upstream) -> None:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
+        services.library.facts.put(scope_of(services), [known("I own a boat called Petrel and a flat in Cadiz")])
+        for _ in range(2):
+            await ask(services, raw(user("Forget the boat.")))
+            assert await left(services) == ["I own \u2026 a flat in Cadiz"]
+
+
+async def test_an_order_may_point_back_to_the_message_before(upstream: Upstream) -> None:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
+        services.library.facts.put(scope_of(services), [known("I'm pregnant"), known(TEA)])
+        await ask(services, raw(user("I told you that I'm pregnant."), assistant("Yes."), user("Forget that.")))
+        assert await left(services) == [TEA]
+
+
+async def test_an_order_that_names_nothing_known_is_logged(
+    upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(in_front_of(upstream), **stores.remembering()) as services:
+        services.library.facts.put(scope_of(services), [known(TEA)])
+        with caplog.at_level("INFO", "proxy.storage.orders"):
+            await ask(services, raw(user("Forget my zeppelin.")))
+        assert await left(services) == [TEA]
+        assert "an order to forget names nothing" in caplog.text
+        assert "zeppelin" not in caplog.text
+
+
 # --- whatever fails -------------------------------------------------------------------------------------------------
 
 

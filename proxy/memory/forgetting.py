@@ -1,0 +1,295 @@
+"""Which facts an order to forget means, and what is left of one that says more than the order names.
+
+The words of an order and of a fact are compared as notions, which are the same in English and in Spanish: a relative,
+an attribute ("what I earn", "mi sueldo"), a word that both languages have ("tattoo", "tatuaje").
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from proxy.memory import subject_words as tables
+from proxy.memory.attribute_names import ATTRIBUTE_NAMES
+from proxy.memory.ending import abouts
+from proxy.memory.facts import fact_id, sayable
+from proxy.memory.signals import folded
+from proxy.memory.spoken import spoken_in
+from proxy.memory.subject import KIN, Gist, gist, subjects
+from proxy.memory.subject_words import KIN_NAMES
+from proxy.memory.terms import STOP, terms
+from proxy.types.memory import Fact, Forgetting
+
+
+def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
+    """The facts to remove, superseded ones as well: of the holder that the order names, those that have all that shall
+    be forgotten, or, if none has, most of it. None where it is not sure which of several facts is meant."""
+    every = tuple(facts)
+    if not forgetting.what.strip():
+        return every
+    for what in dict.fromkeys((forgetting.what, _REASON.split(forgetting.what, maxsplit=1)[0])):
+        if found := _meant(every, what):
+            return found
+    return ()
+
+
+def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
+    about, wanted = gist(what), notions(what)
+    theirs = _of_whom(facts, about, what)
+    if _RULE.search(folded(what)):
+        theirs = [fact for fact in theirs if fact.pinned]
+        if not wanted:
+            return tuple(theirs) if len(theirs) == 1 else ()
+    if not wanted:
+        return tuple(fact for fact in facts if _is_of_kin(fact, subjects(what) & KIN))
+    shared = {fact.id: _shared(wanted, fact) for fact in theirs}
+    best = max(shared.values(), default=0)
+    agree = [fact for fact in theirs if best and shared[fact.id] == best]
+    agree = [fact for fact in agree if not _lacks(fact, wanted)]
+    if agree and (2 * best > len(wanted) or any(about.names & _names(fact) for fact in agree)):
+        return tuple(agree)
+    if len(agree) == 1 and (2 * best >= len(wanted) or _is_translated(what, agree[0], best / len(wanted))):
+        return tuple(agree)
+    alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
+    if len(alike) == 1 or best:
+        return tuple(alike) if len(alike) == 1 else ()
+    if kin := subjects(what) & KIN:
+        of_kin = tuple(fact for fact in facts if _is_of_kin(fact, kin))
+        if wanted == {"name"}:
+            return tuple(fact for fact in of_kin if _names(fact))
+        return of_kin if len(of_kin) == 1 and _is_translated(what, of_kin[0], 1.0) else ()
+    if wanted & _ATTRIBUTES or len(wanted) > 1:
+        return ()
+    return tuple(_of_what(what, [fact for fact in theirs if fact.superseded_by is None]))
+
+
+def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
+    """Does the order name an attribute that the fact does not tell? "My wife's age" is not where she works."""
+    has = _notions(fact.value)
+    told = has | {"name"} if _names(fact) else has
+    asked = wanted & _ATTRIBUTES
+    return bool(asked) and not asked & told
+
+
+def _is_translated(what: str, fact: Fact, share: float) -> bool:
+    """Does so much agree as two languages have in common?"""
+    return share >= _SHARED_BY_LANGUAGES and spoken_in(what) != spoken_in(fact.value)
+
+
+_SHARED_BY_LANGUAGES = 1 / 3
+
+
+def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
+    """Facts of whom the order names; the user's own, if it says "I" or "my"."""
+    kin = about.holder or (subjects(what) & KIN)
+    if kin:
+        named = [fact for fact in facts if _is_of_kin(fact, kin) or about.names & gist(fact.value).names]
+        return named or ([] if about.holder else list(facts))
+    if about.names and (named := [fact for fact in facts if about.names & _names(fact)]):
+        return named
+    return [fact for fact in facts if not about.is_own or _is_own(fact)]
+
+
+def _is_own(fact: Fact) -> bool:
+    """Is it of the user, though it names a relative? "My PIN is my son's birthday"."""
+    if not gist(fact.value).holder:
+        return True
+    rest = tables.KIN.sub(" ", folded(fact.value))
+    return tables.ME.search(rest) is not None
+
+
+def _names(fact: Fact) -> frozenset[str]:
+    return gist(fact.value).names
+
+
+def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
+    said = gist(fact.value)
+    named = subjects(fact.value) & KIN
+    return bool(kin) and (kin == said.holder or (not said.holder and kin <= named) or kin == named)
+
+
+# --- notions ---------------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
+_ATTRIBUTES = frozenset(ATTRIBUTE_NAMES.values())
+# Where work is a place or a time, and nobody's job.
+_PLACES = re.compile(r"\b(?:at|from|after|to|for) work\b|\b(?:en|del|al) (?:el )?trabajo\b")
+_SAID_OTHERWISE = ((re.compile(r"\b(my|our|his|her) pay\b"), r"\1 salary"), (re.compile(r"\bcuantos anos\b"), "edad"))
+_CALLED = re.compile(
+    r"\b(?:call|calling|address) me\b|\bi go by\b|\bme (?:dig\w+|llam[ea]\w*|dicen)\b|\b(?:deci|di|llama)me\b"
+)
+
+
+def notions(text: str) -> frozenset[str]:
+    """What `text` names, but for relatives: attributes by their names, other words by their stems."""
+    return _notions(text, is_order=True)
+
+
+@lru_cache(4_096)
+def _notions(text: str, *, is_order: bool = False) -> frozenset[str]:
+    plainly = _PLACES.sub(" ", folded(text))
+    for pattern, instead in _SAID_OTHERWISE:
+        plainly = pattern.sub(instead, plainly)
+    found: set[str] = set()
+    for word in _WORD.findall(plainly):
+        if word in ATTRIBUTE_NAMES:
+            found.add(ATTRIBUTE_NAMES[word])
+        elif word not in KIN_NAMES:
+            found.update(terms(word))
+    if is_order:
+        return frozenset(found - _OF_ORDERS)
+    found |= gist(text).slots & _ATTRIBUTES
+    if _CALLED.search(plainly):
+        found.add("nickname")
+    return frozenset(found)
+
+
+def _shared(wanted: frozenset[str], fact: Fact) -> int:
+    has = _notions(fact.value) | sayable(fact)
+    return sum(_has(has, each) for each in wanted)
+
+
+def _has(notions_of_fact: Iterable[str], wanted: str) -> bool:
+    if wanted in notions_of_fact:
+        return True
+    return wanted not in _ATTRIBUTES and any(_is_cognate(wanted, each) for each in notions_of_fact)
+
+
+_SPELT = ((re.compile(r"(.)\1"), r"\1"), (re.compile(r"[aeiou]+$"), ""))
+_LETTERS = (
+    ("oo", "u"),
+    ("ou", "u"),
+    ("ph", "f"),
+    ("th", "t"),
+    ("ck", "k"),
+    ("qu", "k"),
+    ("c", "k"),
+    ("y", "i"),
+    ("v", "b"),
+)
+_LEAST_ALIKE, _WHOLE = 5, 4  # letters that two words begin with, and of one that the other begins with as a whole
+_MOST_OF = 0.6  # of the longer one
+
+
+def _is_cognate(one: str, other: str) -> bool:
+    """Is it one word in two languages, or in two forms? "route" and "ruta", "tattoo" and "tatuaje"."""
+    if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < _WHOLE - 1:
+        return False
+    first, second = _spelt(one), _spelt(other)
+    if first == second:
+        return len(first) >= _WHOLE - 1
+    short, long = sorted((first, second), key=len)
+    same = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if same == len(short):
+        return same >= _WHOLE and same >= len(long) / 2
+    return same >= _LEAST_ALIKE and same >= _MOST_OF * len(long)
+
+
+@lru_cache(16_384)
+def _spelt(word: str) -> str:
+    """As English and Spanish would spell it alike."""
+    for letters, instead in _LETTERS:
+        word = word.replace(letters, instead)
+    for pattern, instead in _SPELT:
+        word = pattern.sub(instead, word) or word
+    return word
+
+
+# --- where no word agrees --------------------------------------------------------------------------------------------
+
+
+def _is_alike(about: Gist, said: Gist) -> bool:
+    return bool(about.slots & said.slots or (about.aspects & said.aspects and said.orders))
+
+
+def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
+    """The one fact about what the order names, where no word agrees: "my address", "where I live"."""
+    like = {fact.id: float(abouts(what) @ abouts(fact.value)) for fact in facts}
+    near = [fact for fact in facts if like[fact.id] >= _ABOUT_THE_SAME]
+    return near if len(near) == 1 else []
+
+
+_ABOUT_THE_SAME = 0.8  # cosine of what an order and a fact are about
+_REASON = re.compile(r"[,.;:]\s|\s(?:because|since|cos|porque|ya que|i don't|que no)\b", re.IGNORECASE)
+_OF_ORDERS = frozenset(
+    terms("""
+    rule rules instruction thing things part regla instruccion cosa cosas parte dato datos fact facts anymore number
+    figure amount exact stop using use dejar usar
+    situation situacion tema asunto info information informacion everything anything stuff cifra
+    numero monto ever existed existe nothing nada whole total detail details detalle detalles story historia
+    """)
+) - {""}
+_RULE = re.compile(r"\b(?:rules?|instructions?|preference|reglas?|instruccion|norma|consigna)\b")
+
+
+# --- what is left ----------------------------------------------------------------------------------------------------
+
+# Between two pieces of a statement, of which the later one begins as a thing of its own.
+_BETWEEN = re.compile(
+    r",?\s+(?:(?:and|but|y|e|pero)\s+(?=(?:an?|my|our|i|i'm|we|una?|mis?|tengo|soy|vivo|trabajo|uso|hago|doy)\b)"
+    r"|(?=as (?:an?|the|my)\b|como\b)|(?=(?:with|con) (?:my|mis?)\b))",
+    re.IGNORECASE,
+)
+_ATTACHED = re.compile(r"(?:with|con)\b", re.IGNORECASE)
+_HAS = re.compile(
+    r"\W*(?:(?:(?:i|we)(?:'ve| have)?(?: got)?(?: also)?\s(?:\w+\s)?)|(?:tengo|tenemos|uso|usamos|soy|somos|hay)\s)"
+    r"(?=an?\b|una?\b|my\b|mis?\b|the\b)",
+    re.IGNORECASE,
+)
+
+
+def rests(meant: Iterable[Fact], orders: Iterable[Forgetting]) -> Iterator[Fact]:
+    """What stays of the facts that `orders` mean, as facts of no message: those that said them are forgotten."""
+    named = tuple(order for order in orders if order.what.strip())
+    for fact in meant:
+        value = fact.value if fact.superseded_by is None and named else ""
+        for order in named:
+            if forgotten([replace(fact, value=value)], order) and value:
+                value = left(value, order)
+        if value and value != fact.value:
+            key = _key_of_rest(fact, value)
+            name = fact_id(fact.domain, key, value, b"")
+            yield replace(fact, id=name, key=key, value=value, doubted_by=None, links=())
+
+
+def _key_of_rest(fact: Fact, value: str) -> str:
+    """Its key without the words that went, by which it could be found again."""
+    gone = frozenset(terms(fact.value)) - frozenset(terms(value))
+    kept = [word for word in re.split(r"[-\s]+", fact.key) if gone.isdisjoint(terms(word))]
+    return "-".join(kept) or fact.domain
+
+
+def left(value: str, forgetting: Forgetting) -> str:
+    """What is left of a fact's `value` without what the order names; "" if nothing stands alone."""
+    cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
+    starts = [0, *(found.start() for found in _BETWEEN.finditer(value)), len(value)]
+    pieces = [value[begin:end] for begin, end in zip(cuts, starts[1:], strict=False)]
+    wanted, kin = notions(forgetting.what), subjects(forgetting.what) & KIN
+    names = gist(forgetting.what).names
+    named = [_names_any(piece, wanted, kin, names) for piece in pieces]
+    if not any(named) or all(named):
+        return ""
+    kept = [
+        piece
+        for at, (piece, is_named) in enumerate(zip(pieces, named, strict=True))
+        if not is_named and not (at and _ATTACHED.match(piece))
+    ]
+    if not kept or not any(_content(piece) for piece in kept):
+        return ""
+    lead = _HAS.match(value)
+    said = " \u2026 ".join(kept)
+    begins_alone = not named[0] or re.match(
+        r"(?:i|i'm|we|as|como|my|mis?|tengo|soy|vivo|trabajo|uso|hago|doy)\b", kept[0], re.IGNORECASE
+    )
+    return said if begins_alone else f"{lead.group().strip()} \u2026 {said}" if lead else ""
+
+
+def _names_any(piece: str, wanted: frozenset[str], kin: frozenset[str], names: frozenset[str]) -> bool:
+    if kin & subjects(piece) or names & gist(f"I {piece}").names:
+        return True
+    has = _notions(piece)
+    return any(_has(has, each) for each in wanted)
+
+
+def _content(piece: str) -> bool:
+    return any(word not in STOP for word in _WORD.findall(folded(piece)))

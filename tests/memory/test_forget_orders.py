@@ -1,0 +1,94 @@
+"""Which sentences are orders to forget, and what they name."""
+
+import pytest
+
+from proxy.memory.commands import commands
+from proxy.memory.extract import extract
+from proxy.memory.forget_orders import Order, is_about_forgetting, is_mishap, order
+from proxy.types.memory import Forgetting
+from tests.builders import user
+
+
+@pytest.mark.parametrize(
+    ("sentence", "what"),
+    [
+        ("Act as though I never told you that I smoke.", "I smoke"),
+        (
+            "haz como si nunca te hubiera contado la situaci\u00f3n de Ulises: olv\u00eddala del todo",
+            "la situaci\u00f3n de Ulises",
+        ),
+        ("I want Derek gone from your memory.", "Derek"),
+        ("Would you mind forgetting that we're moving to Lyon?", "we're moving to Lyon"),
+        ("\u00bfTe importar\u00eda olvidar que nos mudamos?", "nos mudamos"),
+        ("Wipe the salary figure from your memory, would you?", "the salary figure"),
+        ("Quita de tus notas lo de mi mam\u00e1; ella es reservada.", "mi mam\u00e1"),
+        ("Lo de la cita con Dolores no lo guardes.", "la cita con Dolores"),
+        ("Olv\u00eddate del tatuaje, \u00bfs\u00ed?", "tatuaje"),
+        ("What I said about Sam drinking, please forget.", "Sam drinking"),
+        ("forget about my diet but keep the allergy", "my diet"),
+        ("no need to remember that I'm getting divorced", "I'm getting divorced"),
+        ("You can drop the French rule.", "the French rule"),
+    ],
+)
+def test_an_order_is_a_verb_in_a_frame_and_an_object(sentence: str, what: str) -> None:
+    assert order(sentence) == Order(what)
+    assert not any(sentence[:20] in fact.value for fact in extract(sentence))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Forget the dog for a second, what about the weather?",
+        "Olvidate del perro por un momento",
+        "Delete the comments in this file",
+        "rm the notes about Debian from README.md",
+        "Olvid\u00e9 las llaves en casa",
+        "How do I delete my browser history?",
+        "Oh forget about that question",
+        "My doctor told me, forget my old knee",
+        "I live in York, so I found it, forget it",
+        "Can I forget about council tax?",
+    ],
+)
+def test_what_only_looks_like_one_is_none(sentence: str) -> None:
+    assert order(sentence) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "what"),
+    [
+        ("You can stop calling me Captain. Forget that one.", "", ("You can stop calling me Captain.",)),
+        ("The lithium thing? Forget it.", "", ("The lithium thing?",)),
+        ("Forget that.", "I told you that I'm pregnant.", ("I'm pregnant",)),
+        ("Forget that one.", "I live in Oslo. I keep bees.", ()),  # which of the two?
+        ("Forget that.", "I live in Oslo, how do I get to Bergen?", ()),
+        ("forget it, I found the answer", "I live in Oslo.", ()),
+        ("Ya no me digas as\u00ed, olvidate de ese apodo.", "", ("ese apodo",)),
+    ],
+)
+def test_what_points_back_means_what_was_said_before_it(said: str, before: str, what: tuple[str, ...]) -> None:
+    assert commands(user(said), before) == tuple(map(Forgetting, what))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "also please don't forget everything I told you about my machines",
+        "argh I forgot my charger at home and have 4% left.",
+        "mi mujer se olvid\u00f3 de nuestro aniversario otra vez",
+        "Por favor no borres nunca lo que te dije de mis clases.",
+    ],
+)
+def test_what_is_said_of_forgetting_states_nothing(said: str) -> None:
+    assert is_about_forgetting(said)
+    assert extract(said) == ()
+
+
+def test_a_mishap_is_told_of_the_past() -> None:
+    assert is_mishap("I forgot my keys")
+    assert not is_mishap("I forgot to tell you that I teach maths")
+
+
+def test_a_reminder_states_what_it_reminds_of() -> None:
+    (fact,) = extract("No te olvides de que soy cel\u00edaco cuando me pases recetas.")
+    assert "cel\u00edaco" in fact.value
