@@ -53,6 +53,11 @@ class Rates:
     breakpoints: bool = False  # nothing is found once the turns behind the instructions have changed
     rethinking: float = 0.0  # a token of thinking that is lost because something before it has changed
 
+    @property
+    def shortest(self) -> int:
+        """Tokens that a prompt must have for anything of it to be found."""
+        return max(self.minimum, self.block)
+
     def cost(self, tokens: int, repeated: int) -> float:
         """Of a prompt whose first `repeated` tokens stood at the beginning of the request before it, too."""
         if tokens < self.minimum:
@@ -143,7 +148,7 @@ def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Fold
         return None
     fold = _Fold(rates, standing, books, terms.head)
     limit = math.inf if terms.limit is None else terms.limit
-    wanted = _window(standing, terms, 0 if terms.strict else rates.minimum)
+    wanted = _window(standing, terms, 0 if terms.strict else rates.shortest)
     is_forced = standing.tokens > limit and fold.size(0) <= limit
 
     if standing.in_loop and not is_forced:
@@ -171,7 +176,7 @@ def weighed(rates: Rates, standing: Standing, books: Books, terms: Terms, decide
     """The numbers behind `decided`: of the fold that is made, or else of the one that was considered."""
     turns = len(standing.open)
     fold = _Fold(rates, standing, books, terms.head)
-    leave = decided.leave if decided else turns - _window(standing, terms, 0 if terms.strict else rates.minimum)
+    leave = decided.leave if decided else turns - _window(standing, terms, 0 if terms.strict else rates.shortest)
     return BreakEven(
         leave=decided.leave if decided else 0,
         reason=decided.reason if decided else "",
@@ -222,7 +227,8 @@ class _Fold:
 
 def _window(standing: Standing, terms: Terms, minimum: int) -> int:
     """How many of the newest complete turns to keep. More than `terms` say, if the prompt would become too short for
-    the prefix cache: OpenAI's holds none below 1,024 tokens, and one of 900 would be billed in full for ever."""
+    the prefix cache: OpenAI's holds none below 1,024 tokens, and one of 900 would be billed in full for ever, as is one
+    that is shorter than a block."""
     keep = tokens = 0
     for turn in reversed(standing.open):
         tokens += turn

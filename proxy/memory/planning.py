@@ -150,7 +150,10 @@ class _Planner:
             facts=stated + draft.facts,
             recall=draft.volatile_tokens - draft.facts,
         )
-        spent = self.around.rates.cost(sent, repeated) + self.around.rates.rethinking * self._lost(draft)
+        # What goes as it came costs what passing it through does, wherever blocks begin.
+        passes = not is_changed and repeated >= self.figures.passed_before()
+        cost = self.around.rates.least if passes else self.around.rates.cost
+        spent = cost(sent, repeated) + self.around.rates.rethinking * self._lost(draft)
         state = PathState(
             turns=progress.turns,
             at=self.around.now,

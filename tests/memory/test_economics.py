@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proxy.config.prices import UNPRICED, prefix_cache
@@ -318,6 +318,14 @@ CACHES = st.builds(
 )
 
 
+# A fold of it leaves less than a block: nothing of that is found, where pass-through has just filled one.
+LESS_THAN_A_BLOCK = [
+    *[(1, 1)] * 8, (1, 16), (1, 14), (1, 10), (1, 3), (1, 1), (1, 1), (14, 20), (1, 16), (1, 13), (1, 16), (1, 1),
+    (1, 1), (1, 10), (1, 14), (1, 3), (1, 3), (1, 18), (1, 1), (1, 3), (4, 20), (20, 1), (1, 1),
+]  # fmt: skip
+
+
+@example(LESS_THAN_A_BLOCK, Rates(0.05, 1.0, block=256))
 @given(conversations(), CACHES)
 def test_without_a_limit_no_moment_of_any_conversation_costs_more_than_pass_through(
     said: list[tuple[int, int]], at: Rates

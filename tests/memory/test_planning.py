@@ -27,6 +27,13 @@ def test_a_conversation_that_nobody_adds_to_is_left_as_it_is() -> None:
         assert managed.mechanisms.items() == ()
 
 
+@pytest.mark.parametrize("block", [1, 256])
+def test_what_goes_as_it_came_costs_what_passing_it_through_does_wherever_blocks_begin(block: int) -> None:
+    for told in Teller(rates=replace(WARM, block=block)).tell(*history(8, 30), user("8?")):
+        assert told.managed.messages is None
+        assert told.managed.state.spent == pytest.approx(told.managed.state.baseline)
+
+
 def test_a_long_history_that_is_new_is_left_alone_unless_a_limit_forces() -> None:
     said = (*history(40), user("40?"))
     assert Teller(rates=COLD).ask(*said).managed.kind == "untouched"
