@@ -97,24 +97,23 @@ def _orders(passage: str, before: str) -> Iterator[Forgetting]:
             continue
         if not given.back:
             yield from map(Forgetting, _objects(given.what) if given.what else [""])
-        elif what := _pointed_at(given, found[:at], before, alone=alone):
-            yield Forgetting(what)
+        else:
+            yield from map(Forgetting, _pointed_at(given, found[:at], before, alone=alone))
 
 
-def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) -> str:
-    """What "that one" is: the sentence before it, or else the one thing that the message before states. "Forget it" is
-    said of a question more often, so it means a sentence that only names something ("The car? Forget it."), or a
-    message that only states something, and only if nothing else is said."""
+def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) -> Sequence[str]:
+    """What "that one" is: the sentence before it, or else the one thing that the message before states; all of these,
+    for "what I just told you". "Forget it" is said of a question more often, so it means a sentence that only names
+    something ("The car? Forget it."), or a message that only states something, and only if nothing else is said; and
+    "delete that" is said of texts."""
     if said:
         last = said[-1].strip()
         told = _TOPIC.match(folded(last)) or (words.TOLD_YOU.search(folded(last)) and not last.endswith("?"))
-        return without_telling(last) if given.back == "plainly" or told else ""
-    if given.back == "nearby":
-        return ""
-    if given.back == "faintly" and ("?" in before or not alone):
-        return ""
+        return [without_telling(last)] if given.back in ("plainly", "wholly") or told else []
+    if given.back in ("faintly", "nearby") and ("?" in before or not alone):
+        return []
     stated = extract(before) if before else ()
-    return without_telling(stated[0].value) if len(stated) == 1 else ""
+    return [without_telling(each.value) for each in stated] if len(stated) == 1 or given.back == "wholly" else []
 
 
 # Names something, and says nothing of it.

@@ -14,7 +14,7 @@ from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, lead, tail
 from proxy.reuse.words import fold
 
-Back = Literal["", "nearby", "faintly", "plainly"]
+Back = Literal["", "nearby", "faintly", "plainly", "wholly"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Order:
     """What an order names, in the user's words."""
 
     what: str  # "" is everything, unless it points back
-    back: Back = (
-        ""  # whether it points back to what was said before it: "that one"; faintly: "forget it"; nearby: "erase it"
-    )
+    # Whether it points back to what was said before it: "that one"; faintly: "forget it"; nearby: "erase it";
+    # wholly, to all of it: "what I just told you".
+    back: Back = ""
 
 
 # A question that only asks for consent: "…, ok?"
@@ -94,11 +94,15 @@ def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Ord
     if gone := words.GONE.match(plainly, start):
         return _named(said[gone.start("what") : gone.end("what")])
     if as_if := words.AS_IF.match(plainly, at):
-        return _named(said[as_if.end() :])
+        return _named(said[as_if.end() :]) if said[as_if.end() :].strip(" .!") else Order("", "wholly")
     if (verb := words.FORGETS.match(plainly, at)) is not None:
         return None if _is_past(said, at, verb) else _of_verb(said, verb)
     if (keeps := words.KEEPS.match(plainly, at)) is not None and _is_of_memory(plainly[keeps.end() :], alone=True):
         return _of_verb(said, keeps)
+    return _removing(said, plainly, at, alone=alone)
+
+
+def _removing(said: str, plainly: str, at: int, *, alone: bool) -> Order | None:
     removes = words.REMOVES.match(plainly, at)
     if removes is None or _is_past(said, at, removes):
         return None
@@ -108,6 +112,8 @@ def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Ord
         return Order("", "nearby")
     if removes["moves"]:
         return _of_verb(said, removes) if in_memory else None
+    if words.WHOLLY.fullmatch(rest.strip(" .!?,")):
+        return Order("", "wholly")
     if words.EVERYTHING.fullmatch(rest.strip(" .!?,")) and rest.strip(" .!?,") not in {"me", "all", "mi", "todo"}:
         return Order("")
     if in_memory or _is_of_memory(rest, alone=alone):
@@ -148,10 +154,13 @@ def _named(what: str) -> Order | None:
     what = what[: end.start()] if end else what
     plainly = folded(what)
     what = what[: min(tail(plainly, signals) for signals in SIGNALS.values())].strip(" ,;:?\u00bf!.")
-    what = without_telling(what)
     plainly = folded(what).strip()
+    if words.WHOLLY.fullmatch(plainly):
+        return Order("", "wholly")
     if words.EVERYTHING.fullmatch(plainly):
         return Order("")
+    what = without_telling(what)
+    plainly = folded(what).strip()
     if words.OF_TALK.fullmatch(plainly):
         return None
     if back := _points(plainly):

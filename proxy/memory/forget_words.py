@@ -19,7 +19,8 @@ def _any(table: str) -> str:
 
 # What may stand before the verb, one after the other.
 _ENTREATY = _any(r"""
-please|pls|plz|kindly|just|actually|ok(?:ay)?|also|fine|now|so|then|and|oh|omg|ugh|argh|well|sorry|hey
+please|pls|plz|never ?mind(?: (?:that|it|this))?|disregard (?:that|it|this)
+|kindly|just|actually|ok(?:ay)?|also|fine|now|so|then|and|oh|omg|ugh|argh|well|sorry|hey
 |on second thoughts?|from now on|(?:would|do) you mind|(?:can|could|would|will) you|you're to|you are to
 |you (?:can|may|could|should|must|have to|need to|will)
 |(?:i|we)(?:'d| would)?(?: really)? (?:want|like|need|love|prefer) you to|(?:i|we)(?:'d| would) (?:rather|prefer) you
@@ -153,10 +154,34 @@ BACK = re.compile(
     r"|aquel(?:la|lo)?"
     r"|(?:ese|esa|este|esta|es[ao] ultim[oa]) ?(?:dato|cosa|parte|detalle|informacion|ultim[oa])?)"
 )
+# All that the message before states: "what I just told you", "my last message".
+WHOLLY = re.compile(
+    _any(r"""
+(?:about )?(?:
+(?:(?:everything|anything|all|what(?:ever)?|the things?|that)(?: that)? )?(?:i|we)(?:'ve| have)? just
+ (?:said|told|wrote|written|mentioned|shared|typed|sent)(?: you)?(?: (?:now|here|above))?
+|(?:the )?last (?:thing|bit|part|fact|message|detail|info(?:rmation)?)
+(?: (?:that )?(?:i|we)(?:'ve| have)? ?(?:just )?(?:said|told|wrote|mentioned|shared|sent)(?: you)?)?
+|my (?:last|previous) (?:message|statement|sentence|comment)
+|what (?:i|we)(?:'ve| have)? (?:told|shared with) you(?: (?:now|just now))?
+|(?:that )?(?:i|we)(?:'ve| have)? (?:just |ever )?(?:told|mentioned|shared|said)(?: you)?
+(?: (?:that|this|it|so|anything))?
+)
+|(?:de )?(?:
+(?:todo )?lo que (?:te )?(?:acabo|acabamos) de (?:decir|contar|escribir|mencionar|comentar)(?:te)?
+|lo (?:ultimo|anterior)(?: que (?:te )?(?:he )?(?:dije|dicho|conte|contado|escribi|escrito|mencione|comente))?
+|(?:mi|el|ese) (?:ultimo|anterior) (?:mensaje|dato|comentario)|mi (?:mensaje|comentario) anterior
+|la ultima (?:cosa|frase)
+|que (?:te )?(?:lo )?(?:dije|conte|mencione|comente)(?: (?:eso|esto|algo|nada))?
+|lo que (?:te )?(?:dije|conte|mencione|comente) (?:recien|antes|ahora|hace un (?:momento|rato))
+)
+""")
+)
 EVERYTHING = re.compile(
     _any(r"""
 (?:about |de )?(?:memory|all memory|all memories|all your memory|your memory|everything|everything about me|all about me
-|me|about me|all of it|everything you know(?: about me)?|everything i (?:said|told you)|all|it all|you know about me
+|me|about me|all of it|everything you know(?: about me)?|(?:everything|all)(?: that)? i (?:said|told you)|all|it all
+|you know about me
 |todo|todo lo que sabes (?:de|sobre) mi|todo sobre mi|mi|todo lo que te dije|todo eso|toda tu memoria|la memoria
 |tu memoria|de mi|sobre mi)
 """)
@@ -180,6 +205,7 @@ ENDS = re.compile(
     r"|que |but|pero|i mean|en serio|seriously|she|he|ella|el es|me da|no deb|there)\b"
     r"|,?\s(?:but|pero|except|excepto|salvo|aunque|because|porque)\s"
     r"|,?\s(?:and|y) (?:forget|olvid\w+|delete|erase|borr\w+|keep|remember|don't|no)\b"
+    r"|\s(?:any ?more|any longer|nunca mas)\W*\Z"
 )
 # "The thing about the car, forget it."
 BEHIND = re.compile(

@@ -92,3 +92,54 @@ def test_a_mishap_is_told_of_the_past() -> None:
 def test_a_reminder_states_what_it_reminds_of() -> None:
     (fact,) = extract("No te olvides de que soy cel\u00edaco cuando me pases recetas.")
     assert "cel\u00edaco" in fact.value
+
+
+TOLD = "My landlord is called Vex. I pay 900 a month."
+DICHO = "Mi casero se llama Vex. Pago 900 por mes."
+
+
+@pytest.mark.parametrize(
+    ("said", "before"),
+    [
+        ("Forget what I just told you.", TOLD),
+        ("Forget the last thing I told you.", TOLD),
+        ("Forget my last message, please.", TOLD),
+        ("Erase what I just said.", TOLD),
+        ("Never mind that, forget that I told you.", TOLD),
+        ("Pretend I never said anything.", TOLD),
+        ("Olvidá lo que te acabo de decir.", DICHO),
+        ("Olvidate de lo último que te dije.", DICHO),
+        ("Olvidá mi último mensaje.", DICHO),
+        ("Eliminá lo que acabo de decir.", DICHO),
+        ("Hacé de cuenta que no dije nada.", DICHO),
+        ("Olvidá lo anterior, por favor.", DICHO),
+    ],
+)
+def test_what_was_just_told_is_all_that_the_message_before_states(said: str, before: str) -> None:
+    stated = tuple(each.value for each in extract(before))
+    assert len(stated) == 2
+    assert tuple(each.what for each in commands(user(said), before)) == stated
+    assert commands(user(said), "What is the capital of France?") == ()
+
+
+@pytest.mark.parametrize(("said", "before"), [("Delete that.", TOLD), ("Borralo.", DICHO)])
+def test_what_is_also_said_of_texts_means_the_one_thing_that_was_told(said: str, before: str) -> None:
+    first = before.partition(".")[0]
+    assert tuple(each.what for each in commands(user(said), f"{first}.")) == (first,)
+    assert commands(user(said), before) == ()
+    assert commands(user(said), f"{first}. What shall I do?") == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Don't forget what I just told you.",
+        "Did you forget what I just told you?",
+        "I forgot what I just told you.",
+        "Olvidé lo que te acabo de decir.",
+        "No olvides lo último que te dije.",
+        "Forget my last question.",
+    ],
+)
+def test_what_only_speaks_of_it_is_none(said: str) -> None:
+    assert commands(user(said), TOLD) == ()
