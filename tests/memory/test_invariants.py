@@ -177,7 +177,9 @@ def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
             continue
         spent = each.managed.state.spent - each.case.state.spent  # type: ignore[union-attr]  # it has ancestors
         shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
-        least = each.around.rates.cost(each.managed.sent, min(shared + SLACK, each.managed.sent))
+        # What goes as it came is booked as pass-through is, wherever blocks begin.
+        price = each.around.rates.least if each.managed.messages is None else each.around.rates.cost
+        least = price(each.managed.sent, min(shared + SLACK, each.managed.sent))
         assert spent >= least - SLACK * each.around.rates.write
         assert 0 <= each.managed.expected <= min(shared + SLACK, each.managed.sent)
 
