@@ -62,7 +62,7 @@ def create_app(config: Config) -> Starlette:
             services.metrics.close()
 
     def route(path: str, handler: Handler, *methods: str, kind: Kind = "other") -> Route:
-        """Of these methods, and OPTIONS; of any if none is named. `OPTIONS` tells those of all routes of its path."""
+        """A route of these methods and OPTIONS, of any if none is named. `OPTIONS` tells those of its path."""
         told = (*methods, *(method for method, same, _ in admin.ROUTES if same == path and method not in methods))
         return Route(path, Endpoint(handler, kind, told), methods=(*methods, OPTIONS) if methods else None)
 

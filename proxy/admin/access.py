@@ -172,8 +172,9 @@ def _refuse_forged(headers: Headers) -> None:
 
 
 def _is_other(headers: Headers) -> bool:
-    """Does the request say that a page of another origin makes it? Another scheme is another origin, and ours is http,
-    unless whoever ends TLS before us tells another one; where a browser has compared them itself, it knows better."""
+    """Tells whether a page of another origin makes the request, by its headers. Another scheme is another origin, and
+    ours is http, unless whoever ends TLS before us tells another one; where a browser has compared them itself, it
+    knows better."""
     host = wire_headers.get(headers, "host") or ""
     schemes = {wire_headers.get(headers, "x-forwarded-proto") or "http"}
     if wire_headers.get(headers, "sec-fetch-site") == "same-origin":

@@ -1,4 +1,4 @@
-"""What a few turns are about: the things that both sides name again and again, in the words of who named them."""
+"""The topic of a few turns: the things that both sides name again and again, in the words of who named them."""
 
 import re
 from collections import Counter

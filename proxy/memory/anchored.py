@@ -39,7 +39,7 @@ def anchored(user: str, answer: str, before: str, heard: str = "") -> str:
 
 
 def _is_known(question: str, before: str) -> bool:
-    """Does it point with nouns only, all of which are named before it: "those nodes"?"""
+    """Tells whether a question points with nouns only ("those nodes"), all of which are named before it."""
     language = spoken_in(question)
     nouns = {noun for _, noun in _POINTED.findall(question)}
     if not nouns or points_outside(_POINTED.sub(r"\2", question), language):

@@ -1,4 +1,4 @@
-"""What people tell of themselves, by names that are the same in both languages: "my salary", "cuánto gano".
+"""Names of the attributes that people tell of themselves, the same in both languages: "my salary", "cuánto gano".
 
 Words that look alike in both ("tattoo", "tatuaje") need no entry. Folded: lower case, no accents.
 """

@@ -84,7 +84,7 @@ class Need:
 
     @property
     def is_personal(self) -> bool:
-        """Is a good answer likely to depend on a fact that the question does not speak of?"""
+        """Tells whether a good answer is likely to depend on a fact that the question does not speak of."""
         return self.asks is not None and self.asks.any >= _PERSONAL[self.language]
 
 

@@ -102,10 +102,10 @@ def _orders(passage: str, before: str) -> Iterator[Forgetting]:
 
 
 def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) -> Sequence[str]:
-    """What "that one" is: the sentence before it, or else the one thing that the message before states; all of these,
-    for "what I just told you". "Forget it" is said of a question more often, so it means a sentence that only names
-    something ("The car? Forget it."), or a message that only states something, and only if nothing else is said; and
-    "delete that" is said of texts."""
+    """Resolves "that one": to the sentence before it, or else the one thing that the message before states; to all of
+    these for "what I just told you". "Forget it" is said of a question more often, so it means a sentence that only
+    names something ("The car? Forget it."), or a message that only states something, and only if nothing else is
+    said; and "delete that" is said of texts."""
     if said:
         last = said[-1].strip()
         told = _TOPIC.match(folded(last)) or (words.TOLD_YOU.search(folded(last)) and not last.endswith("?"))
@@ -124,7 +124,7 @@ _TOPIC = re.compile(
 
 
 def _objects(what: str) -> list[str]:
-    """What an order names, one by one: "both my job and my address"."""
+    """Splits what an order names into its objects: "both my job and my address"."""
     return [part.strip() for part in _COORDINATED.split(_BOTH.sub("", what)) if part.strip(" ,")] or [what]
 
 

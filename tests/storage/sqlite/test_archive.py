@@ -1,7 +1,6 @@
 """The archive in SQLite: what leaves and when, what other processes see, and what is left of what was forgotten."""
 
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +14,8 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance
+from tests.storage.sqlite.conftest import LAZY
 
-LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
 TTL = 1000.0
 VECTORS = np.array([[0.0, 1.0], [0.5, 0.5]], np.float32)
 SAID = "the red team"
@@ -27,18 +26,6 @@ def turn(number: int, text: str = SAID) -> ArchivedTurn:
     said = (Utterance("user", text, b"u" + link[1:]), Utterance("assistant", text.upper(), link))
     parent = (number - 1).to_bytes(16, "big")
     return ArchivedTurn(link, parent, "s", number, 10.0 + number, f'["{text}"]'.encode(), said)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "olvido.sqlite3"
-
-
-@pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = Database(path, Tasks(), LAZY)
-    yield opened
-    await opened.close()
 
 
 async def numbers(archive: SqliteArchive, after: int = 0) -> list[int]:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,37 +21,15 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Fact, LedgerRow
+from tests.storage.sqlite.conftest import LAZY, chain_of
 
 T = TypeVar("T")
 
-# Nothing is written until something asks for it.
-LAZY = WriterLimits(interval=60)
 FACT = Fact(
     "f-1", "work", "team", "I lead the red team", "high", "explicit", "s", 1, 1000.0, 1000.0, links=(b"l" * 16,)
 )
-
-
-def chain_of(*messages: object) -> list[bytes]:
-    links: list[bytes] = []
-    for message in messages:
-        parent = links[-1] if links else b""
-        links.append(hashlib.blake2b(parent + repr(message).encode(), digest_size=16).digest())
-    return links
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "storage" / "olvido.sqlite3"
-
-
-@pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = Database(path, Tasks(), LAZY)
-    yield opened
-    await opened.close()
 
 
 def modes(folder: Path) -> dict[str, int]:

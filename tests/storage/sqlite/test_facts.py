@@ -1,7 +1,6 @@
 """The bound of the facts in memory; in SQLite, what another process sees, what is refused and what is left."""
 
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,26 +9,13 @@ import pytest
 
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Fact
+from tests.storage.sqlite.conftest import LAZY
 
-LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
 FACT = Fact(
     "f-1", "work", "team", "I lead the red team", "high", "explicit", "s", 1, 1000.0, 1000.0, links=(b"l" * 16,)
 )
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "olvido.sqlite3"
-
-
-@pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = Database(path, Tasks(), LAZY)
-    yield opened
-    await opened.close()
 
 
 @pytest.mark.note("1.1/14")

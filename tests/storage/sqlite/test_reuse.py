@@ -5,38 +5,23 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from proxy.storage.reuse import KEPT_AFTER_EXPIRY
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
-from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import ReuseDecision, ReuseEntry
+from tests.storage.sqlite.conftest import LAZY
 
-LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
 HOUR = 3600.0
 ENTRY = ReuseEntry("r-1", "a" * 32, "how?", (), "key", created_at=1000.0, expires_at=1000.0 + HOUR)
 VECTOR = np.array([0.0, 1.0], np.float32)
 DECISION = ReuseDecision("req_1", 1000.0, "hit", "r-1", 1.0, "how?", "how?")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "olvido.sqlite3"
-
-
-@pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = Database(path, Tasks(), LAZY)
-    yield opened
-    await opened.close()
 
 
 def later(entry_id: str, seconds: float) -> ReuseEntry:

@@ -1,7 +1,6 @@
 import asyncio
-import hashlib
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,33 +9,10 @@ import pytest
 from proxy.storage.base import KnownPrefix, StorageError
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions
-from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
+from tests.storage.sqlite.conftest import LAZY, chain_of
 
 T = TypeVar("T")
-
-# Nothing is written until something asks for it.
-LAZY = WriterLimits(interval=60)
-
-
-def chain_of(*messages: object) -> list[bytes]:
-    links: list[bytes] = []
-    for message in messages:
-        parent = links[-1] if links else b""
-        links.append(hashlib.blake2b(parent + repr(message).encode(), digest_size=16).digest())
-    return links
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "storage" / "olvido.sqlite3"
-
-
-@pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = Database(path, Tasks(), LAZY)
-    yield opened
-    await opened.close()
 
 
 async def test_a_running_conversation_is_recognised_without_a_look_into_the_database(database: Database) -> None:

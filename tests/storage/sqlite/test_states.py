@@ -1,36 +1,19 @@
 """The bound of the states in memory; in SQLite, what is found before it is written, what leaves and what is left."""
 
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
-
-import pytest
 
 from proxy.storage.recollection import STATE_SECONDS
 from proxy.storage.sqlite import states as module
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
-
-LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
+from tests.storage.sqlite.conftest import LAZY
 
 
 def link(number: int) -> bytes:
     return number.to_bytes(16, "big")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "olvido.sqlite3"
-
-
-@pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = Database(path, Tasks(), LAZY)
-    yield opened
-    await opened.close()
 
 
 async def count(database: Database) -> int:
