@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from proxy.language.phrases import words
+from proxy.language.text import plain
 from proxy.memory import domains
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP, terms
-from proxy.reuse.text import plain, words
 from proxy.types.memory import Language
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W_]+(?:['\u2019][^\W_]+)*|[?¿!:;,.()\u2026\u2013\u2014-]")

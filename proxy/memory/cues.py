@@ -1,12 +1,13 @@
 """What the wording of a message tells about what it needs of the past: tables of cues, Spanish and English, read
-against `proxy.reuse.text.plain`."""
+against `proxy.language.text.plain`."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from proxy.reuse.text import phrases, plain
+from proxy.language.phrases import phrases
+from proxy.language.text import plain
 
 Extent = Literal["one", "some", "many", "all"]
 

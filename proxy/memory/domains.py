@@ -7,7 +7,8 @@ of life use is in no table.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from proxy.reuse.text import phrases, plain
+from proxy.language.phrases import phrases
+from proxy.language.text import plain
 
 _TABLES = {
     "code": r"""

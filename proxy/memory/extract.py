@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from proxy.language.text import fold, plain
 from proxy.memory import subject_words as tables
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.handed import own_words
@@ -20,8 +21,6 @@ from proxy.memory.spoken import spoken_in
 from proxy.memory.subject import gist
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, key, without_signal
-from proxy.reuse.text import plain
-from proxy.reuse.words import fold
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
 LONGEST = 400  # characters of a value; what would make it longer is left to the archive

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from proxy.language.text import fold
 from proxy.memory import forget_words as words
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, lead, tail
-from proxy.reuse.words import fold
 
 Back = Literal["", "nearby", "faintly", "plainly", "wholly"]
 

@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from proxy.language.text import fold
 from proxy.memory.terms import terms
-from proxy.reuse.words import fold
 from proxy.types.memory import Fact, Statement
 
 # How much of what a change says must be about an older fact for the change to be of that one.

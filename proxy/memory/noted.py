@@ -8,6 +8,7 @@ piece.
 import re
 from dataclasses import dataclass, replace
 
+from proxy.language.text import plain
 from proxy.memory import noted_words as tables
 from proxy.memory.cuts import SHORTEST, STAMP, clauses_before, clean, concreteness, is_closed, parts, sentences, without
 from proxy.memory.handed import own_words
@@ -15,7 +16,6 @@ from proxy.memory.referents import names, points_outside, things
 from proxy.memory.remarks import Kind, is_casual, is_generic, is_passing, is_platitude, names_thing, speaks_to_you
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
-from proxy.reuse.text import plain
 from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece

@@ -6,7 +6,7 @@ folded text: lower case, no accents.
 
 import re
 
-from proxy.reuse.text import phrases, words
+from proxy.language.phrases import phrases, words
 
 _ENTRIES = re.compile(r"\s\|\s|\n")
 

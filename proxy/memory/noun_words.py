@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from proxy.reuse.text import words
+from proxy.language.phrases import words
 from proxy.types.memory import Language
 
 

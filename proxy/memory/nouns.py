@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proxy.language.phrases import words
+from proxy.language.text import fold
 from proxy.memory.noun_words import MEASURES, NOUN_WORDS, NounWords
 from proxy.memory.terms import terms
-from proxy.reuse.text import words
-from proxy.reuse.words import fold
 from proxy.types.memory import Language
 
 _TOKEN = re.compile(r"[$€£]?\d[\w.,:/%-]*[\w%]|[$€£]?\d%?|[^\W\d_][\w/@#+.'\u2019-]*\w|[^\W\d_]|[^\w\s]")

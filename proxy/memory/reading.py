@@ -8,6 +8,7 @@ change needs more or less; what is asked, supposed or told by the other side is 
 import re
 from dataclasses import dataclass
 
+from proxy.language.text import fold, plain
 from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting
 from proxy.memory.handing import HANDING
@@ -16,8 +17,6 @@ from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import Gist, gist
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, without_signal
-from proxy.reuse.text import plain
-from proxy.reuse.words import fold
 
 # How likely a clause must state something lasting to be kept. Chosen on messages of the development half.
 LIKELY = 0.42

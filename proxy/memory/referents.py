@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.language.phrases import words
 from proxy.memory.noun_words import NOUN_WORDS
 from proxy.memory.signals import folded
 from proxy.memory.terms import STOP
-from proxy.reuse.text import words
 from proxy.types.memory import Language
 
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019./:%-]*\w)?|[^\w\s]")

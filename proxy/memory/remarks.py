@@ -3,13 +3,13 @@ anything."""
 
 from typing import Literal
 
+from proxy.language.text import plain
 from proxy.memory import noted_words as tables
 from proxy.memory.cuts import clean, concreteness
 from proxy.memory.noun_words import MEASURES, NOUN_WORDS
 from proxy.memory.referents import things_of
 from proxy.memory.signals import SIGNALS
 from proxy.memory.spoken import spoken_in
-from proxy.reuse.text import plain
 from proxy.types.memory import Language
 
 Kind = Literal["decision", "statement", "request"]  # of a piece of a message

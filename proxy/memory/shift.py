@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from proxy.config.profiles import Window
+from proxy.language.detect import Language, language
+from proxy.language.text import fold, plain
 from proxy.memory.domains import domain, weights
 from proxy.memory.shift_phrases import FLUSHES, FORMS, SHIFTS
-from proxy.reuse.language import Language, language
 from proxy.reuse.lexicon import lexicon
-from proxy.reuse.text import plain
-from proxy.reuse.words import fold, stem
+from proxy.reuse.words import stem
 from proxy.types import ShiftCause
 
 LOOKED_BACK = 2  # turns that a message is compared with

@@ -1,5 +1,5 @@
 """What Spanish and English say when the topic changes, and when it does not: tables for `shift`, read against the form
-of `proxy.reuse.text.plain`.
+of `proxy.language.text.plain`.
 
     announced    the user says that something else follows; at the beginning of a clause
     anywhere     the same, wherever it stands
@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from proxy.reuse.text import phrases, prefix_tree
+from proxy.language.phrases import phrases, prefix_tree
 
 _FILLERS = """
 y | e | and | so | but | pero | che | oye | oiga | oigan | mira | ah | oh | eh | ok | okay | bueno | bien | vale | dale

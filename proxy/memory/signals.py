@@ -19,8 +19,8 @@ from textwrap import dedent
 from types import ModuleType
 from typing import NamedTuple
 
+from proxy.language.phrases import phrases, prefix_tree
 from proxy.memory import signals_en, signals_es
-from proxy.reuse.text import phrases, prefix_tree
 from proxy.types.memory import Language
 
 _GOES_ON = "\n  "  # so begins a line that goes on with the entry of the line before

@@ -1,7 +1,7 @@
 """How Spanish tells a fact about its speaker, and what looks like one: voseo, tuteo and usted.
 
-Entries are separated by ` | ` or a line end, in the plain form of `proxy.reuse.text`: lower case, no accents, a space
-around every word and mark. `signals` compiles them and says what each table means.
+Entries are separated by ` | ` or a line end, in the plain form of `proxy.language.text`: lower case, no accents,
+one space around every word and mark. `signals` compiles them and says what each table means.
 """
 
 # "Keep this": the user asks for it in so many words.

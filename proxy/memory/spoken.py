@@ -1,8 +1,8 @@
 """The language of a statement, which may be too short to be sure of."""
 
+from proxy.language.detect import language
+from proxy.language.phrases import words as listed
 from proxy.memory.values import WORD
-from proxy.reuse.language import language
-from proxy.reuse.text import words as listed
 from proxy.types.memory import Language
 
 # The commonest words of a language, which short messages have, too.

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.language.text import plain
 from proxy.memory import subject_words as tables
 from proxy.memory.attribute_names import ATTRIBUTE_NAMES
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP, terms
-from proxy.reuse.text import plain
 
 _REMEMBERED = 4_096  # texts and their gists: a scope's facts are compared with every new statement
 _NUMBER = re.compile(r"[$€£]?\d+(?:[.,:/-]\d+)*\s?%?[a-z]{0,3}\b")

@@ -6,8 +6,8 @@ A line is a notion; its entries are expressions, set apart by " | ".
 
 import re
 
+from proxy.language.phrases import words
 from proxy.memory.terms import terms
-from proxy.reuse.text import words
 
 _ENTRIES = re.compile(r"\s\|\s|\n")
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from proxy.reuse.text import words
-from proxy.reuse.words import fold
+from proxy.language.phrases import words
+from proxy.language.text import fold
 
 _REMEMBERED = 50_000  # words and their terms: 8 MB
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|\w+")

@@ -9,12 +9,10 @@ May this request be answered from memory, or its answer kept?
     effects.py     does it order something done?                 verbs.py     the verbs that say so
     learned.py     the same three as scores, learned from sentences (learned.json)
     features.py    what of a message those scores are made of
-    text.py        the form in which messages are compared with these tables
 
 Which earlier questions may it be compared with?
 
     partition.py   which requests ask a plain question, and what two of them must share
-    language.py    is the question Spanish or English?
     standing/      is it understood without what was said before it?
     context.py     do two conversations say the same?
     index.py       the nearest of the questions that were asked before
@@ -27,7 +25,6 @@ What does a question say? Tables of English and Spanish are in `…_en.py` and `
     filler.py      is a part of the message mere courtesy, or context?    filler_en.py, filler_es.py
     frames.py      the question without what only asks for an answer      frames_en.py, frames_es.py
     lexicon.py     what the tables of a language hold                     lexicon_en.py, lexicon_es.py
-    rules.py       their expressions, tried only where they may match
     words.py       the forms of a word: lemma, root, stem, sound
     spelling.py    grammar words that are typed wrongly
     tense.py       which time it asks about

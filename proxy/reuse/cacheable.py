@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args
 
+from proxy.language.phrases import words
 from proxy.reuse.learned import learned, listed
-from proxy.reuse.text import words
 from proxy.types import ChatRequest, Message, Vector
 
 Bypass = Literal[

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from proxy.language.rules import Rule, rules
+from proxy.language.text import fold
 from proxy.reuse.filler import is_filler
 from proxy.reuse.frames import unframe
 from proxy.reuse.lexicon import Language, lexicon, words
-from proxy.reuse.rules import Rule, rules
 from proxy.reuse.spelling import mended
-from proxy.reuse.words import fold
 
 _SEGMENT_END = re.compile(r"(?<!\b[A-Za-z])[.?!;:…\n](?=\s|$)|[¿¡]|,(?!\d)|\s[\u2013\u2014-]\s|\(|\)")
 _MARKS = re.compile(r"[¿?¡!;:…()\[\]]|\.(?=\s|$)|(?<!\d),|,(?!\d)|(?<=\s)[\u2013\u2014-](?=\s)")

@@ -3,7 +3,7 @@ no cosine is asked."""
 
 from collections.abc import Sequence
 
-from proxy.reuse.language import Language, language
+from proxy.language.detect import Language, language
 from proxy.reuse.question import analyse
 from proxy.reuse.verdict import judge
 

@@ -7,7 +7,8 @@ must stand behind a verb depends on its table in `verbs`. All words are those of
 
 import re
 
-from proxy.reuse.text import phrases, prefix_tree, sentence, words
+from proxy.language.phrases import phrases, prefix_tree, words
+from proxy.language.text import sentence
 from proxy.reuse.verbs import KINDS, WORDS, Kind
 
 _ARTEFACT = phrases(

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from proxy.language.text import fold
 from proxy.reuse.lexicon import Language
 from proxy.reuse.question import Question
-from proxy.reuse.words import fold
 
 DIFFERENCE: Final[Mapping[Language, str]] = {"en": "difference between", "es": "diferencia entre"}
 

@@ -8,7 +8,8 @@ _" asks the same on any day, whatever it is that one does.
 from collections.abc import Iterator
 from itertools import pairwise
 
-from proxy.reuse.text import plain, words
+from proxy.language.phrases import words
+from proxy.language.text import plain
 
 _GRAMMAR = words(
     """

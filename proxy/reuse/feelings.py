@@ -1,7 +1,8 @@
 """Who needs to be heard: the words of emotional messages, Spanish and English. Tables as in `patterns`."""
 
+from proxy.language.phrases import phrases, prefix_tree
+from proxy.language.text import sentence
 from proxy.reuse.moment import about_language
-from proxy.reuse.text import phrases, prefix_tree, sentence
 
 _VERY_ES = "muy|tan|re|super|mega|bastante|mas|un|poco|medio|demasiado|totalmente|completamente|recontra|bien|siempre\
 |algo|todo|el|dia|como|realmente|absolutamente|cada|vez|profundamente|terriblemente|sintiendo|sintiendome\

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
+from proxy.language.detect import Language
+from proxy.language.phrases import phrases
+from proxy.language.text import plain
 from proxy.reuse import filler_en, filler_es
-from proxy.reuse.language import Language
-from proxy.reuse.text import phrases, plain
 
 _LONGEST = 200  # characters; whoever writes more says something
 _UNKNOWN = 2  # words of a filler

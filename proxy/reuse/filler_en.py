@@ -1,6 +1,6 @@
 """English words of fillers and contexts: tables that `filler` decides by, described there."""
 
-from proxy.reuse.text import words
+from proxy.language.phrases import words
 
 _NUMBER = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|hundred|thousand"

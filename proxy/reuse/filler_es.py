@@ -1,6 +1,6 @@
 """Spanish words of fillers and contexts: tables that `filler` decides by, described there."""
 
-from proxy.reuse.text import words
+from proxy.language.phrases import words
 
 _NUMBER = "dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|cuarenta|cincuenta|cien|mil"
 _COUNTED = """\

@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from proxy.language.detect import Language
+from proxy.language.phrases import prefix_tree
+from proxy.language.rules import Rule, rules
 from proxy.reuse import frames_en, frames_es
-from proxy.reuse.language import Language
-from proxy.reuse.rules import Rule, rules
-from proxy.reuse.text import prefix_tree
 
 _LONGEST = 1000  # characters; what is longer is no question that is put in other words
 _ROUNDS = 8

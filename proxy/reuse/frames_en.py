@@ -1,6 +1,6 @@
 """English frames: tables that `frames` works by, described there."""
 
-from proxy.reuse.text import prefix_tree
+from proxy.language.phrases import prefix_tree
 
 _ONE = "(i|you|u|we|one|someone|somebody|ya|a person)"
 _YOU = "(you|u|ya|anyone|anybody|someone|somebody)"

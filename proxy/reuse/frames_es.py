@@ -1,6 +1,6 @@
 """Spanish frames: tables that `frames` works by, described there."""
 
-from proxy.reuse.text import prefix_tree
+from proxy.language.phrases import prefix_tree
 
 _DOING = "[a-z]*[aei]r(me|te|se|lo|la|los|las|le|les|nos)?(lo|la|los|las)? "
 _ABOUT = """( (acerca de|sobre|respecto (a|de)|con respecto a|en cuanto a|del|de(?= (como|por|cuando|si|la|el|los|las\

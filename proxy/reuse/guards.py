@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Final
 
+from proxy.language.text import fold
 from proxy.reuse.align import Alignment, Pair, crossings
 from proxy.reuse.enumerations import DIFFERENCE, are_only_listed, differing, numbers, things_told_apart
 from proxy.reuse.lexicon import Language, lexicon, words
@@ -17,7 +18,6 @@ from proxy.reuse.opposites import are_opposite
 from proxy.reuse.particles import particles
 from proxy.reuse.question import Question, Token
 from proxy.reuse.tense import tense_of_verb
-from proxy.reuse.words import fold
 
 QuestionGuard = Callable[[Question, Question], str]
 AlignedGuard = Callable[[Alignment], str]

@@ -13,11 +13,11 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 import numpy as np
 
+from proxy.language.text import plain
 from proxy.reuse.effects import side_effect
 from proxy.reuse.features import framed, lexical, shapes_of, tokens_of
 from proxy.reuse.feelings import emotional
 from proxy.reuse.moment import SIGNS, signs, time_dependent
-from proxy.reuse.text import plain
 from proxy.types import Vector
 
 Asked = Literal["time_dependent", "side_effect", "emotional"]

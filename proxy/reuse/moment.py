@@ -8,8 +8,9 @@ language, or how in code ("how do I get yesterday's date in SQL"), neither do th
 import re
 from itertools import chain
 
+from proxy.language.phrases import phrases
+from proxy.language.text import sentence
 from proxy.reuse import patterns
-from proxy.reuse.text import phrases, sentence
 
 _NOW = phrases(patterns.NOW_ES, patterns.NOW_EN)
 _LIVE = phrases(patterns.LIVE_ES, patterns.LIVE_EN, patterns.TOPICS_ES, patterns.TOPICS_EN)

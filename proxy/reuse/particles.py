@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from proxy.language.text import fold
 from proxy.reuse.lexicon import Language, words
 from proxy.reuse.question import Question
-from proxy.reuse.words import fold, lemma
+from proxy.reuse.words import lemma
 
 Reader = Callable[[Question], tuple[str, ...]]
 

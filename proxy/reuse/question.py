@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from proxy.language.rules import Rule, rule
+from proxy.language.text import fold
 from proxy.reuse.canonical import canonical
 from proxy.reuse.filler import is_filler
 from proxy.reuse.lexicon import Language, Lexicon, lexicon, words
-from proxy.reuse.rules import Rule, rule
 from proxy.reuse.tense import Tense, tense_of
-from proxy.reuse.words import fold, lemma
+from proxy.reuse.words import lemma
 from proxy.reuse.words import warm as load_words
 
 Kind = Literal["content", "function", "number"]

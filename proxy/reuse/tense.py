@@ -3,8 +3,9 @@
 import re
 from typing import Literal
 
+from proxy.language.text import fold
 from proxy.reuse.lexicon import Language, words
-from proxy.reuse.words import fold, lemma
+from proxy.reuse.words import lemma
 
 Tense = Literal["present", "past", "perfect", "future", "used to", "becoming"]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from proxy.reuse.text import words
+from proxy.language.phrases import words
 
 Kind = Literal["act", "make", "handle", "noun"]
 

@@ -13,10 +13,11 @@ from typing import Final
 
 from rapidfuzz.distance import OSA
 
+from proxy.language.text import fold
 from proxy.reuse.frames import unframe
 from proxy.reuse.lexicon import Language, lexicon, words
 from proxy.reuse.question import Question
-from proxy.reuse.words import fold, is_known, lemma, sound
+from proxy.reuse.words import is_known, lemma, sound
 
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^]")
 _SPOKEN = re.compile(r"[^\W_]+")

@@ -6,13 +6,13 @@ thread of its own; a word that is asked for before waits as long.
 
 import re
 import threading
-import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from rapidfuzz.distance import OSA
 
+from proxy.language.text import fold
 from proxy.reuse.lexicon import Language, lexicon
 
 _REMEMBERED = 50_000  # forms in each of the tables below: 10 MB in all
@@ -33,14 +33,6 @@ def warm(languages: Iterable[Language] = ("en", "es")) -> None:
         lemma("questions", language)
         is_known("questions", language)
         stem("questions", language)
-
-
-def fold(text: str) -> str:
-    """`text` in lower case and without accents."""
-    text = text.lower()
-    if text.isascii():
-        return text
-    return "".join(mark for mark in unicodedata.normalize("NFD", text) if not unicodedata.combining(mark))
 
 
 @lru_cache(_REMEMBERED)

@@ -13,12 +13,12 @@ import msgspec
 from proxy.config.model import IntentReuse
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.embed.source import BUILTIN, source_of
+from proxy.language.detect import language
 from proxy.observe.metrics import Metrics
 from proxy.reuse import feedback
 from proxy.reuse.cacheable import bypass_reason
 from proxy.reuse.context import contexts_agree
 from proxy.reuse.feedback import HitRates
-from proxy.reuse.language import language
 from proxy.reuse.learned import ASKED
 from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.question import analyse, warm

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 import msgspec
 
+from proxy.language.detect import Language
 from proxy.reuse.filler import is_filler
-from proxy.reuse.language import Language
 from tests.bench.bypass import wilson
 
 DATA = Path(__file__).with_name("fillers.jsonl")

@@ -1,5 +1,6 @@
 import pytest
 
+from proxy.language.text import plain
 from proxy.memory.remarks import (
     Kind,
     is_casual,
@@ -11,7 +12,6 @@ from proxy.memory.remarks import (
     names_thing,
     speaks_to_you,
 )
-from proxy.reuse.text import plain
 from proxy.types.memory import Language
 
 

@@ -3,9 +3,9 @@ from dataclasses import fields
 
 import pytest
 
+from proxy.language.text import plain
 from proxy.memory import signals_en, signals_es
 from proxy.memory.signals import SIGNALS, folded
-from proxy.reuse.text import plain
 from proxy.types.memory import DOMAINS, Language
 
 ROWS: list[tuple[Language, str, str, bool]] = [

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.language.text import plain
 from proxy.reuse.features import framed, lexical, shapes_of, tokens_of
-from proxy.reuse.text import plain
 
 
 def shapes(said: str) -> list[str]:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.language.detect import Language
 from proxy.reuse.filler import is_filler
-from proxy.reuse.language import Language
 
 FILLERS: list[tuple[Language, str]] = [
     ("en", "Hi there!"),

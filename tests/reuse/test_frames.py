@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.language.detect import Language
 from proxy.reuse.frames import unframe
-from proxy.reuse.language import Language
 
 FRAMED: list[tuple[Language, str, str]] = [
     ("en", "would you mind walking me through setting up a cron job", "how to setting up a cron job"),

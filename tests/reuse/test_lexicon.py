@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from proxy.language.text import fold
 from proxy.reuse.lexicon import (
     Language,
     Lexicon,
@@ -14,7 +15,6 @@ from proxy.reuse.lexicon import (
     suffixes,
 )
 from proxy.reuse.question import analyse
-from proxy.reuse.words import fold
 
 _LANGUAGES: list[Language] = ["en", "es"]
 each_language = pytest.mark.parametrize("language", _LANGUAGES)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from proxy.language.text import plain
 from proxy.reuse.moment import time_dependent
-from proxy.reuse.text import plain
 
 TIME_DEPENDENT = """
 ¿Qué hora es en Tokio?

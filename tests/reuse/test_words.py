@@ -1,34 +1,7 @@
-import unicodedata
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from proxy.reuse.lexicon import Language, lexicon
-from proxy.reuse.words import are_kin, fold, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
-
-
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
-        ("OWLS", "owls"),
-        ("¿Cuándo?", "¿cuando?"),
-        ("PINGÜINO", "pinguino"),
-        ("Ñandú", "nandu"),
-        ("cafe\u0301", "cafe"),  # the accent as a character of its own
-        ("café 24°", "cafe 24°"),
-        ("", ""),
-    ],
-)
-def test_folding_takes_capitals_and_accents(text: str, folded: str) -> None:
-    assert fold(text) == folded
-
-
-@given(st.text())
-def test_what_is_folded_has_no_accents_and_stays_as_it_is(text: str) -> None:
-    folded = fold(text)
-    assert not any(map(unicodedata.combining, folded))
-    assert fold(folded) == folded
+from proxy.reuse.words import are_kin, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,11 @@ A question that is merely about the topic of the conversation ("What is the role
 
 import re
 
-from proxy.reuse.language import language
+from proxy.language.detect import language
+from proxy.language.phrases import phrases, words
+from proxy.language.text import plain
 from proxy.reuse.standing import english, spanish
 from proxy.reuse.standing.sentence import Sentence
-from proxy.reuse.text import phrases, plain, words
 
 _LONGEST = 2000  # characters: nobody asks that much twice
 # A first sentence of that much introduces what the next ones point at.

@@ -9,9 +9,9 @@ ASKS      begins a question or an order; ASKS_INSIDE  does so after what was put
 
 import re
 
+from proxy.language.phrases import phrases, words
 from proxy.reuse.standing.sentence import Grammar, Sentence, Vocabulary
 from proxy.reuse.standing.vocabulary import FUNCTION_EN, NOUNS_EN, PLAIN_EN, UNIQUE_EN
-from proxy.reuse.text import phrases, words
 
 PREFACE = """
 hi | hi there | hello | hey | hey there | hi everyone | good (morning|afternoon|evening) | thanks | thank you | please

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from proxy.language.phrases import phrases, words
 from proxy.reuse.standing.sentence import Grammar, Sentence, Vocabulary
 from proxy.reuse.standing.vocabulary import FUNCTION_ES, NOUNS_ES, PLAIN_ES, UNIQUE_ES
-from proxy.reuse.text import phrases, words
 
 PREFACE = """
 hola | hola a todos | buenas | buen dia | buenos dias | buenas (tardes|noches) | gracias | muchas gracias | bueno

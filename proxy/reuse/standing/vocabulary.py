@@ -5,7 +5,7 @@ FUNCTION  holds a sentence together; PLAIN  is said of anything: neither tells w
 UNIQUE    is one of a kind: "the moon" needs no word before it
 """
 
-from proxy.reuse.text import words
+from proxy.language.phrases import words
 
 NOUNS_EN = words(
     """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.reuse.language import language
+from proxy.language.detect import language
 
 SPANISH = """
 cual es la capital de peru

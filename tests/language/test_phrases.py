@@ -2,39 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.reuse.text import phrases, plain, sentence
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", " . "),
-        ("...", " . "),
-        ("Well... yes", " . well . yes . "),
-        ("Hola", " . hola . "),
-        ("¿Qué MAÑANA?", " . ? que manana ? . "),
-        ("man\u0303ana", " . manana . "),
-        ("a.b datetime.now() 9.500", " . a.b datetime.now( , 9.500 . "),
-        ("(now) now()", " . ( now , now( , . "),
-        ("One. Two.", " . one . two . "),
-        ("It\u2019s", " . it's . "),
-        ("**hoy**", " . hoy . "),
-        ('What does "today" mean?', " . what does quoted mean ? . "),
-        ("¿Qué significa «hoy»?", " . ? que significa quoted ? . "),
-        ("don't say 'now', won't you", " . don't say quoted , won't you . "),
-    ],
-)
-def test_plain(text: str, expected: str) -> None:
-    assert plain(text) == expected
-
-
-@given(st.text(max_size=200))
-def test_plain_text_has_single_spaces_and_stands_between_marks(text: str) -> None:
-    result = plain(text)
-    assert "  " not in result
-    assert result.startswith(" . ")
-    assert result.endswith(" . ")
-
+from proxy.language.phrases import phrases
+from proxy.language.text import plain
 
 ENTRIES = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=12)
 
@@ -67,10 +36,3 @@ def test_an_opening_is_found_only_where_a_sentence_begins() -> None:
     pattern = phrases("hay", opening=True)
     assert pattern.search(plain("Hola, ¿hay clases?"))
     assert not pattern.search(plain("¿Qué hay?"))
-
-
-def test_a_sentence_is_what_stands_between_marks() -> None:
-    text = plain("Hola. ¿Qué es hoy? Chau.")
-    assert sentence(text, text.index(" hoy")) == " que es hoy "
-    assert sentence(text, text.index(" hola")) == " hola "
-    assert sentence(text, text.index(" chau")) == " chau "

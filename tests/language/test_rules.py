@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.language.rules import Rule, needs, rule, rules
 from proxy.reuse import frames_en, frames_es
 from proxy.reuse.lexicon import Language, lexicon
-from proxy.reuse.rules import Rule, needs, rule, rules
 
 _LANGUAGES: list[Language] = ["en", "es"]
 _TABLES = [lexicon(language) for language in _LANGUAGES]

@@ -1,0 +1,23 @@
+import pytest
+
+from proxy.language.tables import parse
+
+
+def test_a_section_has_its_lines_without_comments_and_blank_ones() -> None:
+    found = parse("# what it is for\n[greetings]\nhello | hi\n\n# and in the evening\ngood evening\n[farewells]\nbye\n")
+
+    assert found == {"greetings": "hello | hi\ngood evening", "farewells": "bye"}
+
+
+def test_an_indented_line_goes_on_with_the_entry_before_it() -> None:
+    assert parse("[long]\none two\n  three\nfour")["long"] == "one two three\nfour"
+
+
+@pytest.mark.parametrize("wrong", ["[a]\nx\n[a]\ny", "hello\n[a]\nx"])
+def test_what_is_written_wrongly_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="section"):
+        parse(wrong)
+
+
+def test_a_section_may_be_empty() -> None:
+    assert parse("[nothing]\n") == {"nothing": ""}
