@@ -30,6 +30,7 @@ from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
 from proxy.storage.partitions import Partitions
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
@@ -85,13 +86,18 @@ class Services:
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 
-async def build(config: Config, *, encoding: Callable[[], tiktoken.Encoding] = load_tokenizer) -> Services:
+async def build(
+    config: Config,
+    *,
+    encoding: Callable[[], tiktoken.Encoding] = load_tokenizer,
+    writing: WriterLimits | None = None,
+) -> Services:
     """Raises StorageError if the storage folder can't be used, and OSError or ValueError if the token ranks can't."""
     executor = ThreadPoolExecutor(CPU_THREADS, thread_name_prefix="cpu")
     counter = TokenCounter(await asyncio.get_running_loop().run_in_executor(executor, encoding))
     tasks = Tasks()
     metrics = Metrics()
-    storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open)
+    storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
     logouts = Logouts(config.storage.path if storage.database.is_on_disk else None)
     await logouts.refresh()
     router = Router(

@@ -29,6 +29,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests import stores
@@ -36,6 +37,7 @@ from tests.builders import NOW, config, encoding
 from tests.servers import run_app
 
 KEY = "sk-test"
+AT_ONCE = WriterLimits(interval=0.005)  # no test waits for what others may want to write
 
 _numbers = count(1)
 
@@ -144,7 +146,7 @@ async def _on_record(_scope: str) -> bool:
 @asynccontextmanager
 async def build_services(settings: Config) -> AsyncIterator[Services]:
     """Every part, as it is built."""
-    built = await build(settings, encoding=encoding)
+    built = await build(settings, encoding=encoding, writing=AT_ONCE)
     try:
         yield built
     finally:
@@ -154,7 +156,7 @@ async def build_services(settings: Config) -> AsyncIterator[Services]:
 @asynccontextmanager
 async def serving(settings: Config, **parts: Any) -> AsyncIterator[Services]:
     """Everything behind the edge, `parts` in place of those that were built."""
-    built = await build(settings, encoding=encoding)
+    built = await build(settings, encoding=encoding, writing=AT_ONCE)
     try:
         yield composed(built, **parts)
     finally:

@@ -27,6 +27,7 @@ from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -110,6 +111,7 @@ async def open_storage(
     tasks: Tasks,
     observed: Observed = lambda _operation, _seconds: None,
     on_failure: OnFailure = lambda _part, _reason: None,
+    writing: WriterLimits | None = None,
 ) -> Storage:
     """`on_failure` is told when work in the background fails. Raises SecretUnsafe if the folder can't hold a secret."""
     kind, folder, keep, memory = config.storage.kind, config.storage.path, config.storage.keep, config.memory
@@ -122,7 +124,9 @@ async def open_storage(
     if kind != "off":
         path, model = folder / DATABASE if kind == "sqlite" else None, vectors_of(config)
         # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
-        opened = _opened(lambda: Database(path, tasks, embedding=model, observed=observed), "database", failures)
+        opened = _opened(
+            lambda: Database(path, tasks, writing, embedding=model, observed=observed), "database", failures
+        )
         if opened is not None:
             database = opened
             most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)

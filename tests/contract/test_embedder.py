@@ -31,7 +31,7 @@ async def _embeddings(request: Request) -> Response:
     return Response(msgspec.json.encode({"data": data}), media_type="application/json")
 
 
-@pytest.fixture(params=["fake", "local", "multilingual", "endpoint"])
+@pytest.fixture(params=["fake", "local", pytest.param("multilingual", marks=pytest.mark.long), "endpoint"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Open]:
     match request.param:
         case "local":
