@@ -41,6 +41,7 @@ def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str], embedd
     assert list(rows_under(said.out, "turns", "of these recalled")) == ["20", "40"]
 
 
+@pytest.mark.long
 def test_the_long_one_saves_the_more_the_longer_it_gets(
     capsys: pytest.CaptureFixture[str], embedding_folder: Path
 ) -> None:
