@@ -19,7 +19,7 @@ from tests.bench.reuse_stage import Decision, open_stage
 
 PAIRS = Path(__file__).with_name("pairs_unseen.jsonl")
 GATE = Path(__file__).with_name("gate_unseen.jsonl")
-LANGUAGES = ("en", "es")
+LANGUAGES: tuple[Language, ...] = ("en", "es")
 
 
 class Message(msgspec.Struct, frozen=True):
