@@ -21,7 +21,6 @@ from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.offload import Offload
 from proxy.services import Services
 from proxy.stages import assemble, exact, forward, identify, obey, resume
-from proxy.stages.identify import read_directives
 from proxy.storage.orders import Order
 from proxy.types import (
     Answer,
@@ -43,6 +42,7 @@ from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
 from proxy.wire import headers as wire_headers
 from proxy.wire import turns
+from proxy.wire.directives import read_directives
 from proxy.wire.loose import glimpse
 from proxy.wire.request import parse
 

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import msgspec
 import tiktoken
 
-from proxy.types import ChatRequest, Message
+from proxy.types import ChatRequest, Message, Part
 from proxy.wire.cache_evidence import CacheEvidence
 
 ENCODING = "o200k_base"
@@ -84,38 +84,26 @@ class Counter:
         raise NotImplementedError
 
     def message(self, message: Message) -> int:
-        data = message.data
-        count = PER_MESSAGE + PER_ROLE + self._content(data.get("content"))
-        for part in ("reasoning_content", "refusal"):
-            if isinstance(text := data.get(part), str):
-                count += self.text(text)
-        if isinstance(name := data.get("name"), str):
+        count = PER_MESSAGE + PER_ROLE
+        count += self.text(message.text) if message.is_plain else sum(map(self._part, message.parts))
+        if message.is_bare:
+            return count
+        for value in message.beside:
+            count += self.text(value) if isinstance(value, str) else self._json(value)
+        if (name := message.name) is not None:
             count += PER_NAME + self.text(name)
-        for kind in ("tool_calls", "function_call"):
-            if calls := data.get(kind):
-                count += self._json(calls)
         return count
 
     def overhead(self, request: ChatRequest) -> int:
         """Tokens that are not messages: tools, the response format, the reply's priming."""
-        fields = [request.fields.get(name) for name in ("tools", "functions", "response_format")]
-        return PER_REQUEST + sum(self._json(value) for value in fields if value)
+        return PER_REQUEST + sum(map(self._json, request.beside.values()))
 
-    def _content(self, content: Any) -> int:
-        if isinstance(content, str):
-            return self.text(content)
-        return sum(self._part(part) for part in content) if isinstance(content, list) else 0
-
-    def _part(self, part: Any) -> int:
-        match part:
-            case {"type": "image_url", "image_url": {"detail": "low"}}:
-                return PER_IMAGE_LOW
-            case {"type": "image_url" | "input_audio" | "file" | "video_url"}:
-                return PER_IMAGE
-            case {"text": str(text)}:
-                return self.text(text)
-            case _:
-                return self._json(part)
+    def _part(self, part: Part) -> int:
+        if part.kind == "text":
+            return self.text(part.text)
+        if part.kind == "other":
+            return self._json(part.definition)
+        return PER_IMAGE_LOW if part.is_low else PER_IMAGE
 
     def _json(self, value: Any) -> int:
         return self.text(msgspec.json.encode(value).decode())
@@ -129,11 +117,12 @@ class RoughCounter(Counter):
     def text(self, text: str) -> int:
         return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 4
 
-    def request(self, request: ChatRequest) -> int:
+    def request(self, request: ChatRequest, messages: Sequence[Message] | None = None) -> int:
+        """`messages`: sent in place of its own."""
         # Of a message that is a role and a text, all of its bytes; the calibration learns what share is punctuation.
         texts, others = 0, []
-        for message in request.messages:
-            if type(message.data.get("content")) is str:
+        for message in request.messages if messages is None else messages:
+            if message.is_plain:
                 texts += len(message.raw)
             else:
                 others.append(message)

@@ -6,16 +6,12 @@ conversation, and the ledger row.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import msgspec
 
 from proxy.edge import KEYS
 from proxy.memory.state import unpack
 from proxy.replay.fates import Seen, inside
 from proxy.types import ChatRequest, Contents, Json, LedgerRow, Mechanisms, Message, PathState, Plan
-from proxy.wire.content import text
-from proxy.wire.request import parse
+from proxy.wire.request import message_of, parse, unpacked
 
 NOTHING_KEPT: Mapping[str, Json] = {
     "has_content": False,
@@ -27,7 +23,6 @@ NOTHING_KEPT: Mapping[str, Json] = {
     "headers": {},
 }
 
-_raw = msgspec.json.Decoder(list[msgspec.Raw])
 _SECRET = KEYS | {"cookie", "proxy-authorization"}
 _MECHANISMS = frozenset(Mechanisms.__dataclass_fields__)
 
@@ -35,7 +30,7 @@ _MECHANISMS = frozenset(Mechanisms.__dataclass_fields__)
 def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], int]) -> Mapping[str, Json]:
     """`tokens`: of a message. Raises BadRequest if the body is none."""
     request = parse(contents.body)
-    sent = _messages(contents.sent) if contents.sent else None
+    sent = unpacked(contents.sent) if contents.sent else None
     found = inside(request.messages, _plan(row, request, sent, contents), tokens)
     went = (sent or request.messages) if row.source == "upstream" else ()
     return {
@@ -43,8 +38,8 @@ def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], in
         "messages": [_message(seen, said) for seen, said in zip(found.messages, request.messages, strict=True)],
         "head": found.head,
         "volatile": found.volatile,
-        "sent": [{"role": said.role, "text": text(said.data)} for said in went],
-        "answer": _answer(contents.answer),
+        "sent": [{"role": said.role, "text": said.text} for said in went],
+        "answer": (answer.text or None) if (answer := message_of(contents.answer)) is not None else None,
         # They are not among those that are kept. Should that ever change, they are not shown.
         "headers": {name: value for name, value in contents.headers.items() if name.lower() not in _SECRET},
     }
@@ -62,10 +57,6 @@ def _plan(row: LedgerRow, request: ChatRequest, sent: Sequence[Message] | None, 
     )
 
 
-def _messages(sent: bytes) -> tuple[Message, ...]:
-    return tuple(Message(bytes(raw), msgspec.json.decode(raw)) for raw in _raw.decode(sent))
-
-
 def _state(packed: bytes, messages: Sequence[Message]) -> PathState | None:
     """None for one that counts other messages: those of a client that leaves its history to us."""
     state = unpack(packed)
@@ -74,33 +65,13 @@ def _state(packed: bytes, messages: Sequence[Message]) -> PathState | None:
 
 
 def _message(seen: Seen, said: Message) -> Json:
-    content = said.data.get("content")
-    parts = content if isinstance(content, list) else []
-    calls = said.data.get("tool_calls")
     return {
         "index": seen.index,
         "role": seen.role,
         "tokens": seen.tokens,
         "fate": seen.fate,
         "why": seen.why,
-        "text": text(said.data) or None,
-        "images": sum(isinstance(part, dict) and part.get("type") == "image_url" for part in parts),
-        "calls": [_call(each) for each in calls] if isinstance(calls, list) else [],
+        "text": said.text or None,
+        "images": sum(part.kind == "image" for part in said.parts),
+        "calls": [{"name": call.name, "arguments": call.arguments or ""} for call in said.tool_calls],
     }
-
-
-def _call(given: Any) -> Json:
-    """A tool that was called: its name, and its arguments as they were written."""
-    match given:
-        case {"function": {"name": str(name), **rest}}:
-            return {"name": name, "arguments": str(rest.get("arguments", ""))}
-        case _:
-            return {"name": "", "arguments": ""}
-
-
-def _answer(message: bytes) -> str | None:
-    try:
-        data = msgspec.json.decode(message) if message else None
-    except (ValueError, RecursionError):
-        return None
-    return (text(data) or None) if isinstance(data, dict) else None

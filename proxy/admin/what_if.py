@@ -29,7 +29,7 @@ from proxy.replay.report import Replayed
 from proxy.replay.running import replayed
 from proxy.services import Services
 from proxy.types import Contents, Json
-from proxy.wire.request import parse
+from proxy.wire.request import message_of, parse
 
 MOST_REQUESTS = 200
 USUAL_REQUESTS = 50
@@ -101,17 +101,13 @@ def _is_usable(contents: Contents) -> bool:
 
 
 def _logged(contents: Contents, line: int) -> Logged:
-    try:
-        answer = msgspec.json.decode(contents.answer) if contents.answer else None
-    except (ValueError, RecursionError):
-        answer = None
     return Logged(
         body=contents.body,
         line=line,
         at=contents.at,
         key=contents.scope,
         headers=tuple((name.lower(), value) for name, value in contents.headers.items()),
-        answer=answer if isinstance(answer, dict) else None,
+        answer=message_of(contents.answer),
     )
 
 

@@ -14,7 +14,7 @@ from proxy.demo.recording import Received
 from proxy.demo.refusals import Refusal
 from proxy.demo.reply import Reply, event_stream
 from proxy.demo.script import script
-from proxy.types import Message
+from proxy.wire.chat import chat_message
 from proxy.wire.order import violations
 
 _EPOCH = 1_700_000_000  # `created` is this plus something derived from the request
@@ -71,7 +71,7 @@ class Chat:
                 allowed = 0.6 if name == "temperature" and not thinking else fixed
                 if body.get(name) is not None and body[name] != allowed:
                     return refusals.fixed_sampling(name, allowed)
-        array = [Message(raw=b"", data=message) for message in messages]
+        array = [chat_message(b"", message) for message in messages]
         found = violations(array, dialect, len(body.get("tools") or ()), thinking=thinking)
         return refusals.order(found[0], dialect) if found else None
 

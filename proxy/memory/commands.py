@@ -5,8 +5,7 @@ the whole message: as a line of a text that is handed over, it is somebody else'
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from proxy.memory import forget_words as words
 from proxy.memory.block import without_ours
@@ -16,7 +15,6 @@ from proxy.memory.forget_orders import Order, order, without_telling
 from proxy.memory.handed import own_words
 from proxy.memory.signals import folded
 from proxy.types.memory import Forgetting
-from proxy.wire.content import text, texts
 
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted
 MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which are looked for only below that
@@ -39,16 +37,16 @@ _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
 
 
-def commands(message: Mapping[str, Any], before: str = "") -> tuple[Forgetting, ...]:
-    """The orders to forget in a user message, as it came in its request. `Forgetting("")` is everything. `before`: the
-    text of the user message before it, to which an order may point back. Takes a few milliseconds at most."""
-    said = text(message)
+def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
+    """The orders to forget in a user message of these texts. `Forgetting("")` is everything. `before`: the text of the
+    user message before it, to which an order may point back. Takes a few milliseconds at most."""
+    said = "\n".join(texts)
     if len(said) > MOST_ADDED:
         return ()
     own = without_ours(said).strip()
     if len(own) > LONGEST or _MAY_BE.search(own) is None:
         return ()
-    parts = [without_ours(part) for part in texts(message)]
+    parts = [without_ours(part) for part in texts]
     before = without_ours(before).strip() if len(before) <= LONGEST else ""
     if _has_one_text(parts) and _is_whole(own):
         return tuple(_orders(own, before))
@@ -58,7 +56,7 @@ def commands(message: Mapping[str, Any], before: str = "") -> tuple[Forgetting, 
 
 def is_command(said: str) -> bool:
     """Whether `said`, the text of a user message, orders to forget something: then it must be forgotten itself."""
-    return bool(commands({"role": "user", "content": said}))
+    return bool(commands((said,)))
 
 
 def _has_one_text(parts: list[str]) -> bool:

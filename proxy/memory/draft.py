@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from proxy.memory import block, choosing, tools
 from proxy.memory.economics import Books, Rates, Standing
@@ -14,7 +14,6 @@ from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest
 
 Count = Callable[[str], int]
 
-_TEXT = frozenset({"role", "content", "tool_call_id"})  # of a message that costs its text and no more
 FRAMING = 4  # tokens that a block or a message costs beside its text
 
 
@@ -128,16 +127,13 @@ class Figures:
 
     def _saved(self, index: int, shorter: Message) -> int:
         """Tokens of a message's text that `shorter` leaves out; what else it has, its thinking, stays."""
-        whole = self.case.messages[index].data
-        is_text = isinstance(whole.get("content"), str) and _TEXT.issuperset(whole)
-        before = self.case.tokens(index) - FRAMING if is_text else self._texts(whole.get("content"))
-        return before - self._texts(shorter.data.get("content"))
+        whole = self.case.messages[index]
+        before = self.case.tokens(index) - FRAMING if whole.is_bare else self._texts(whole)
+        return before - self._texts(shorter)
 
-    def _texts(self, content: Any) -> int:
+    def _texts(self, said: Message) -> int:
         """Tokens of a message's text, part by part, as the message is counted."""
-        if isinstance(content, list):
-            return sum(self.around.count(part["text"]) for part in content if _has_text(part))
-        return self.around.count(content) if isinstance(content, str) else 0
+        return sum([self.around.count(text) for text in said.texts])
 
     def is_too_large(self, draft: Draft) -> bool:
         return self.around.limit is not None and self.tokens(draft) > self.around.limit
@@ -190,7 +186,7 @@ class Figures:
 
     def thought(self, start: int, stop: int) -> int:
         """Tokens of thinking in the messages there."""
-        return sum(self.around.count(thinking(self.case.messages[index])) for index in range(start, stop))
+        return sum(self.around.count(self.case.messages[index].reasoning) for index in range(start, stop))
 
     def thoughts(self, draft: Draft) -> tuple[int, ...]:
         """The same of every turn that is kept, and of the newest."""
@@ -285,17 +281,3 @@ class Figures:
         if draft.lent:
             return sent[0].start if sent else self.progress.newest
         return draft.fold.start if draft.fold else self.progress.preamble
-
-
-def thinking(said: Message) -> str:
-    """What an assistant's message says that it thought, in each provider's own places."""
-    plain = [value for name in ("reasoning_content", "reasoning") if isinstance(value := said.data.get(name), str)]
-    lists = [said.data.get(name) for name in ("reasoning_details", "thinking_blocks")]
-    parts = [part for each in lists if isinstance(each, list) for part in each if isinstance(part, dict)]
-    names = ("text", "thinking", "summary")
-    blocks = [value for part in parts for name in names if isinstance(value := part.get(name), str)]
-    return max(*plain, "\n".join(blocks), "", key=len)  # some say it twice
-
-
-def _has_text(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("text"), str)

@@ -7,22 +7,18 @@ the whole prefix cache: done only if as many requests to come as there have been
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import jsonschema_rs
 import msgspec
 
 from proxy.config.profiles import Elide
 from proxy.memory.economics import Books, Rates
-from proxy.types import Message
-from proxy.wire.content import text
-from proxy.wire.request import message
+from proxy.types import Json, Message, ResponseFormat, Tool, ToolCall
+from proxy.wire.content import rewritten, terse
 
 _TAGGED = {name: re.compile(rf"<{name}>.*?</{name}>\s*", re.DOTALL) for name in ("format", "examples")}
-# Where a schema holds schemas; `properties` holds them by name, and a name may be "description".
-_NESTED = ("items", "additionalProperties")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class Instructions:
     """The beginning of a request, as the client sent it."""
 
     system: Message | None
-    tools: Sequence[Any]
+    tools: Sequence[Tool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +47,15 @@ class Going:
     books: Books
 
 
-def passed(answer: Mapping[str, Any], response_format: Any, tools: Sequence[Any]) -> bool | None:
+def passed(answer: Message, response_format: ResponseFormat | None, tools: Sequence[Tool]) -> bool | None:
     """Did an assistant message have the structure that was asked for? None: none was. Calls must name a tool and have
     the arguments that its schema wants; content must be JSON, by the schema if there is one."""
-    calls = answer.get("tool_calls")
-    if calls:
-        schemas = dict(_parameters(tools))
+    if calls := answer.tool_calls:
+        schemas = {tool.name: tool.parameters for tool in tools if tool.name}
         return all(_is_call(call, schemas) for call in calls)
-    match response_format:
-        case {"type": "json_schema", "json_schema": {"schema": schema}}:
-            return _is_valid(text(answer), schema)
-        case {"type": "json_object" | "json_schema"}:
-            return _is_valid(text(answer), {"type": "object"})
-        case _:
-            return None
+    if response_format is None or response_format.schema is None:
+        return None
+    return _is_valid(answer.text, response_format.schema)
 
 
 def possible(wanted: Elide, instructions: Instructions, used: Collection[str], valid: bool | None) -> Elided:
@@ -72,9 +63,9 @@ def possible(wanted: Elide, instructions: Instructions, used: Collection[str], v
     A tool needs no answer that passed, if nothing was asked of the last one: a plain text."""
     if valid is False:
         return Elided()
-    said = text(instructions.system.data) if instructions.system else ""
+    said = instructions.system.text if instructions.system else ""
     tags = {name for name in _TAGGED if valid and getattr(wanted, name) and _TAGGED[name].search(said)}
-    names = {_name(tool) for tool in instructions.tools if wanted.tools}
+    names = {tool.name for tool in instructions.tools if wanted.tools}
     return Elided(frozenset(names.intersection(used)), frozenset(tags))
 
 
@@ -102,13 +93,13 @@ def applied(instructions: Instructions, elided: Elided) -> Instructions:
     """The instructions without what is left out; what is not touched is the client's own."""
     return Instructions(
         _without_tags(instructions.system, elided.tags) if instructions.system else None,
-        [_terse(tool) if _name(tool) in elided.tools else tool for tool in instructions.tools],
+        [_terse(tool) if tool.name in elided.tools else tool for tool in instructions.tools],
     )
 
 
 def _tokens(instructions: Instructions, count: Callable[[str], int]) -> int:
-    system = count(text(instructions.system.data)) if instructions.system else 0
-    return system + count(msgspec.json.encode(instructions.tools).decode())
+    system = count(instructions.system.text) if instructions.system else 0
+    return system + count(msgspec.json.encode([tool.definition for tool in instructions.tools]).decode())
 
 
 def _without_tags(system: Message, tags: Collection[str]) -> Message:
@@ -117,57 +108,19 @@ def _without_tags(system: Message, tags: Collection[str]) -> Message:
             said = _TAGGED[tag].sub("", said)
         return said
 
-    match system.data.get("content"):
-        case str(said) if cut(said).strip():
-            content: Any = cut(said)
-        case list(parts) if cut(text(system.data)).strip():
-            content = [
-                {**part, "text": cut(part["text"])} if isinstance(part.get("text"), str) else part for part in parts
-            ]
-        case _:
-            return system  # nothing would be left, and not every upstream takes an empty message
-    return system if content == system.data["content"] else message({**system.data, "content": content})
+    # If nothing would be left: not every upstream takes an empty message.
+    return rewritten(system, cut) if cut(system.text).strip() else system
 
 
-def _name(tool: Any) -> str:
-    match tool:
-        case {"function": {"name": str(name)}}:
-            return name
-        case _:
-            return ""
+def _terse(tool: Tool) -> Tool:
+    return Tool(tool.name, tool.parameters, terse(tool.definition))
 
 
-def _terse(tool: Any) -> Any:
-    function = {name: value for name, value in tool["function"].items() if name != "description"}
-    if isinstance(function.get("parameters"), dict):
-        function["parameters"] = _undescribed(function["parameters"])
-    return {**tool, "function": function}
+def _is_call(call: ToolCall, schemas: Mapping[str, Json]) -> bool:
+    return call.name in schemas and call.arguments is not None and _is_valid(call.arguments or "{}", schemas[call.name])
 
 
-def _undescribed(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    terse = {name: value for name, value in schema.items() if name != "description"}
-    if isinstance(terse.get("properties"), dict):
-        terse["properties"] = {name: _undescribed(value) for name, value in terse["properties"].items()}
-    return {name: _undescribed(value) if name in _NESTED else value for name, value in terse.items()}
-
-
-def _parameters(tools: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    for tool in tools:
-        if name := _name(tool):
-            yield name, tool["function"].get("parameters") or {}
-
-
-def _is_call(call: Any, schemas: Mapping[str, Any]) -> bool:
-    match call:
-        case {"function": {"name": str(name), "arguments": str(arguments)}} if name in schemas:
-            return _is_valid(arguments or "{}", schemas[name])
-        case _:
-            return False
-
-
-def _is_valid(said: str, schema: Any) -> bool:
+def _is_valid(said: str, schema: Json) -> bool:
     """A schema that is none, or that refers to another place, validates nothing."""
     try:
         value = msgspec.json.decode(said)

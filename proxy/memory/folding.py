@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from proxy.memory import block, choosing, economics, summaries, tools, window
 from proxy.memory.commands import is_command
-from proxy.memory.draft import FRAMING, Draft, Figures, Memory, thinking
+from proxy.memory.draft import FRAMING, Draft, Figures, Memory
 from proxy.memory.economics import Terms
 from proxy.memory.notes import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
-from proxy.wire.content import text
 
 # Of a small budget the head takes no larger share than of the architecture note's 4,000 tokens: 200 are summaries, 150
 # facts.
@@ -135,7 +134,7 @@ class Folder:
         for index in range(start, stop):
             role = self.case.messages[index].role
             if role in texts:
-                texts[role].append(block.without_ours(text(self.case.messages[index].data)))
+                texts[role].append(block.without_ours(self.case.messages[index].text))
         user, assistant = "\n".join(texts["user"]), "\n".join(texts["assistant"])
         return ("", "") if is_command(user) else (user, assistant)
 
@@ -203,7 +202,7 @@ class Folder:
             self.figures.mark((*self.figures.markers, *left))
 
     def _has_thoughts_to_lose(self) -> bool:
-        return self.around.rates.rethinking > 0 and any(map(thinking, self.case.messages))
+        return self.around.rates.rethinking > 0 and any(said.reasoning for said in self.case.messages)
 
     def _expected_head(self, draft: Draft) -> int:
         slots = self.case.profile.summaries

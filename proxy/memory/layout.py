@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from proxy.types import Message
-from proxy.wire.content import prefixed, suffixed
-from proxy.wire.request import message
+from proxy.wire.content import instruction, prefixed, suffixed
 
 INSTRUCTIONS = ("system", "developer")
 
@@ -50,16 +49,10 @@ def lay_out(messages: Sequence[Message], layout: Layout) -> tuple[Message, ...]:
     for index in kept(messages, layout):
         said = layout.replaced.get(index, messages[index])
         blocks = before.get(index)
-        sent.append(prefixed(said, "\n".join(blocks) + _parting(said)) if blocks else said)
+        sent.append(prefixed(said, "\n".join(blocks)) if blocks else said)
     if layout.head and layout.role == "system":
         _into_instructions(sent, layout.head)
     return tuple(sent)
-
-
-def _parting(said: Message) -> str:
-    """What makes the text of a message in parts read as that of one without: some templates put nothing between two
-    parts."""
-    return "\n" if isinstance(said.data.get("content"), list) else ""
 
 
 def _into_instructions(sent: list[Message], head: str) -> None:
@@ -67,4 +60,4 @@ def _into_instructions(sent: list[Message], head: str) -> None:
     if sent and sent[0].role in INSTRUCTIONS:
         sent[0] = suffixed(sent[0], head)
     else:
-        sent.insert(0, message({"role": "system", "content": head}))
+        sent.insert(0, instruction(head))

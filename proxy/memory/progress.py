@@ -13,7 +13,6 @@ from proxy.memory.block import without_ours
 from proxy.memory.domains import domain
 from proxy.memory.shift import LOOKED_BACK, Exchange, Topic, continuity, shift
 from proxy.types import Message, PathState, TurnDigest, Vector
-from proxy.wire.content import text
 
 # Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
 # summaries may be made of.
@@ -155,7 +154,7 @@ def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float |
     stops = [*(turn.start for turn in last[1:]), index][: len(last)]
     exchanges = [_exchange(case, turn.start, stop) for turn, stop in zip(last, stops, strict=True)]
     since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
-    message = without_ours(text(case.messages[index].data))
+    message = without_ours(case.messages[index].text)
     near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
     # Shifts are told by the words alone: the cosine that their weights know is with the answer before, too, which would
     # have to be embedded for it, and adds nothing.
@@ -167,5 +166,5 @@ def _exchange(case: Case, start: int, stop: int) -> Exchange:
     texts: dict[str, list[str]] = {"user": [], "assistant": []}
     for said in case.messages[start:stop]:
         if said.role in texts:
-            texts[said.role].append(text(said.data))
+            texts[said.role].append(said.text)
     return Exchange("\n".join(texts["user"]), "\n".join(texts["assistant"]))

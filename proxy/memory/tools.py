@@ -16,8 +16,7 @@ import msgspec
 
 from proxy.memory.economics import REGRET, Books, Rates
 from proxy.types import Message
-from proxy.wire.content import has_only_text, text
-from proxy.wire.request import message
+from proxy.wire.content import replaced
 
 MARKER = 60  # tokens of a marker, about
 LEAST = 2 * MARKER  # tokens: a shorter result is not worth leaving out
@@ -100,16 +99,16 @@ def markers(messages: Sequence[Message], folded: Collection[int], size: Size, ke
     for at, (index, name, arguments) in enumerate(results):
         if index not in folded:
             continue
-        said = text(messages[index].data)
+        said = messages[index].text
         # Of the later results those that had come when it was left out, or what is said of it would change.
         later = results[at + 1 : at + 1 + keep]
-        if any(text(messages[each].data) == said for each, _, _ in later):
+        if any(messages[each].text == said for each, _, _ in later):
             described = "identical to the later result"
         else:
             line = next((line for line in map(str.strip, said.splitlines()) if line), "")
             described = f"line 1: {_quoted(line)}"
         content = f"[tool result left out: {_described(name, arguments)}, {size(index):,} tokens, {described}]"
-        found[index] = _with_content(messages[index], content)
+        found[index] = replaced(messages[index], content)
     return found
 
 
@@ -120,12 +119,12 @@ def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt, keep: 
     last = answers[-1] if answers else 0
     old = []
     for at, (index, name, arguments) in enumerate(results[: max(0, len(results) - keep)]):
-        if index in prompt.folded or index > last or size(index) < LEAST or not has_only_text(messages[index].data):
+        if index in prompt.folded or index > last or size(index) < LEAST or not messages[index].has_only_text:
             continue
         since = results[at + keep][0]
         carried = sum(answer > since for answer in answers)
         call = _canonical.encode([name, _decoded(arguments)])
-        old.append(_Result(index, size(index), call, text(messages[index].data), carried))
+        old.append(_Result(index, size(index), call, messages[index].text, carried))
     return old
 
 
@@ -135,7 +134,7 @@ def _repeated(messages: Sequence[Message], old: Sequence[_Result]) -> list[_Resu
     contents: dict[str, int] = {}
     for index, name, arguments in _results(messages, old[0].index):
         calls[_canonical.encode([name, _decoded(arguments)])] = index
-        contents[text(messages[index].data)] = index
+        contents[messages[index].text] = index
     return [result for result in old if max(calls.get(result.call, 0), contents.get(result.said, 0)) > result.index]
 
 
@@ -145,14 +144,14 @@ def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str
         start -= 1  # to the call; results before `start` that answer it, too, do no harm
     calls: dict[str, tuple[str, str]] = {}
     for index in range(start, len(messages)):
-        data = messages[index].data
-        for call in data.get("tool_calls") or ():
-            match call:
-                case {"id": str(id_), "function": {"name": str(name), "arguments": str(arguments)}}:
-                    calls[id_] = name, arguments
-        if data.get("role") == "tool":
-            name, arguments = calls.get(str(data.get("tool_call_id")), (str(data.get("name") or "tool"), ""))
+        said = messages[index]
+        if said.role == "tool":
+            name, arguments = calls.get(said.tool_call_id, (said.name or "tool", ""))
             yield index, name, arguments
+        elif said.role == "assistant":
+            for call in said.tool_calls:
+                if call.name and call.arguments is not None:
+                    calls[call.id] = call.name, call.arguments
 
 
 def _described(name: str, arguments: str) -> str:
@@ -176,8 +175,3 @@ def _quoted(line: str) -> str:
 
 def _cut(said: str, most: int) -> str:
     return said if len(said) <= most else f"{said[: most - 1]}…"
-
-
-def _with_content(result: Message, content: str) -> Message:
-    parts = [{"type": "text", "text": content}]
-    return message({**result.data, "content": parts if isinstance(result.data.get("content"), list) else content})

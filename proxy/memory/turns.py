@@ -3,11 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from proxy.memory.block import without_ours
 from proxy.types import ArchivedTurn, Message, Utterance
-from proxy.wire.content import text
+from proxy.wire.request import packed, unpacked
 
 
 def archived(
@@ -16,7 +14,7 @@ def archived(
     """The turn that is messages[start:stop]. The first one of a conversation begins with the preamble."""
     utterances = []
     for index in range(start, stop):
-        role, said = messages[index].role, without_ours(text(messages[index].data))
+        role, said = messages[index].role, without_ours(messages[index].text)
         if role in ("user", "assistant") and said.strip():
             utterances.append(Utterance("user" if role == "user" else "assistant", said, chain[index]))
     return ArchivedTurn(
@@ -25,7 +23,7 @@ def archived(
         session=session,
         number=number,
         at=at,
-        messages=b"[" + b",".join(said.raw for said in messages[start:stop]) + b"]",
+        messages=packed(messages[start:stop]),
         utterances=tuple(utterances),
     )
 
@@ -59,7 +57,7 @@ class OpenTurn:
 
 def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
     """The last turn, if it ends with calls."""
-    if not messages or not messages[-1].data.get("tool_calls"):
+    if not messages or not messages[-1].tool_calls:
         return None
     asked = [index for index, said in enumerate(messages) if said.role == "user"]
     start = asked[-1] if len(asked) > 1 else 0
@@ -69,8 +67,7 @@ def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | 
 def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Message, ...]:
     """Of a turn's messages those up to the last answer that made exactly the calls with these ids; none if none did."""
     for index in range(len(messages) - 1, -1, -1):
-        calls = messages[index].data.get("tool_calls") or ()
-        made = [str(call.get("id")) for call in calls if isinstance(call, dict)]
+        made = [call.id for call in messages[index].tool_calls]
         if made and sorted(made) == sorted(ids):
             return tuple(messages[: index + 1])
     return ()
@@ -78,11 +75,8 @@ def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Mess
 
 def messages_of(turn: ArchivedTurn) -> tuple[Message, ...]:
     """The client's own bytes again."""
-    return tuple(Message(bytes(raw), msgspec.json.decode(raw)) for raw in _raw.decode(turn.messages))
+    return unpacked(turn.messages)
 
 
 def _is_answer(said: Message) -> bool:
-    return said.role == "assistant" and not said.data.get("tool_calls") and not said.data.get("function_call")
-
-
-_raw = msgspec.json.Decoder(list[msgspec.Raw])
+    return said.role == "assistant" and not said.calls_tools

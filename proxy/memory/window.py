@@ -5,11 +5,10 @@ its tokens; the newest turn is whole in any case.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from proxy.config.profiles import Window
 from proxy.types import Message, TurnDigest
-from proxy.wire.request import message
+from proxy.wire.content import rewritten
 
 Count = Callable[[str], int]  # tokens of a text
 
@@ -66,29 +65,19 @@ def cap(text: str, max_tokens: int, count: Count) -> str:
 def cap_message(said: Message, max_tokens: int, count: Count) -> Message:
     """The message with its text capped, every other field kept; itself if there is nothing to cap. One with tool calls
     is never capped, nor a part that is no text."""
-    if said.data.get("tool_calls") or said.data.get("function_call"):
+    if said.calls_tools:
         return said
-    content = said.data.get("content")
-    shorter = _capped(content, max_tokens, count)
-    return said if shorter == content else message({**said.data, "content": shorter})
+    if said.is_plain:
+        return rewritten(said, lambda text: cap(text, max_tokens, count))
+    left = max_tokens
 
+    def shorter(text: str) -> str:
+        nonlocal left
+        capped = cap(text, left, count)
+        left = max(0, left - count(capped))
+        return capped
 
-def _capped(content: Any, max_tokens: int, count: Count) -> Any:
-    if isinstance(content, str):
-        return cap(content, max_tokens, count)
-    if not isinstance(content, list):
-        return content
-    left, parts = max_tokens, []
-    for part in content:
-        match part:
-            case {"type": "text", "text": str(text)}:
-                shorter = cap(text, left, count)
-                left = max(0, left - count(shorter))
-                if shorter:  # a provider refuses an empty part
-                    parts.append(part if shorter == text else {**part, "text": shorter})
-            case _:
-                parts.append(part)
-    return parts or content
+    return rewritten(said, shorter)
 
 
 def _without_middle(text: str, characters: int, total: int, count: Count) -> str:

@@ -3,10 +3,9 @@
 identify ─ resume ─ plan ─ assemble ─ price ─ remember and learn, before the next one comes
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import msgspec
 
@@ -33,11 +32,10 @@ from proxy.types import ChatRequest, Directives, Headers, Identity, Incoming, Me
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from proxy.wire import turns
-from proxy.wire.content import text
-from proxy.wire.request import message, parse
+from proxy.wire.directives import read_directives
+from proxy.wire.request import parse
 
 DEADLINE = 60.0  # seconds for each stage: nobody waits for an answer
-_BESIDE = ("tools", "functions", "response_format")  # what is billed beside the messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ class Course:
         incoming = Incoming(f"replay-{number}", headers, logged.body, logged.at or 0.0, tenant)
         request = parse(logged.body)
         upstream = self._router.route(request.model).upstream
-        directives, attempts = identify.read_directives(headers), Attempts(lambda _stage, _reason: None)
+        directives, attempts = read_directives(headers), Attempts(lambda _stage, _reason: None)
         way = Way(logged, incoming, request, directives, upstream, attempts)
 
         identified = await attempts.run("identify", self._identified(way), fallback=None, deadline=DEADLINE)
@@ -146,7 +144,7 @@ class Course:
     async def _embed(self, request: ChatRequest) -> None:
         """The newest question, which planning waits for only as long as a client would."""
         newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
-        if newest is None or not (said := without_ours(text(newest.data))).strip():
+        if newest is None or not (said := without_ours(newest.text)).strip():
             return
         try:
             await self._means.embedder.embed([said])
@@ -157,8 +155,8 @@ class Course:
         """Returns when all of it is learnt: in a log the next request follows at once."""
         if way.directives.mode == "off":
             return
-        answers: tuple[Mapping[str, Any], ...] = () if way.logged.answer is None else (way.logged.answer,)
-        chain = (*identity.chain, *turns.extend(identity.chain[-1], [message(each) for each in answers]))
+        answers = () if way.logged.answer is None else (way.logged.answer,)
+        chain = (*identity.chain, *turns.extend(identity.chain[-1], answers))
         at = way.incoming.received_at
         self._sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
         passage = Passage(
@@ -212,7 +210,7 @@ class Course:
         )
 
     def _prompt(self, request: ChatRequest, messages: Sequence[Message]) -> Prompt:
-        beside = {name: request.fields[name] for name in _BESIDE if request.fields.get(name)}
+        beside = request.beside
         return Prompt(
             preface=msgspec.json.encode(beside) if beside else b"",
             preface_tokens=self._means.counter.overhead(request),

@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 from proxy.memory.block import ours, without_ours
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.types import Fold, Message, PathState, Plan
-from proxy.wire.content import text
 
 Fate = Literal["kept", "shortened", "marker", "folded", "recalled", "left out"]
 Verdict: TypeAlias = tuple[Fate, str]  # and why
@@ -65,7 +64,7 @@ def _seen(
     volatile: str = "",
 ) -> Inside:
     seen = (
-        Seen(index, said.role, tokens(said), *verdict, " ".join(text(said.data).split())[:BEGINNING])
+        Seen(index, said.role, tokens(said), *verdict, " ".join(said.text.split())[:BEGINNING])
         for index, (said, verdict) in enumerate(zip(messages, verdicts, strict=True))
     )
     return Inside(tuple(seen), head, volatile)
@@ -73,11 +72,9 @@ def _seen(
 
 def _elided(messages: Sequence[Message], sent: Sequence[Message]) -> frozenset[int]:
     """Indices of instructions that are sent without a part of them."""
-    whole = {without_ours(text(said.data)).strip() for said in sent if said.role in INSTRUCTIONS}
+    whole = {without_ours(said.text).strip() for said in sent if said.role in INSTRUCTIONS}
     return frozenset(
-        index
-        for index, said in enumerate(messages)
-        if said.role in INSTRUCTIONS and text(said.data).strip() not in whole
+        index for index, said in enumerate(messages) if said.role in INSTRUCTIONS and said.text.strip() not in whole
     )
 
 
@@ -132,13 +129,13 @@ class _Judge:
 def _compared(messages: Sequence[Message], sent: Sequence[Message], volatile: str) -> list[Verdict]:
     """From the newest message back: what is kept stands in the order it was said. Instructions may have moved."""
     turns, excerpts = _turns(messages), _excerpts(volatile)
-    instructions = {without_ours(text(said.data)).strip() for said in sent if said.role in INSTRUCTIONS}
+    instructions = {without_ours(said.text).strip() for said in sent if said.role in INSTRUCTIONS}
     left = [said for said in sent if said.role not in INSTRUCTIONS]
     verdicts: list[Verdict] = []
     for index in range(len(messages) - 1, -1, -1):
         said = messages[index]
         if said.role in INSTRUCTIONS:
-            whole = without_ours(text(said.data)).strip() in instructions
+            whole = without_ours(said.text).strip() in instructions
             verdicts.append(("kept", "instructions") if whole else _ELIDED)
         elif left and (verdict := _as_sent(said, left[-1])) is not None:
             left.pop()
@@ -152,9 +149,9 @@ def _compared(messages: Sequence[Message], sent: Sequence[Message], volatile: st
 
 def _as_sent(said: Message, sent: Message) -> Verdict | None:
     """None: another message was sent there."""
-    if said.role != sent.role or said.data.get("tool_call_id") != sent.data.get("tool_call_id"):
+    if said.role != sent.role or said.tool_call_id != sent.tool_call_id:
         return None
-    own, theirs = (without_ours(text(each.data)).strip() for each in (said, sent))
+    own, theirs = (without_ours(each.text).strip() for each in (said, sent))
     if said.raw == sent.raw or own == theirs:
         return "kept", "in the prompt"
     if said.role == "tool":
@@ -167,7 +164,7 @@ def _blocks(messages: Sequence[Message], sent: Sequence[Message]) -> tuple[str, 
     """The memory head and the volatile block, as they stand in what was sent."""
     known = {said.raw for said in messages}
     newest = max((index for index, said in enumerate(sent) if said.role == "user"), default=-1)
-    changed = [(index, text(said.data)) for index, said in enumerate(sent) if said.raw not in known]
+    changed = [(index, said.text) for index, said in enumerate(sent) if said.raw not in known]
     found = [(index, block) for index, said in changed for block in ours(said)]
     head = next((block for index, block in found if index != newest), "")
     last = [block for index, block in found if index == newest]
@@ -193,4 +190,4 @@ def _excerpts(volatile: str) -> list[tuple[int, str, str]]:
 
 def _is_from(excerpt: tuple[int, str, str], said: Message, of: int) -> bool:
     turn, role, line = excerpt
-    return turn == of and role == said.role and line in without_ours(text(said.data))
+    return turn == of and role == said.role and line in without_ours(said.text)

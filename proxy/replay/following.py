@@ -1,12 +1,11 @@
 """Requests of a log in the order in which they were made, each with its answer: the one that the log has, or the
 assistant message that the next request of its conversation shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from proxy.replay.reading import Logged
-from proxy.types import Headers
+from proxy.types import Headers, Message
 from proxy.wire import headers as wire_headers
 from proxy.wire.request import parse
 from proxy.wire.turns import Chains
@@ -30,13 +29,13 @@ def answered(requests: Sequence[Logged]) -> tuple[Logged, ...]:
     """`requests` are in order."""
     chains = Chains()
     waiting: dict[bytes, int] = {}  # by the link of its last message: a request whose answer is not known
-    answers: dict[int, Mapping[str, Any]] = {}
+    answers: dict[int, Message] = {}
     for number, each in enumerate(requests):
         messages = parse(each.body).messages
         chain = chains.of(f"{each.key}/{_user(each.headers)}", messages)
         for index, said in enumerate(messages[1:], 1):
             if said.role == "assistant" and (asked := waiting.pop(chain[index - 1], None)) is not None:
-                answers[asked] = said.data
+                answers[asked] = said
         if each.answer is None:
             waiting[chain[-1]] = number
     return tuple(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.types import Message
-from proxy.wire.content import text
 
 SLIDING_TURNS = 6  # of the plain sliding window that many clients have
 MOST_LOOKED_AT = 8  # messages that stood where one is not found, newest first: how much of each it begins with
@@ -86,10 +85,10 @@ class PrefixCache:
     def _begun(self, node: _Node, said: Message, at: float, ttl: float) -> int:
         """Tokens that a message which is not held has in common with one that is, and stood in its place."""
         latest = [child for _, child in zip(range(MOST_LOOKED_AT), reversed(node.next.values()), strict=False)]
-        own = text(said.data)
+        own = said.text
         longest = max(
             (
-                common(own, text(child.said.data))
+                common(own, child.said.text)
                 for child in latest
                 if child.said is not None and child.said.role == said.role and _is_alive(child, at, ttl)
             ),

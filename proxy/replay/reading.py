@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
-from proxy.types import Headers
+from proxy.types import Headers, Message
 from proxy.wire import headers as wire_headers
-from proxy.wire.request import parse
+from proxy.wire.request import message, parse
 
 # By what name logs have it: ours, then LiteLLM's, then others'; the first that is there counts.
 BODIES = ("body", "request")
@@ -44,7 +44,7 @@ class Logged:
     at: float | None = None  # unix seconds
     key: str = ""  # whatever tells one customer from another
     headers: Headers = ()
-    answer: Mapping[str, Any] | None = None  # the assistant message that it got
+    answer: Message | None = None  # the assistant message that it got
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _logged(line: bytes, number: int) -> Logged:
         at=_time(_decoded(_first(top, TIMES))),
         key=_key(top, headers),
         headers=tuple(headers),
-        answer=answer[0] if answer else None,
+        answer=message(answer[0]) if answer else None,
     )
 
 

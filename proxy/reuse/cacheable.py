@@ -5,8 +5,7 @@ text, tools that change something, a model that looks things up), then what its 
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from proxy.language.phrases import words
 from proxy.reuse.learned import learned, listed
@@ -36,16 +35,7 @@ LONGEST_TOOL_NAME = 200  # OpenAI's may have 64 characters; a name of megabytes 
 
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s|\n")
 
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal", "thinking", "reasoning"})
-
-# Fields by which a provider is told to look things up while it answers (OpenAI; xAI; DashScope, Perplexity, Z.ai;
-# OpenRouter; Cohere), and models that do so unasked. Their answers are of the day.
-_SEARCH_FIELDS = words(
-    """
-    web_search_options search_parameters enable_search search_options search_domain_filter search_recency_filter plugins
-    connectors
-    """
-)
+# Models that look things up unasked.
 _SEARCH_MODEL = re.compile(r"(?:^|[/:_-])(?:search|sonar|online|compound|research|browse|browsing)(?:$|[/:_-])")
 
 _READS = words(
@@ -86,19 +76,16 @@ def listed_reason(request: ChatRequest) -> Bypass | None:
 
 def _carried(request: ChatRequest) -> Bypass | None:
     """By what the request has besides words."""
-    fields = request.fields
     for message in request.messages:
-        if not _is_text(message.data):
+        if message.is_multimodal:
             return "multimodal"
-    if fields.get("audio") is not None or fields.get("modalities") not in (None, ["text"]):
+    if request.wants_audio:
         return "audio"
-    if fields.get("n") not in (None, 1):
+    if request.n != 1:
         return "n_gt_1"
-    if any(fields[name] not in (None, False) for name in _SEARCH_FIELDS.intersection(fields)):
+    if request.wants_search or _SEARCH_MODEL.search(request.model.lower()):
         return "live_search"
-    if _SEARCH_MODEL.search(request.model.lower()):
-        return "live_search"
-    if not all(map(_only_reads, _tools(fields))):
+    if not all(map(_only_reads, request.tool_names)):
         return "tools_with_effects"
     return None
 
@@ -114,20 +101,9 @@ def _asked_for(said: str, vector: Vector | None = None) -> Bypass | None:
     return listed(said) or learned(opening, margin=PASTED_MARGIN) or learned(closing, margin=PASTED_MARGIN)
 
 
-def _is_text(message: Mapping[str, Any]) -> bool:
-    content = message.get("content")
-    if "audio" in message and message["audio"] is not None:
-        return False
-    if isinstance(content, str) or content is None:
-        return True
-    if not isinstance(content, list):
-        return False
-    return all(isinstance(part, dict) and part.get("type") in _TEXT_PARTS for part in content)
-
-
 def _user_texts(messages: tuple[Message, ...]) -> list[str]:
     """The newest user message and, if that may be a follow-up, the one before it."""
-    newest_first = (_edges(_text(message.data)) for message in reversed(messages) if message.role == "user")
+    newest_first = (_edges(message.written) for message in reversed(messages) if message.role == "user")
     newest = next(newest_first, "")
     return [newest, next(newest_first, "")] if len(newest) < FOLLOW_UP_CHARACTERS else [newest]
 
@@ -136,33 +112,6 @@ def _edges(text: str) -> str:
     if len(text) <= 2 * EDGE_CHARACTERS:
         return text
     return f"{text[:EDGE_CHARACTERS]}\n{text[-EDGE_CHARACTERS:]}"
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    content = message.get("content")
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text") or "") for part in content or ())
-
-
-def _tools(fields: Mapping[str, Any]) -> Iterator[str | None]:
-    """The name of every tool that the client would run; None for one that the provider runs, or that we can't read."""
-    for tool in _list(fields.get("tools")):
-        is_function = isinstance(tool, dict) and tool.get("type", "function") == "function"
-        yield _name(tool.get("function")) if is_function else None
-    for function in _list(fields.get("functions")):
-        yield _name(function)
-
-
-def _list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _name(function: Any) -> str | None:
-    name = function.get("name") if isinstance(function, dict) else None
-    return name if isinstance(name, str) else None
 
 
 def _only_reads(tool: str | None) -> bool:

@@ -9,13 +9,14 @@ they are compared question by question, since they may be in other words too.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
-from proxy.reuse.key import UNKEYED
-from proxy.types import ChatRequest, Json, Message
+from proxy.types import ChatRequest, Json
+from proxy.wire.answers import sole_text
 from proxy.wire.disclaimer import has_disclaimer, without_disclaimer
+from proxy.wire.fields import keyed
 
 Unsuited = Literal["large", "tools", "json_mode", "logprobs", "agent", "no_question", "long_context", "empty"]
 UNSUITED: tuple[str, ...] = get_args(Unsuited)
@@ -26,20 +27,6 @@ MOST_CONTEXT = 4
 # A larger request is a document to work on and hardly ever comes twice. Reading one of 20 MB would hold the event loop
 # for more than a second; of this size, 5 ms.
 MOST_BYTES = 128 * 1024
-
-# Fields that ask for text of a certain form, where a disclaimer would break it (vLLM, SGLang, llama.cpp, Ollama).
-_CONSTRAINING = frozenset(
-    {"guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "structural_tag"}
-    | {"json_schema", "grammar", "regex", "ebnf", "format"}
-)
-# Fields that ask for the tokens of an answer, which are not those of the disclaimer.
-_TELLING_TOKENS = frozenset(
-    {"logprobs", "top_logprobs", "prompt_logprobs", "return_token_ids", "return_tokens_as_token_ids"}
-)
-# What a message may have and still be its text alone. Reasoning that a client sends back is the model's, not the
-# conversation's; `cache_control` is about its price.
-_TEXT_FIELDS = frozenset({"role", "content", "reasoning_content", "reasoning", "reasoning_details", "cache_control"})
-_PART_FIELDS = frozenset({"type", "text", "cache_control"})
 
 _INSTRUCTING = ("system", "developer")
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -58,16 +45,15 @@ class Conversation:
 def conversation(request: ChatRequest, disclaimers: Iterable[str]) -> Conversation | Unsuited:
     """What is asked, or why this request is none to be answered by its meaning. `disclaimers`: the lines that open a
     reused answer. With or without, it is the same answer."""
-    fields = request.fields
     if len(request.raw) > MOST_BYTES:
         return "large"
-    if any(fields.get(name) for name in ("tools", "functions")) or fields.get("tool_choice") not in (None, "none"):
+    if request.has_tools or request.tool_choice not in (None, "none"):
         return "tools"
-    if not _is_text_format(fields.get("response_format")) or _any_given(fields, _CONSTRAINING):
+    if ((form := request.response_format) is not None and form.kind != "text") or request.constrains_text:
         return "json_mode"
-    if _any_given(fields, _TELLING_TOKENS):
+    if request.wants_token_details:
         return "logprobs"
-    said = [(message.role, _text(message)) for message in request.messages]
+    said = [(message.role, message.sole_text) for message in request.messages]
     if any(text is None or role not in ("user", "assistant", *_INSTRUCTING) for role, text in said):
         return "agent"
     if not said or said[-1][0] != "user":
@@ -93,7 +79,9 @@ def partition(
 ) -> str:
     """32 hex digits. Every field of the request counts but the messages and those that never reach the model; of the
     sampling parameters, the range they are in."""
-    fields = {name: _bucket(name, value) for name, value in request.fields.items() if name not in UNKEYED}
+    fields = keyed(request)
+    if (temperature := request.sampling.temperature) is not None:
+        fields["temperature"] = _bucket(temperature)
     everything = ("olvido intent 1", scope_id, addressee, language, embedder, conversation.others, fields)
     return blake2b(_encode(everything), digest_size=16).hexdigest()
 
@@ -107,52 +95,12 @@ def entry_id(scope_id: str, partition: str, said: Conversation) -> str:
 def is_reusable(completion: Mapping[str, Json]) -> bool:
     """Is this one text for people, ended as the model meant to? A program that asks for JSON in its prompt only would
     not understand a disclaimer before it."""
-    choices = completion.get("choices")
-    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
-        return False
-    message = choices[0].get("message")
-    if choices[0].get("finish_reason") != "stop" or not isinstance(message, dict):
-        return False
-    content = message.get("content")
-    extras = any(message.get(name) for name in ("tool_calls", "function_call", "refusal", "audio"))
-    if not isinstance(content, str) or extras or choices[0].get("logprobs") is not None:
+    if (content := sole_text(completion)) is None:
         return False
     start = content.lstrip()
     return start != "" and not start.startswith(("{", "[", "```json"))
 
 
-def _is_text_format(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and value.get("type") == "text")
-
-
-def _any_given(fields: Mapping[str, Json], names: frozenset[str]) -> bool:
-    return any(fields[name] not in (None, False) for name in names.intersection(fields))
-
-
-def _text(message: Message) -> str | None:
-    """None if the message carries anything but text, or a field that nobody has heard of: it may be a picture."""
-    data = message.data
-    if any(value for name, value in data.items() if name not in _TEXT_FIELDS):
-        return None
-    content = data.get("content")
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list) or not all(map(_is_text_part, content)):
-        return None
-    return "\n".join(part["text"] for part in content)
-
-
-def _is_text_part(part: Json) -> bool:
-    return (
-        isinstance(part, dict)
-        and part.get("type") == "text"
-        and isinstance(part.get("text"), str)
-        and not any(value for name, value in part.items() if name not in _PART_FIELDS)
-    )
-
-
-def _bucket(name: str, value: Any) -> Any:
-    """Temperatures: near zero, up to one, above. A model at 0.6 and at 0.7 says the same things."""
-    if name != "temperature" or isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return "low" if value <= 0.3 else "usual" if value <= 1 else "high"
+def _bucket(temperature: float) -> str:
+    """Near zero, up to one, above. A model at 0.6 and at 0.7 says the same things."""
+    return "low" if temperature <= 0.3 else "usual" if temperature <= 1 else "high"

@@ -1,8 +1,6 @@
 """The plan as bytes. An untouched request is the client's body itself; a changed one keeps the bytes of every value
 that was not changed, and is only sent if the upstream will accept its order."""
 
-from typing import Any
-
 from proxy.config import Upstream as UpstreamConfig
 from proxy.types import ChatRequest, Plan, Prompt
 from proxy.wire.dialects import DIALECTS
@@ -16,11 +14,9 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
     messages = plan.messages
-    if messages is not None:
-        tools = request.fields.get("tools")
-        if found := violations(messages, dialect, len(tools) if isinstance(tools, list) else 0):
-            messages = None
-            plan = original(plan, f"stage=assemble;rule={found[0].rule}")
+    if messages is not None and (found := violations(messages, dialect, len(request.tools))):
+        messages = None
+        plan = original(plan, f"stage=assemble;rule={found[0].rule}")
     # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body
     # that passes byte for byte.
     ask = (
@@ -32,15 +28,14 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
     model = upstream.aliases.get(request.model, request.model)
     if messages is None and not ask and model == request.model:
         return Prompt(request.raw, plan)
-    fields: dict[str, Any] = {}
-    if messages is not None and plan.tools is not None:
-        fields["tools"] = plan.tools
-    if model != request.model:
-        fields["model"] = model
-    if ask:
-        options = request.fields.get("stream_options")
-        fields["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
-    return Prompt(with_changes(request.raw, messages=messages, fields=fields), plan, strip_usage=ask)
+    body = with_changes(
+        request,
+        messages=messages,
+        tools=plan.tools if messages is not None else None,
+        model=model if model != request.model else None,
+        ask_usage=ask,
+    )
+    return Prompt(body, plan, strip_usage=ask)
 
 
 def original(plan: Plan, why: str) -> Plan:

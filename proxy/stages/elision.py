@@ -3,7 +3,6 @@ what it made of that is told as of the whole request."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import msgspec
 
@@ -13,8 +12,7 @@ from proxy.memory.elide import Elided, Going, Instructions
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, Progress
-from proxy.types import ChatRequest, Message, PathState
-from proxy.wire.content import text
+from proxy.types import ChatRequest, Json, Message, PathState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class Elision:
     """What was left out of a request's instructions."""
 
     elided: Elided
-    tools: list[Any] | None  # that are sent instead of the client's
+    tools: list[Json] | None  # that are sent instead of the client's
     of_tools: int  # tokens
     of_system: int  # tokens
     is_new: bool  # the request before was sent with something else at its beginning
@@ -38,7 +36,7 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
     before = Elided(frozenset(state.elided_tools), frozenset(state.elided_tags)) if state else Elided()
     answers = [said for said in request.messages if said.role == "assistant"]
     tools = instructions.tools
-    valid = elide.passed(answers[-1].data, request.fields.get("response_format"), tools) if answers else None
+    valid = elide.passed(answers[-1], request.response_format, tools) if answers else None
     may = elide.possible(wanted, instructions, _called(answers), valid)
     chosen = elide.choose(before, may, instructions, _going(state, rates), rates, count) if state else Elided()
     if chosen == before == Elided():
@@ -47,8 +45,8 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
     messages = tuple(case.messages)
     if shorter.system is not None:
         messages = (shorter.system, *messages[1:])
-    changed_tools = list(shorter.tools) if shorter.tools != instructions.tools else None
-    of_tools = _json_tokens(instructions.tools, count) - _json_tokens(shorter.tools, count)
+    changed_tools = _definitions(shorter) if shorter.tools != instructions.tools else None
+    of_tools = _json_tokens(_definitions(instructions), count) - _json_tokens(_definitions(shorter), count)
     of_system = _text_tokens(instructions.system, count) - _text_tokens(shorter.system, count)
     elision = Elision(chosen, changed_tools, of_tools, of_system, is_new=chosen != before)
     if elision.is_new and state is not None:
@@ -90,17 +88,15 @@ def told(managed: Managed, case: Case, elision: Elision | None) -> Managed:
 
 def _instructions(request: ChatRequest) -> Instructions:
     first = request.messages[0]
-    tools = request.fields.get("tools")
-    return Instructions(first if first.role in INSTRUCTIONS else None, tools if isinstance(tools, list) else [])
+    return Instructions(first if first.role in INSTRUCTIONS else None, request.tools)
+
+
+def _definitions(instructions: Instructions) -> list[Json]:
+    return [tool.definition for tool in instructions.tools]
 
 
 def _called(answers: Iterable[Message]) -> frozenset[str]:
-    calls = (call for said in answers for call in said.data.get("tool_calls") or ())
-    return frozenset(
-        str(call["function"].get("name"))
-        for call in calls
-        if isinstance(call, dict) and isinstance(call.get("function"), dict)
-    )
+    return frozenset(call.name for said in answers for call in said.tool_calls)
 
 
 def _going(state: PathState, rates: Rates) -> Going:
@@ -108,9 +104,9 @@ def _going(state: PathState, rates: Rates) -> Going:
     return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, books=books)
 
 
-def _json_tokens(tools: Any, count: Callable[[str], int]) -> int:
+def _json_tokens(tools: list[Json], count: Callable[[str], int]) -> int:
     return count(msgspec.json.encode(tools).decode()) if tools else 0
 
 
 def _text_tokens(said: Message | None, count: Callable[[str], int]) -> int:
-    return count(text(said.data)) if said is not None else 0
+    return count(said.text) if said is not None else 0

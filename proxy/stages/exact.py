@@ -2,9 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -15,6 +13,7 @@ from proxy.reuse.key import exact_key, is_deterministic
 from proxy.storage.base import AnswerCache
 from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, Identity, ReuseHit, ReuseMiss, StoredAnswer
 from proxy.wire import replay
+from proxy.wire.answers import is_finished
 
 
 async def lookup(
@@ -75,36 +74,10 @@ def storable(delivery: Delivery, now: float) -> StoredAnswer | None:
     so it must have been one."""
     if delivery.outcome != "complete" or delivery.status != 200 or delivery.completion is None:
         return None
-    if not _finished(delivery.completion):
+    if not is_finished(delivery.completion):
         return None
     body = delivery.raw_completion or msgspec.json.encode(delivery.completion)
     return StoredAnswer(body, now, delivery.upstream, delivery.model, delivery.streamed, delivery.usage)
-
-
-def _finished(completion: Mapping[str, Any]) -> bool:
-    """Every choice says something, and ended by itself or at the limit the client set, with no error told in between; a
-    content filter's verdict may change tomorrow, and nothing at all is a slip of the upstream's."""
-    choices = completion.get("choices")
-    if not isinstance(choices, list) or not choices or completion.get("error"):
-        return False
-    return all(
-        isinstance(c, dict)
-        and c.get("finish_reason") in ("stop", "length", "tool_calls")
-        and not c.get("error")
-        and _says_something(c.get("message"))
-        for c in choices
-    )
-
-
-def _says_something(message: object) -> bool:
-    """A text, a call, a refusal; what was only thought is none of them."""
-    if not isinstance(message, dict):
-        return False
-    content = message.get("content")
-    parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text", part) if isinstance(part, dict) else part for part in parts]
-    has_content = any(text.strip() if isinstance(text, str) else text for text in texts)
-    return has_content or any(message.get(name) for name in ("tool_calls", "function_call", "refusal", "audio"))
 
 
 @dataclass(frozen=True, slots=True)

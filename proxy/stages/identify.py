@@ -6,59 +6,18 @@ part of this history that an earlier request already had.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from hashlib import blake2b
-from typing import Any
-
-import msgspec
 
 from proxy.offload import Offload
 from proxy.storage.base import KnownPrefix, SessionStore
-from proxy.types import ChatRequest, Continuity, Directives, Headers, Identity, Incoming, Message, Scope, SessionSource
-from proxy.wire import headers as wire_headers
+from proxy.types import ChatRequest, Continuity, Directives, Identity, Incoming, Message, Scope, SessionSource
 from proxy.wire import turns
-
-# Headers by which known clients name the conversation, first match wins.
-SESSION_HEADERS = (
-    "x-openwebui-chat-id",  # Open WebUI, ENABLE_FORWARD_USER_INFO_HEADERS
-    "session-id",  # Codex CLI
-    "session_id",
-    "x-session-id",
-    "x-session-affinity",  # opencode
-    "x-claude-code-session-id",
-    "helicone-session-id",
-    "x-conversation-id",
-    "x-litellm-session-id",
-)
-USER_HEADERS = ("x-openwebui-user-id",)
-SESSION_METADATA = ("session_id", "conversation_id", "thread_id", "chat_id")
 
 MAX_NAME = 128
 _HASHED = "h-"
 _SAFE_NAME = re.compile(rf"[A-Za-z0-9._:@+/=-]{{1,{MAX_NAME}}}")
 _SCOPE = re.compile(rf"[0-9a-f]{{32}}/(?:~?{_SAFE_NAME.pattern})?")
-
-_encode = msgspec.json.Encoder(order="deterministic").encode
-
-
-def read_directives(headers: Headers) -> Directives:
-    """What the client asks of us. Unknown values are ignored: a typo must not cost an answer."""
-    given = {name: value for name, value in headers if name.startswith(wire_headers.OURS) or name == "cache-control"}
-    if not given:
-        return Directives()
-    control = ",".join(value for name, value in headers if name == "cache-control").lower()  # there may be several
-    wish = given.get("x-olvido-cache", "").lower()
-    mode = given.get("x-olvido-mode", "").lower()
-    off = wish == "off" or "no-store" in control or mode == "off"
-    return Directives(
-        mode="meter" if mode == "meter" else "off" if mode == "off" else "on",
-        lookup=not off and wish != "refresh" and "no-cache" not in control,
-        store=not off,
-        remember=mode != "off" and "no-store" not in control,
-        opted_in=wish in ("on", "refresh"),
-        session=given.get("x-olvido-session") or None,
-        user=given.get("x-olvido-user") or None,
-    )
 
 
 async def identify(
@@ -81,7 +40,7 @@ async def identify(
     answered = await is_answered(scope.id)
     chain_of = chains.of if answered else turns.chain
     chain = await offload(lambda: chain_of(scope.id, request.messages))
-    named, source = _named_session(incoming.headers, request.fields, directives)
+    named, source = _named_session(request, directives)
     first_user, first_answer = _opening(request.messages)
 
     prefix = await sessions.longest_prefix(scope.id, chain) if answered else None
@@ -106,14 +65,15 @@ async def unread(
 ) -> Identity:
     """Whose request it is when its messages can't be read: so they are no part of any history."""
     scope = whose(incoming, request, directives)
-    named, source = _named_session(incoming.headers, request.fields, directives)
+    named, source = _named_session(request, directives)
     answered = await is_answered(scope.id)
     return Identity(scope, named or f"c-{incoming.request_id}", source, chain=(), is_answered=answered)
 
 
 def whose(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
     """Tenant and end user, which nothing has to be looked up for."""
-    return Scope(incoming.tenant, _user(incoming.headers, request.fields, directives))
+    named = directives.user or request.user_hint
+    return Scope(incoming.tenant, end_user(named) if named else "")
 
 
 def is_private(scope: Scope, *, personal: bool) -> bool:
@@ -146,20 +106,6 @@ def _new_session(scope: Scope, chain: tuple[bytes, ...], first_user: int, incomi
     return "c-" + blake2b(f"{scope.id}/{incoming.request_id}".encode(), digest_size=16).hexdigest()
 
 
-def _user(headers: Headers, fields: Mapping[str, Any], directives: Directives) -> str:
-    candidates = (
-        directives.user,
-        *(wire_headers.get(headers, name) for name in USER_HEADERS),
-        fields.get("safety_identifier"),
-        fields.get("user"),
-    )
-    for named in candidates:
-        if named is not None and named != "":
-            # Some clients number their users: two numbers are two people, whatever the upstream says to it.
-            return end_user(named if isinstance(named, str) else _encode(named).decode())
-    return ""
-
-
 def end_user(name: str) -> str:
     """The end user of a scope, as the client's own `name` makes it."""
     # Nobody may call himself by the hash of another's name.
@@ -171,22 +117,14 @@ def is_scope(name: str) -> bool:
     return _SCOPE.fullmatch(name) is not None
 
 
-def _named_session(
-    headers: Headers, fields: Mapping[str, Any], directives: Directives
-) -> tuple[str | None, SessionSource]:
+def _named_session(request: ChatRequest, directives: Directives) -> tuple[str | None, SessionSource]:
     if directives.session:
         return _name(directives.session), "header"
-    given = dict(headers)
-    for name in SESSION_HEADERS:
-        if value := given.get(name):
-            return _name(value), "client"
-    if isinstance(key := fields.get("prompt_cache_key"), str) and key:
-        return _name(key), "prompt_cache_key"
-    metadata = fields.get("metadata")
-    if isinstance(metadata, dict):
-        for name in SESSION_METADATA:
-            if isinstance(value := metadata.get(name), str) and value:
-                return _name(value), "metadata"
+    if directives.client_session:
+        return _name(directives.client_session), "client"
+    if (hint := request.session_hint) is not None:
+        name, source = hint
+        return _name(name), source
     return None, "new"
 
 

@@ -1,14 +1,12 @@
 """After the answer: what was said, kept for a while for whoever runs the proxy to look at, where the configuration says
 so. Nothing that the client wants unremembered, and nothing that repeats what was forgotten."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import msgspec
+from collections.abc import Callable, Sequence
 
 from proxy.memory.state import pack
 from proxy.storage.accounts import ContentStore
-from proxy.types import Contents, Passage
+from proxy.types import Contents, Message, Passage
+from proxy.wire.request import packed
 
 # Names of request headers, or their beginnings, that are kept with it. Never one that may carry a key.
 SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
@@ -20,7 +18,7 @@ class Keeper:
         self._contents = contents
         self._has_forgotten = has_forgotten
 
-    def keep(self, passage: Passage, answers: Sequence[Mapping[str, Any]]) -> None:
+    def keep(self, passage: Passage, answers: Sequence[Message]) -> None:
         identity, plan = passage.identity, passage.plan
         if not passage.directives.remember or passage.directives.mode == "off":
             return
@@ -34,9 +32,9 @@ class Keeper:
                 session=identity.session,
                 at=passage.incoming.received_at,
                 body=passage.request.raw,
-                sent=b"[" + b",".join(said.raw for said in plan.messages or ()) + b"]" if is_changed else b"",
+                sent=packed(plan.messages or ()) if is_changed else b"",
                 state=pack(plan.state) if is_changed and plan.state is not None else b"",
-                answer=msgspec.json.encode(answers[0]) if answers else b"",
+                answer=answers[0].raw if answers else b"",
                 headers={name: value for name, value in passage.incoming.headers if name.startswith(SHOWN_HEADERS)},
             )
         )

@@ -8,11 +8,10 @@ of the scope may be learnt from already.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -29,8 +28,6 @@ from proxy.storage.library import Library
 from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Vector
-from proxy.wire.content import text
-from proxy.wire.request import message
 
 DEADLINE = 30.0  # seconds, from when its turn has come
 WAITING = 64  # requests of one scope that wait to be learnt from; of what comes beyond them nothing is learnt
@@ -73,7 +70,7 @@ class Learner:
         self._tasks = tasks
 
     def delivered(
-        self, passage: Passage, chain: tuple[bytes, ...], answers: Sequence[Mapping[str, Any]], attempts: Attempts
+        self, passage: Passage, chain: tuple[bytes, ...], answers: Sequence[Message], attempts: Attempts
     ) -> None:
         """`chain`: the links of the request, and of the answer if there is one."""
         identity, state = passage.identity, passage.plan.state
@@ -83,7 +80,7 @@ class Learner:
             return
         if state is not None:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
-        messages = (*passage.request.messages, *map(message, answers[:1]))[: len(chain)]
+        messages = (*passage.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
             self.open_turns.put(identity, going_on(messages, chain))
         self.pending += 1
@@ -207,8 +204,8 @@ class Learner:
         messages, identity = passage.request.messages, passage.identity
         if not messages or messages[-1].role != "user":
             return frozenset()
-        before = next((text(said.data) for said in reversed(messages[:-1]) if said.role == "user"), "")
-        if commands(messages[-1].data, before):
+        before = next((said.text for said in reversed(messages[:-1]) if said.role == "user"), "")
+        if commands(messages[-1].texts, before):
             return frozenset()
         newest = frozenset(chain[len(messages) - 1 :])
         # A link that is known may have been forgotten by another process, or before this one began.

@@ -17,7 +17,6 @@ from proxy.storage.library import Library
 from proxy.storage.orders import Order
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Identity
-from proxy.wire.content import text
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +34,8 @@ def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None
     newest = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), None)
     if newest is None or messages[-1].role in _RESULTS:
         return None
-    before = next((text(said.data) for said in reversed(messages[:newest]) if said.role == "user"), "")
-    if not (what := commands(messages[newest].data, before)):
+    before = next((said.text for said in reversed(messages[:newest]) if said.role == "user"), "")
+    if not (what := commands(messages[newest].texts, before)):
         return None
     # A system prompt is nobody's history: other conversations have it, too.
     begins = next(index for index, said in enumerate(messages) if said.role == "user")

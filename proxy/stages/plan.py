@@ -30,7 +30,6 @@ from proxy.tokens import Calibrations, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream
 from proxy.wire.cache_evidence import MOST_IDLE
-from proxy.wire.content import text
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
 
@@ -141,7 +140,7 @@ class Planner:
 
     def profile_name(self, request: ChatRequest) -> str:
         context = self._config.context
-        has_tools = bool(request.fields.get("tools") or request.fields.get("functions"))
+        has_tools = request.has_tools
         return context.profile_with_tools if has_tools else context.profile
 
     def _is_left_alone(self, counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:
@@ -221,8 +220,7 @@ class Planner:
             managed = replace(managed, expected=0)
         if cache == prefix_cache.NONE:
             managed = replace(managed, repeated=0, busted=0)
-        tools = request.fields.get("tools")
-        offered = len(tools) if isinstance(tools, list) else 0
+        offered = len(request.tools)
         if managed.messages is not None and (found := violations(managed.messages, dialect, offered)):
             if violations(request.messages, dialect, offered):
                 return None  # so would it refuse the client's own
@@ -243,7 +241,7 @@ class Planner:
 def _newest(request: ChatRequest) -> str:
     """What the user said last; "" if nothing."""
     newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
-    return "" if newest is None else without_ours(text(newest.data))
+    return "" if newest is None else without_ours(newest.text)
 
 
 def _limit(profile: Profile, upstream: Upstream, factor: float) -> int | None:
@@ -280,7 +278,7 @@ def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: floa
         kind=managed.kind,
         tokens_original=original,
         tokens_sent=sent,
-        rough=_rough.request(replace(request, messages=managed.messages)),
+        rough=_rough.request(request, managed.messages),
         counted=managed.sent,
         reason=managed.reason,
         messages=managed.messages,

@@ -14,7 +14,6 @@ from proxy.memory.turns import archived, complete
 from proxy.memory.unsaid import Ordered, Said, mark, meant, outlived
 from proxy.storage.shelf import Shelf
 from proxy.types import ArchivedTurn, Fact, Forgetting, Message, Passage, Statement
-from proxy.wire.content import text, texts
 
 T = TypeVar("T")
 Steps = Generator[None, None, T]
@@ -121,11 +120,11 @@ def _told(
             continue
         turn += 1
         yield
-        said_by, voice = voice, voice.after(*texts(each.data))
-        told_before, previous = previous, text(each.data)
+        said_by, voice = voice, voice.after(*each.texts)
+        told_before, previous = previous, each.text
         if not said_by.is_own:
             continue
-        if ordered := commands(each.data, told_before):
+        if ordered := commands(each.texts, told_before):
             orders += (Ordered(index, what) for what in ordered)
             continue
         is_known = index < passage.identity.known and chain[index] not in again
@@ -133,7 +132,7 @@ def _told(
         if (is_known and not returns) or chain[index] in shelf.forgotten:
             continue
         turns[index] = turn
-        said += (Said(index, statement) for statement in extract(*texts(each.data)))
+        said += (Said(index, statement) for statement in extract(*each.texts))
     orders += (Ordered(len(messages), what) for what in since)
     gone = meant(said, orders)
     kept: dict[int, list[Statement]] = {}

@@ -21,7 +21,6 @@ from proxy.memory.terms import terms
 from proxy.memory.turns import archived, complete
 from proxy.storage.shelf import Shelf
 from proxy.types import Excerpt, Fact, Vector
-from proxy.wire.content import text
 
 ANSWERED = 150  # tokens, with the fact, that a question gets which a fact answers
 _QUESTION = 300  # characters at the end of a message, where its question stands
@@ -51,7 +50,7 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     )
     if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
         return memory  # in mid-turn: what its question needed has been looked up
-    asked = without_ours(text(case.messages[so_far.newest].data))
+    asked = without_ours(case.messages[so_far.newest].text)
     answers = answering(known, asked, asking.now, asking.decay)
     relevant = _relevant(asking, asked, holding, case, so_far, shelf) if not answers else ()
     # What the question says of the fact itself is not the answer.
@@ -76,8 +75,8 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
 
     def counted(at: int, said: str) -> int | None:
         """A message that is a role and a text has been counted, and so has its text."""
-        data = case.messages[at].data
-        return case.tokens(at) - FRAMING if len(data) == 2 and data.get("content") == said else None
+        known = case.messages[at]
+        return case.tokens(at) - FRAMING if known.is_bare and known.text == said else None
 
     # A fact that answers may have been changed since by words that were not understood: these alone are recalled.
     since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
@@ -164,7 +163,7 @@ def _last_said(case: Case, so_far: Progress, *, upto: int | None = None) -> tupl
     turns = case.profile.facts.said_turns
     last = so_far.open[-turns:] if turns else ()
     start = last[0].start if last else so_far.newest
-    return tuple(text(said.data) for said in case.messages[start:upto])
+    return tuple(said.text for said in case.messages[start:upto])
 
 
 def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:

@@ -28,7 +28,7 @@ from proxy.tokens import Calibrations, TokenCounter
 from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
-from proxy.wire.request import message
+from proxy.wire.answers import answers_of, generated_text, has_error, model_of
 from proxy.wire.usage import find_usage
 
 # JSON above this size is decoded in a worker thread.
@@ -132,7 +132,7 @@ class Recorder:
             remembering = self._remember_asked(passage, asked, answer, key)
             await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
         generated = 0
-        if delivery.usage is None and (text := _generated_text(delivery)):
+        if delivery.usage is None and (text := generated_text(delivery.completion or delivery.partial)):
             counting = self._in_thread(lambda: self._counter.text(text))
             generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
         attempts.call(
@@ -163,7 +163,7 @@ class Recorder:
             chaining = offload(lambda: _chain(passage, _object.decode(completion)))
             chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
             attempts.call("record", lambda: self._note(passage, chain), fallback=None)
-            answers = _answer_messages(_object.decode(completion))
+            answers = answers_of(_object.decode(completion))
             attempts.call("record", lambda: self._learner.delivered(passage, chain, answers, attempts), fallback=None)
         row = ledger_row.reused(passage, hit, self._price(hit.answer.upstream, passage.request.model), attempts, total)
         attempts.call("ledger", lambda: self._write(row), fallback=None)
@@ -175,7 +175,7 @@ class Recorder:
 
     def _keep(self, passage: Passage, completion: Mapping[str, Any] | None) -> None:
         if self._keeper is not None:
-            self._keeper.keep(passage, _answer_messages(completion))
+            self._keeper.keep(passage, answers_of(completion))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
@@ -187,7 +187,7 @@ class Recorder:
 
     def _remember(self, passage: Passage, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
         self._note(passage, chain)
-        answers = _answer_messages(delivery.completion)
+        answers = answers_of(delivery.completion)
         self._learner.delivered(passage, chain, answers if len(answers) == 1 else (), attempts)
 
     def _note(self, passage: Passage, chain: tuple[bytes, ...]) -> None:
@@ -216,7 +216,7 @@ class Recorder:
 def _came_to_nothing(delivery: Delivery) -> bool:
     """Did the upstream fail, be it by an error event in a stream? An answer that is only not to be kept is none of
     these: whoever waited for it gets its own."""
-    return delivery.outcome != "complete" or bool((delivery.partial or {}).get("error"))
+    return delivery.outcome != "complete" or has_error(delivery.partial)
 
 
 def _failed(delivery: Delivery) -> UpstreamError:
@@ -245,7 +245,7 @@ def _read(delivery: Delivery) -> Delivery:
         completion = _object.decode(raw)
     except (ValueError, RecursionError):
         return delivery
-    model = str(completion.get("model") or delivery.model)
+    model = model_of(completion) or delivery.model
     return replace(delivery, completion=completion, usage=find_usage(completion), model=model)
 
 
@@ -262,24 +262,7 @@ def _chain(passage: Passage, completion: Mapping[str, Any] | None) -> tuple[byte
     if passage.directives.mode == "off":
         return ()
     chain = passage.identity.chain
-    answers = _answer_messages(completion)
+    answers = answers_of(completion)
     if len(answers) != 1:  # with n > 1 the client's choice is not known yet
         return chain
-    return (*chain, *turns.extend(chain[-1], [message(answers[0])]))
-
-
-def _answer_messages(completion: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    choices = (completion or {}).get("choices")
-    if not isinstance(choices, list):
-        return []
-    return [c["message"] for c in choices if isinstance(c, dict) and isinstance(c.get("message"), dict)]
-
-
-def _generated_text(delivery: Delivery) -> str:
-    parts = [
-        value
-        for said in _answer_messages(delivery.completion or delivery.partial)
-        for name in ("reasoning_content", "content")
-        if isinstance(value := said.get(name), str)
-    ]
-    return "\n".join(parts)
+    return (*chain, *turns.extend(chain[-1], answers))

@@ -16,16 +16,14 @@ from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.turns import OpenTurn, messages_of, up_to_calls
 from proxy.offload import Offload
 from proxy.storage.recollection import Archive
-from proxy.types import ArchivedTurn, ChatRequest, Headers, Identity, Incoming, Message
-from proxy.wire import headers as wire_headers
+from proxy.types import ArchivedTurn, ChatRequest, Identity, Incoming, Message
 from proxy.wire import turns
-from proxy.wire.content import text
-from proxy.wire.request import with_changes
+from proxy.wire.directives import is_retry
+from proxy.wire.request import with_messages
 
 MOST_TURNS = 2_000
 MOST_OPEN = 1_000  # turns that are going on
 MOST_OPEN_BYTES = 64 * 2**20  # of them all
-RETRIED = "x-stainless-retry-count"  # OpenAI's SDKs: how often this request was sent before
 AGAIN_SECONDS = 600.0  # the same question within as long is the same request, as for reuse by intent
 FEW_WORDS = 3
 
@@ -100,9 +98,8 @@ async def resume(
         return request, identity
     messages = await offload(lambda: _joined(history.messages, request.messages))
     chain = await offload(lambda: chains.of(identity.scope.id, messages))
-    raw = await offload(lambda: with_changes(request.raw, messages=messages))
     return (
-        replace(request, raw=raw, messages=messages),
+        await offload(lambda: with_messages(request, messages)),
         replace(
             identity,
             chain=chain,
@@ -124,7 +121,7 @@ def _answered(new: Sequence[Message]) -> tuple[str, ...]:
     rest = new[len(results) :]
     if not results or new[0].role != "tool" or any(said.role != "user" for said in rest):
         return ()
-    return tuple(str(said.data.get("tool_call_id")) for said in results)
+    return tuple(said.tool_call_id for said in results)
 
 
 def _of_results(
@@ -150,18 +147,14 @@ def _of_results(
 def _of_question(incoming: Incoming, new: Sequence[Message], path: Sequence[ArchivedTurn]) -> _History:
     """All that was said, but for the question itself and its answer, if it comes again."""
     asked = [said for turn in path[-len(new) :] for said in messages_of(turn) if said.role == "user"]
-    is_same = [turns.identity(said.data) for said in asked] == [turns.identity(said.data) for said in new]
-    if is_same and (_is_retried(incoming.headers) or _is_soon(incoming, new, path[-1])):
+    is_same = [turns.identity(said) for said in asked] == [turns.identity(said) for said in new]
+    if is_same and (is_retry(incoming.headers) or _is_soon(incoming, new, path[-1])):
         return _History(_said(path[: -len(new)]), is_again=True)
     return _History(_said(path))
 
 
-def _is_retried(headers: Headers) -> bool:
-    return (wire_headers.get(headers, RETRIED) or "0") != "0"
-
-
 def _is_soon(incoming: Incoming, new: Sequence[Message], latest: ArchivedTurn) -> bool:
-    words = sum(len(text(said.data).split()) for said in new)
+    words = sum(len(said.text.split()) for said in new)
     return words > FEW_WORDS and incoming.received_at - latest.at < AGAIN_SECONDS
 
 

@@ -33,6 +33,7 @@ from proxy.types import (
 )
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
+from proxy.wire.answers import said_by
 from proxy.wire.disclaimer import without_disclaimer
 
 DEADLINE = 10.0  # seconds, for each part that waits for a thread
@@ -103,8 +104,8 @@ class Verifier:
                 await _exhaust(answer.body)
         except UpstreamError:
             return  # the ledger and the metrics tell of it
-        reused = without_disclaimer(_said(_object.decode(hit.answer.completion)), self._disclaimers)
-        texts = [reused, _said(_completion(delivered[0]))]
+        reused = without_disclaimer(said_by(_object.decode(hit.answer.completion)), self._disclaimers)
+        texts = [reused, said_by(_completion(delivered[0]))]
         if all(texts):
             vectors = await attempts.run("verify", self._embedder.embed(texts), fallback=None, deadline=DEADLINE)
             if vectors is not None:
@@ -128,11 +129,3 @@ def _completion(delivery: Delivery) -> Any:
         return _object.decode(delivery.raw_completion)
     except (ValueError, RecursionError):
         return {}
-
-
-def _said(completion: Any) -> str:
-    choices = completion.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
-    return content if isinstance(content, str) else ""

@@ -57,7 +57,20 @@ from proxy.types.memory import (
     Utterance,
 )
 from proxy.types.plan import Mechanisms, Passage, Plan, Prompt
-from proxy.types.request import ChatRequest, Directives, Identity, Incoming, Message, Scope, Turn
+from proxy.types.request import (
+    ChatRequest,
+    Directives,
+    Identity,
+    Incoming,
+    Message,
+    Part,
+    ResponseFormat,
+    Sampling,
+    Scope,
+    Tool,
+    ToolCall,
+    Turn,
+)
 from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss
 
 __all__ = [
@@ -91,6 +104,7 @@ __all__ = [
     "Message",
     "Mode",
     "Outcome",
+    "Part",
     "Passage",
     "PathState",
     "Plan",
@@ -99,11 +113,13 @@ __all__ = [
     "Price",
     "Prompt",
     "RecalledLine",
+    "ResponseFormat",
     "ReuseDecision",
     "ReuseEntry",
     "ReuseHit",
     "ReuseMiss",
     "RowKind",
+    "Sampling",
     "Scope",
     "SessionCard",
     "SessionSource",
@@ -114,6 +130,8 @@ __all__ = [
     "StreamedBody",
     "Summary",
     "Sums",
+    "Tool",
+    "ToolCall",
     "Trail",
     "Turn",
     "TurnCard",

@@ -1,25 +1,107 @@
 """The request, who asks, and in which conversation."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import msgspec
 
 from proxy.types.base import Continuity, Headers, Json, Mode, SessionSource
 
 
-class Message(msgspec.Struct, frozen=True):
-    """One element of `messages`: the client's own bytes, and what they say. A msgspec struct, since there are many to
-    a request: it is made in a tenth of a frozen dataclass's time."""
+class ToolCall(msgspec.Struct, frozen=True):
+    """A call that an assistant message makes. What cannot be read of it is "", or None."""
 
-    raw: bytes
-    data: Mapping[str, Json]
+    id: str
+    name: str
+    arguments: str | None  # as the model wrote them: JSON, if all is well
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One element of a content that is a list."""
+
+    kind: Literal["text", "image", "media", "other"]  # media: sound, video, a file
+    text: str
+    is_low: bool  # of an image: asked for in low detail
+    definition: Json  # as the client wrote it; opaque
+
+
+class Message(Protocol):
+    """One element of a conversation: the client's own bytes, and what they say, whichever API they are written for.
+    `proxy/wire` makes them, and changed ones from them; nothing else reads `data`."""
 
     @property
-    def role(self) -> str:
-        role = self.data.get("role")
-        return role if isinstance(role, str) else ""
+    def raw(self) -> bytes: ...
+    @property
+    def data(self) -> Mapping[str, Json]:
+        """The bytes, decoded. Opaque outside of `proxy/wire`."""
+        ...
+
+    @property
+    def role(self) -> str: ...
+    @property
+    def text(self) -> str:
+        """The text parts, joined by line ends; "" if there are none."""
+        ...
+
+    @property
+    def is_plain(self) -> bool:
+        """Is the content one string?"""
+        ...
+
+    @property
+    def is_bare(self) -> bool:
+        """Is there nothing in it that costs tokens but a role and one string?"""
+        ...
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The text parts, each by itself."""
+        ...
+
+    @property
+    def has_only_text(self) -> bool:
+        """Is the content made of nothing but text?"""
+        ...
+
+    @property
+    def sole_text(self) -> str | None:
+        """The text; None if the message carries anything else, or a field that nobody has heard of."""
+        ...
+
+    @property
+    def written(self) -> str:
+        """The text of all parts, those in another API's or provider's form included."""
+        ...
+
+    @property
+    def is_multimodal(self) -> bool: ...
+    @property
+    def parts(self) -> Sequence[Part]:
+        """Of a content that is a list."""
+        ...
+
+    @property
+    def beside(self) -> Sequence[Json]:
+        """Texts and JSON values that cost tokens beside the content: reasoning, a refusal, calls."""
+        ...
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def reasoning(self) -> str:
+        """The thinking that an assistant message tells, in each provider's own places."""
+        ...
+
+    @property
+    def calls_tools(self) -> bool: ...
+    @property
+    def tool_calls(self) -> Sequence[ToolCall]: ...
+    @property
+    def tool_call_id(self) -> str:
+        """Of the call that a tool's result answers."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +115,115 @@ class Turn:
     units: tuple[tuple[int, int], ...]  # half-open index ranges that tile [start, stop)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """A `/v1/chat/completions` body, parsed once. `raw` is what the client sent, to the byte."""
+class Tool(msgspec.Struct, frozen=True):
+    """A function that the client offers to the model."""
 
-    raw: bytes
-    fields: Mapping[str, Json]  # every top-level field but `messages`, decoded
-    messages: tuple[Message, ...]
+    name: str  # "": it cannot be read
+    parameters: Json  # JSON Schema of its arguments
+    definition: Json  # as the client wrote it; opaque
+
+
+class ResponseFormat(msgspec.Struct, frozen=True):
+    """The form that an answer must have."""
+
+    kind: str  # "text", "json_object", "json_schema"; "": it cannot be read
+    schema: Json = None  # that a JSON answer satisfies; None: it need not be JSON
+
+
+class Sampling(msgspec.Struct, frozen=True):
+    """None: not given, or no number."""
+
+    temperature: float | None
+    seed: int | None
+
+
+class ChatRequest(Protocol):
+    """A request for the next message of a conversation, parsed once, whichever API it is written for. `raw` is what
+    the client sent, to the byte; nothing but `proxy/wire` reads `fields`."""
 
     @property
-    def model(self) -> str:
-        return str(self.fields["model"])
+    def raw(self) -> bytes: ...
+    @property
+    def fields(self) -> Mapping[str, Json]:
+        """All of the request but its messages, decoded. Opaque outside of `proxy/wire`."""
+        ...
 
     @property
-    def stream(self) -> bool:
-        return self.fields.get("stream") is True
+    def messages(self) -> tuple[Message, ...]: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def stream(self) -> bool: ...
+    @property
+    def wants_usage_chunk(self) -> bool: ...
+    @property
+    def n(self) -> float:
+        """Answers asked for; 0: it is no number."""
+        ...
 
     @property
-    def wants_usage_chunk(self) -> bool:
-        options = self.fields.get("stream_options")
-        return isinstance(options, dict) and options.get("include_usage") is True
+    def sampling(self) -> Sampling: ...
+    @property
+    def has_tools(self) -> bool: ...
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+    @property
+    def tool_names(self) -> Sequence[str | None]:
+        """Of every tool that the client would run; None for one that the provider runs, or that cannot be read."""
+        ...
+
+    @property
+    def tool_choice(self) -> str | None:
+        """ "none", "auto", "required" (also where one is named); None: not given."""
+        ...
+
+    @property
+    def response_format(self) -> ResponseFormat | None: ...
+    @property
+    def constrains_text(self) -> bool:
+        """Must the text of the answer follow a grammar, a schema or a choice, by a field of the provider's own?"""
+        ...
+
+    @property
+    def wants_token_details(self) -> bool:
+        """Does it ask for the tokens of the answer, or their probabilities?"""
+        ...
+
+    @property
+    def wants_audio(self) -> bool: ...
+    @property
+    def wants_search(self) -> bool:
+        """Is the provider told to look things up while it answers?"""
+        ...
+
+    @property
+    def beside(self) -> Mapping[str, Json]:
+        """The values that cost tokens beside the messages: tools, the response format."""
+        ...
+
+    @property
+    def session_hint(self) -> tuple[str, SessionSource] | None:
+        """The name of the conversation that the body gives, and where."""
+        ...
+
+    @property
+    def user_hint(self) -> str:
+        """The end user that the body names; "" if none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What the client asks of us, and not of the upstream: `x-olvido-*` and `Cache-Control`."""
+    """What the client tells us by its headers: `x-olvido-*`, `Cache-Control`, and those of well-known clients."""
 
     mode: Mode = "on"
     lookup: bool = True  # may this request be answered from memory?
     store: bool = True  # may its answer be remembered?
     remember: bool = True  # may what is said be kept for later requests?
     opted_in: bool = False  # `x-olvido-cache: on|refresh`: reuse even if the request is not deterministic
-    session: str | None = None
-    user: str | None = None
+    session: str | None = None  # `x-olvido-session`
+    client_session: str | None = None  # a header by which a known client names the conversation
+    user: str | None = None  # `x-olvido-user`, or a known client's header
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from proxy.types import ChatRequest
+from proxy.wire.chat import ChatCompletionRequest
 from proxy.wire.request import MAX_MESSAGES, MAX_MODEL
 
 _READ = (
@@ -36,7 +37,7 @@ def glimpse(body: bytes) -> ChatRequest | None:
     model, stream = fields.get("model"), fields.get("stream")
     if not isinstance(model, str) or not 0 < len(model) <= MAX_MODEL or not isinstance(stream, bool | None):
         return None
-    return ChatRequest(raw=body, fields=fields, messages=())
+    return ChatCompletionRequest(body, fields, (), model, stream is True)
 
 
 def _number(digits: str) -> float:  # noqa: ARG001 (what json calls)

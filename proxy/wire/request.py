@@ -4,13 +4,14 @@
 with the client's own bytes: key order, escapes, unknown keys, number formats.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
-from proxy.types import ChatRequest, Message
+from proxy.types import ChatRequest, Json, Message
+from proxy.wire.chat import ChatCompletionRequest, chat_message
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _array = msgspec.json.Decoder(list[msgspec.Raw])
@@ -47,7 +48,7 @@ def parse(body: bytes) -> ChatRequest:
         raise BadRequest(f"Invalid 'model': longer than {MAX_MODEL} characters.", param="model")
     if "stream" in fields and not isinstance(fields["stream"], bool | None):
         raise BadRequest("Invalid type for 'stream': expected a boolean.", param="stream")
-    return ChatRequest(raw=body, fields=fields, messages=_messages(raw_messages))
+    return ChatCompletionRequest(body, fields, _messages(raw_messages), fields["model"], fields.get("stream") is True)
 
 
 def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
@@ -63,7 +64,7 @@ def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
         decoded = [
             _decode(_object, element, f"'messages[{i}]'", "expected an object") for i, element in enumerate(elements)
         ]
-    return tuple([Message(bytes(element), data) for element, data in zip(elements, decoded, strict=True)])
+    return tuple([chat_message(bytes(element), data) for element, data in zip(elements, decoded, strict=True)])
 
 
 def _decode(decoder: msgspec.json.Decoder[Any], data: bytes | msgspec.Raw, what: str, expected: str = "") -> Any:
@@ -86,18 +87,54 @@ def _shorten(error: Exception) -> str:
 
 
 def message(data: Mapping[str, Any]) -> Message:
-    """A message of our own making."""
-    return Message(raw=_encoder.encode(data), data=data)
+    """A message of our own making, or an upstream's."""
+    return chat_message(_encoder.encode(data), data)
+
+
+def message_of(raw: bytes) -> Message | None:
+    """The message that a JSON object is; None if `raw` is none."""
+    try:
+        return chat_message(raw, _object.decode(raw))
+    except (ValueError, RecursionError):
+        return None
+
+
+def unpacked(array: bytes) -> tuple[Message, ...]:
+    """The messages of a JSON array of them, each with its own bytes."""
+    return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])
+
+
+def packed(messages: Iterable[Message]) -> bytes:
+    """The same the other way."""
+    return b"[" + b",".join([said.raw for said in messages]) + b"]"
+
+
+def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
+    """The request with these messages in place of the client's; every other byte stays."""
+    raw = with_changes(request, messages=messages)
+    return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream)
 
 
 def with_changes(
-    body: bytes, *, messages: Sequence[Message] | None = None, fields: Mapping[str, Any] | None = None
+    request: ChatRequest,
+    *,
+    messages: Sequence[Message] | None = None,
+    tools: Sequence[Json] | None = None,
+    model: str | None = None,
+    ask_usage: bool = False,
 ) -> bytes:
-    """A parsed body with `messages` and `fields` in place of the client's. Values that are not replaced keep their
-    bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in use reads it."""
-    parts: dict[str, msgspec.Raw] = dict(_top_level.decode(body))
+    """The body with what is given in place of the client's; `ask_usage`: streamed with a usage chunk. Values that are
+    not replaced keep their bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in
+    use reads it."""
+    parts: dict[str, msgspec.Raw] = dict(_top_level.decode(request.raw))
     if messages is not None:
-        parts["messages"] = msgspec.Raw(b"[" + b",".join(m.raw for m in messages) + b"]")
-    for name, value in (fields or {}).items():
-        parts[name] = msgspec.Raw(_encoder.encode(value))
+        parts["messages"] = msgspec.Raw(packed(messages))
+    if tools is not None:
+        parts["tools"] = msgspec.Raw(_encoder.encode(tools))
+    if model is not None:
+        parts["model"] = msgspec.Raw(_encoder.encode(model))
+    if ask_usage:
+        options = request.fields.get("stream_options")
+        asking = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+        parts["stream_options"] = msgspec.Raw(_encoder.encode(asking))
     return _encoder.encode(parts)

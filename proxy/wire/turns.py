@@ -2,9 +2,8 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b, sha256
-from typing import Any
 
 import msgspec
 
@@ -28,7 +27,7 @@ def units(messages: Sequence[Message], start: int, stop: int) -> tuple[tuple[int
     index = start
     while index < stop:
         end = index + 1
-        if messages[index].data.get("tool_calls") or messages[index].data.get("function_call"):
+        if messages[index].calls_tools:
             while end < stop and messages[end].role in ("tool", "function"):
                 end += 1
         ranges.append((index, end))
@@ -106,14 +105,15 @@ def extend(link: bytes, messages: Sequence[Message]) -> tuple[bytes, ...]:
     """The links of `messages` when they follow the message whose link is given."""
     links: list[bytes] = []
     for message in messages:
-        link = blake2b(link + identity(message.data), digest_size=LINK_BYTES).digest()
+        link = blake2b(link + identity(message), digest_size=LINK_BYTES).digest()
         links.append(link)
     return tuple(links)
 
 
-def identity(data: Mapping[str, Any]) -> bytes:
+def identity(message: Message) -> bytes:
     """What a message says, in one canonical form: key order, `null` fields and the two ways to write a text (a string,
     or one text part) make no difference."""
+    data = message.data
     role, content = data.get("role"), data.get("content")
     if isinstance(content, list):
         match content:
