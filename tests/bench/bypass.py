@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from proxy.reuse.cacheable import bypass_reason
-from proxy.types import ChatRequest, Message
+from tests.builders import chat, user
 
 _HERE = Path(__file__).resolve()
 DATA = Path(os.environ.get("OLVIDO_EVAL_DATA", _HERE.parents[3] / "shared" / "data")) / "authored" / "bypass.jsonl"
@@ -32,8 +32,7 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 
 def reason_for(text: str) -> str | None:
-    message = Message(raw=b"", data={"role": "user", "content": text})
-    return bypass_reason(ChatRequest(raw=b"", fields={"model": "any"}, messages=(message,)))
+    return bypass_reason(chat(user(text)))
 
 
 def main(*, misses: bool) -> None:

@@ -18,8 +18,7 @@ from starlette.routing import Route
 from proxy.app import create_app
 from proxy.services import Services
 from proxy.types import LedgerRow, Message, Scope
-from proxy.wire.content import text
-from proxy.wire.request import parse
+from proxy.wire.request import parse, unpacked
 from tests.bench.context_data import Conversation, Said
 from tests.builders import completion, config, counter
 from tests.servers import eventually, run_app, run_proxy
@@ -44,7 +43,7 @@ class Received:
 
     @property
     def text(self) -> str:
-        return "\n".join(text(said.data) for said in self.messages)
+        return "\n".join(said.text for said in self.messages)
 
 
 @lru_cache(200_000)
@@ -58,7 +57,8 @@ def _plain_tokens(raw: bytes) -> int:
 
 
 def msgspec_message(raw: bytes) -> Message:
-    return Message(raw, msgspec.json.decode(raw))
+    (said,) = unpacked(b"[" + raw + b"]")
+    return said
 
 
 def received(body: bytes, plan: str = "") -> Received:
@@ -83,7 +83,7 @@ def repeated(before: Received | None, now: Received) -> int:
 def _common(ours: Message, theirs: Message) -> int:
     if ours.role != theirs.role:
         return 0
-    one, other = text(ours.data), text(theirs.data)
+    one, other = ours.text, theirs.text
     size = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return counter().text(one[:size]) if size else 0
 

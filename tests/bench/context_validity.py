@@ -21,7 +21,6 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from proxy.wire.content import text
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
 from tests.bench.context_data import Conversation, Said, agents, swe, tau
@@ -102,7 +101,7 @@ def _wrong(sent: Sent) -> Iterator[str]:
         yield FOREIGN
     if _of(asked, "system") != _of(got, "system") or asked.tools != got.tools:
         yield INSTRUCTIONS
-    if not text(got.messages[_newest(got)].data).endswith(text(asked.messages[_newest(asked)].data)):
+    if not got.messages[_newest(got)].text.endswith(asked.messages[_newest(asked)].text):
         yield NEWEST
     if got.tokens > sent.budget and not got.plan.startswith(("over-budget", "fail-open")):
         yield BUDGET

@@ -19,7 +19,7 @@ from statistics import fmean, linear_regression
 
 from proxy.config.profiles import BUILT_IN, Profile
 from proxy.memory.economics import Books, Rates, Standing, Terms, allowance, decide
-from proxy.types import Message
+from proxy.wire.request import message
 from tests.bench import context_data
 from tests.bench.context_data import Conversation
 from tests.bench.reuse_data import FOLDER
@@ -84,7 +84,7 @@ class Run:
 
 
 def asked(conversation: Conversation) -> list[Asked]:
-    return list(_asked([(said["role"], counter().message(Message(b"", said))) for said in conversation.messages]))
+    return list(_asked([(said["role"], counter().message(message(said))) for said in conversation.messages]))
 
 
 def _asked(messages: Sequence[tuple[str, int]]) -> Iterator[Asked]:

@@ -70,7 +70,7 @@ def _conversations() -> list[Group]:
         messages = [message for messages in row["conversations"] for message in messages]
         if row["kind"] != "statement" or row["class"] in ("forget", "back") or len(messages) == 1:
             continue
-        if any(commands({"role": "user", "content": message}) for message in messages):
+        if any(commands((message,)) for message in messages):
             continue
         *before, said = [[statement.value for statement in extract(message)] for message in messages]
         older = tuple(value for values in before for value in values)

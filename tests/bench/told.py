@@ -68,7 +68,7 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
         link, voice, before = b"", Voice(), ""
         for number, text in enumerate(messages, start=1):
             link = blake2b(link + text.encode(), digest_size=16).digest()
-            orders = commands({"role": "user", "content": text}, before)
+            orders = commands((text,), before)
             meant = {fact.id: fact for order in orders for fact in forgotten(facts.values(), order)}
             facts = {name: fact for name, fact in facts.items() if name not in meant}
             facts |= {fact.id: fact for fact in rests(meant.values(), orders)}

@@ -13,7 +13,6 @@ from proxy.memory.draft import Memory
 from proxy.memory.economics import Rates
 from proxy.memory.progress import Case
 from proxy.types import Fact, Vector
-from proxy.wire.content import text
 from tests.builders import NOW, Said, assistant, result, system, user
 from tests.memory.told import Teller, Told, fact, profile, recalling
 
@@ -182,7 +181,7 @@ def tell(setting: Setting, told: Sequence[Step]) -> list[Told]:
 
             def stated(indices: Sequence[int]) -> tuple[Fact, ...]:
                 new = {
-                    name: fact(text(case.messages[at].data)[:200], case.chain[at], name=name)
+                    name: fact(case.messages[at].text[:200], case.chain[at], name=name)
                     for at in indices
                     if case.chain[at] not in forgotten and (name := f"f-{case.chain[at].hex()}")
                 }

@@ -18,7 +18,6 @@ from proxy.memory.progress import Case
 from proxy.pipeline import handle
 from proxy.services import Services
 from proxy.types import DOMAINS, ArchivedTurn, Fact, Incoming, Scope, Statement, Summary, TurnDigest, Utterance
-from proxy.wire.content import text
 from tests.builders import NOW, Said, assistant, body, calling, encoding, result, system, user
 from tests.memory.told import COLD, LEAN, WARM, Teller, Told, exchange, fact, profile, words
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, serving, total
@@ -39,7 +38,7 @@ def conversation(turns: int, tokens: int = 400) -> list[Said]:
 
 
 def shown(told: Told) -> str:
-    return "\n".join(text(said.data) for said in told.sent)
+    return "\n".join(said.text for said in told.sent)
 
 
 def window(told: Told) -> str:
@@ -205,7 +204,7 @@ def test_of_what_tools_have_answered_only_the_newest_is_sent_whole() -> None:
     for number in range(12):
         said += [calling(f"call-{number}"), result(f"call-{number}", words(500, f"file{number}"))]
     told = Teller(rates=COLD).ask(*said, profile=agent)
-    results = [text(each.data) for each in told.sent if each.role == "tool"]
+    results = [each.text for each in told.sent if each.role == "tool"]
     assert len(results) == 12  # none is orphaned
     assert results[-1] == words(500, "file11")
     assert all(len(each) < 400 for each in results[:-2])
@@ -234,7 +233,7 @@ def test_where_a_prompt_is_too_large_summaries_leave_before_the_last_turns_do() 
 def test_a_question_alone_above_the_limit_is_sent_whole_and_said_to_be_over_it() -> None:
     done = Teller(limit=4_000, rates=WARM).tell(*conversation(5)[:-1], user(words(5_000)))
     assert done[-1].managed.kind == "over-budget"
-    assert text(done[-1].sent[-1].data).endswith(words(5_000))
+    assert done[-1].sent[-1].text.endswith(words(5_000))
     assert done[-1].tokens < SYSTEM + 5_000 + 50
 
 

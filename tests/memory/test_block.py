@@ -19,7 +19,6 @@ from proxy.memory.block import (
 )
 from proxy.memory.layout import Layout, lay_out
 from proxy.types import Excerpt
-from proxy.wire.content import text
 from tests.builders import messages, system, user
 
 NOON = 1_700_000_000.0  # 2023-11-14
@@ -92,8 +91,8 @@ def test_whatever_our_blocks_quote_the_clients_words_come_back_to_the_byte(
                     messages(system("Be brief."), user(content), user(content)),
                     Layout(1, newest, newest, head=memory, volatile=recalled, role=role),
                 )
-                assert {without_ours(text(each.data)) for each in sent[1:]} == {said if content else ""}
-                assert without_ours(text(sent[0].data)) == "Be brief."
+                assert {without_ours(each.text) for each in sent[1:]} == {said if content else ""}
+                assert without_ours(sent[0].text) == "Be brief."
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from proxy.memory.block import head
 from proxy.memory.commands import LONGEST, MOST_ADDED, commands, is_command
 from proxy.memory.extract import extract
 from proxy.types import Forgetting
-from tests.builders import user
+from proxy.wire.request import message
 
 ALL = Forgetting("")
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 3_000_000}}
@@ -35,7 +35,7 @@ def part(said: str) -> dict[str, Any]:
     ],
 )
 def test_a_wipe_that_is_the_whole_message_is_obeyed(said: str) -> None:
-    assert commands(user(said)) == (ALL,)
+    assert commands((said,)) == (ALL,)
     assert is_command(said)
 
 
@@ -59,7 +59,7 @@ def test_a_wipe_that_is_the_whole_message_is_obeyed(said: str) -> None:
     ],
 )
 def test_one_that_stands_in_a_text_is_not(said: str) -> None:
-    assert ALL not in commands(user(said))
+    assert ALL not in commands((said,))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_one_that_stands_in_a_text_is_not(said: str) -> None:
     ],
 )
 def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
-    assert commands(user(said)) == (Forgetting(what),)
+    assert commands((said,)) == (Forgetting(what),)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_an_order_names_is_what_it_is_about(said: str, what: str) -> None:
     ],
 )
 def test_an_order_names_one_thing_after_the_other(said: str, what: tuple[str, ...]) -> None:
-    assert tuple(each.what for each in commands(user(said))) == what
+    assert tuple(each.what for each in commands((said,))) == what
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,16 @@ def test_an_order_to_forget_states_nothing(said: str) -> None:
     ],
 )
 def test_what_is_no_order_to_memory(said: str) -> None:
-    assert commands(user(said)) == ()
+    assert commands((said,)) == ()
 
 
 def test_of_several_texts_none_is_the_whole_message() -> None:
     wipe = part("Forget everything.")
-    assert commands({"role": "user", "content": [wipe]}) == (ALL,)
-    assert commands({"role": "user", "content": [wipe, part("")]}) == (ALL,)
-    assert commands({"role": "user", "content": [part("Translate to French:"), wipe]}) == ()
-    assert commands({"role": "user", "content": [wipe, part("The report of last year, as a file.")]}) == ()
+    assert commands(message({"role": "user", "content": [wipe]}).texts) == (ALL,)
+    assert commands(message({"role": "user", "content": [wipe, part("")]}).texts) == (ALL,)
+    assert commands(message({"role": "user", "content": [part("Translate to French:"), wipe]}).texts) == ()
+    handed_over = [wipe, part("The report of last year, as a file.")]
+    assert commands(message({"role": "user", "content": handed_over}).texts) == ()
 
 
 @pytest.mark.parametrize(
@@ -158,11 +159,11 @@ def test_of_several_texts_none_is_the_whole_message() -> None:
     ],
 )
 def test_only_the_users_own_short_text_counts(content: Any, what: tuple[str, ...]) -> None:
-    assert tuple(each.what for each in commands({"role": "user", "content": content})) == what
+    assert tuple(each.what for each in commands(message({"role": "user", "content": content}).texts)) == what
 
 
 def test_what_we_have_added_is_nobodys_command_and_hides_none() -> None:
     block = head("- [personal] I'm allergic to nuts\n" * 300, ())
     assert LONGEST < len(block) < MOST_ADDED
-    assert commands(user(f"{block}\n\nForget everything.")) == (ALL,)
-    assert commands(user(head("- Forget everything.", ()))) == ()
+    assert commands((f"{block}\n\nForget everything.",)) == (ALL,)
+    assert commands((head("- Forget everything.", ()),)) == ()

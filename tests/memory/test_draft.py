@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.memory.block import head
-from proxy.memory.draft import FRAMING, Draft, Figures, thinking
+from proxy.memory.draft import FRAMING, Draft, Figures
 from proxy.memory.layout import Layout, lay_out
 from proxy.memory.progress import progress
 from proxy.types import Fold
@@ -140,7 +140,7 @@ def test_a_block_costs_no_more_than_its_text_and_its_framing_whatever_stands_bes
 )
 def test_thinking_is_read_where_each_provider_puts_it(fields: dict[str, object], thought: str) -> None:
     (said,) = messages(assistant("So.", **fields))
-    assert thinking(said) == thought
+    assert said.reasoning == thought
 
 
 def test_what_is_thought_is_counted_turn_by_turn_where_it_can_be_lost() -> None:

@@ -9,9 +9,9 @@ import pytest
 from proxy.config.profiles import BUILT_IN, Elide
 from proxy.memory.economics import Books, Rates
 from proxy.memory.elide import Elided, Going, Instructions, applied, choose, passed, possible
-from proxy.types import Message
+from proxy.wire.chat import tool
 from proxy.wire.request import message
-from tests.builders import counter
+from tests.builders import chat, counter
 
 ALL = Elide(tools=True, format=True, examples=True)
 NONE = Elide(tools=False, format=False, examples=False)
@@ -41,7 +41,7 @@ WEATHER = {
     },
 }
 CLOCK = {"type": "function", "function": {"name": "clock", "description": "The time."}}
-SAID = Instructions(SYSTEM, [WEATHER, CLOCK])
+SAID = Instructions(SYSTEM, [tool(WEATHER), tool(CLOCK)])
 EVERYTHING = Elided(frozenset({"weather"}), frozenset({"format", "examples"}))
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "tea", "schema": {"type": "object", "required": ["tea"]}}}
@@ -80,14 +80,16 @@ def calls(name: str, arguments: str) -> dict[str, Any]:
 def test_an_answer_passes_if_it_has_the_structure_that_was_asked_for(
     answer: Mapping[str, Any], response_format: Any, expected: bool | None
 ) -> None:
-    assert passed(answer, response_format, SAID.tools) is expected
+    asked = chat(response_format=response_format).response_format
+    assert passed(message(answer), asked, SAID.tools) is expected
 
 
 def test_a_schema_that_lies_elsewhere_is_not_fetched(tmp_path: Path) -> None:
     elsewhere = tmp_path / "schema.json"
     elsewhere.write_text("{}")
     schema = {"type": "json_schema", "json_schema": {"schema": {"$ref": elsewhere.as_uri()}}}
-    assert passed({"content": "{}"}, schema, []) is False
+    asked = chat(response_format=schema).response_format
+    assert passed(message({"content": "{}"}), asked, []) is False
 
 
 @pytest.mark.note("3.3/1", "3.3/3", "7 NO/7")
@@ -120,8 +122,8 @@ def test_only_what_is_elided_is_missing() -> None:
     assert sent.system is not None
     assert sent.system.data == {**SYSTEM.data, "content": "You sell tea.\nBe kind."}
     weather, clock = sent.tools
-    assert clock is CLOCK
-    assert weather == {
+    assert clock is SAID.tools[1]
+    assert weather.definition == {
         "type": "function",
         "function": {
             "name": "weather",
@@ -156,7 +158,7 @@ def test_a_system_message_that_cannot_be_cut_stays_as_it_is(content: Any) -> Non
 def test_text_parts_are_cut_one_by_one() -> None:
     parts = [{"type": "text", "text": "Sell.<format>JSON.</format>", "x": 1}, {"type": "text", "text": "Be kind."}]
     sent = applied(Instructions(message({"role": "system", "content": parts}), []), EVERYTHING).system
-    assert isinstance(sent, Message)
+    assert sent is not None
     assert sent.data["content"] == [{"type": "text", "text": "Sell.", "x": 1}, parts[1]]
 
 

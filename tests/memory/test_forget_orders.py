@@ -6,7 +6,6 @@ from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.forget_orders import Order, is_about_forgetting, is_mishap, order
 from proxy.types.memory import Forgetting
-from tests.builders import user
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,7 @@ def test_what_only_looks_like_one_is_none(sentence: str) -> None:
     ],
 )
 def test_what_points_back_means_what_was_said_before_it(said: str, before: str, what: tuple[str, ...]) -> None:
-    assert commands(user(said), before) == tuple(map(Forgetting, what))
+    assert commands((said,), before) == tuple(map(Forgetting, what))
 
 
 @pytest.mark.parametrize(
@@ -118,16 +117,16 @@ DICHO = "Mi casero se llama Vex. Pago 900 por mes."
 def test_what_was_just_told_is_all_that_the_message_before_states(said: str, before: str) -> None:
     stated = tuple(each.value for each in extract(before))
     assert len(stated) == 2
-    assert tuple(each.what for each in commands(user(said), before)) == stated
-    assert commands(user(said), "What is the capital of France?") == ()
+    assert tuple(each.what for each in commands((said,), before)) == stated
+    assert commands((said,), "What is the capital of France?") == ()
 
 
 @pytest.mark.parametrize(("said", "before"), [("Delete that.", TOLD), ("Borralo.", DICHO)])
 def test_what_is_also_said_of_texts_means_the_one_thing_that_was_told(said: str, before: str) -> None:
     first = before.partition(".")[0]
-    assert tuple(each.what for each in commands(user(said), f"{first}.")) == (first,)
-    assert commands(user(said), before) == ()
-    assert commands(user(said), f"{first}. What shall I do?") == ()
+    assert tuple(each.what for each in commands((said,), f"{first}.")) == (first,)
+    assert commands((said,), before) == ()
+    assert commands((said,), f"{first}. What shall I do?") == ()
 
 
 @pytest.mark.parametrize(
@@ -142,4 +141,4 @@ def test_what_is_also_said_of_texts_means_the_one_thing_that_was_told(said: str,
     ],
 )
 def test_what_only_speaks_of_it_is_none(said: str) -> None:
-    assert commands(user(said), TOLD) == ()
+    assert commands((said,), TOLD) == ()

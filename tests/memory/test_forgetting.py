@@ -7,13 +7,12 @@ import pytest
 from proxy.memory.commands import commands
 from proxy.memory.forgetting import forgotten, left, rests
 from proxy.types.memory import Fact, Forgetting
-from tests.builders import user
 from tests.memory.test_facts import a_fact, told
 
 
 def values_left(facts: dict[str, Fact], order: str) -> list[str]:
     """What is known after a message that orders something to be forgotten."""
-    orders = commands(user(order))
+    orders = commands((order,))
     meant = {fact.id: fact for each in orders for fact in forgotten(facts.values(), each)}
     stays = {fact.id: fact for fact in rests(meant.values(), orders)}
     return [fact.value for fact in ({name: fact for name, fact in facts.items() if name not in meant} | stays).values()]

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from proxy.memory.draft import FRAMING, thinking
+from proxy.memory.draft import FRAMING
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.types import Fold, Message
-from proxy.wire.content import text
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
 from tests.memory.conversations import SETTINGS, Setting, Step, steps, tell
@@ -40,7 +39,7 @@ def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
     """Tokens of the messages that both begin with."""
     pairs = zip(one, other, strict=False)
     same = list(takewhile(lambda pair: pair[0].raw == pair[1].raw, pairs))
-    begun = [text(said[len(same)].data) if len(said) > len(same) else "" for said in (one, other)]
+    begun = [said[len(same)].text if len(said) > len(same) else "" for said in (one, other)]
     characters = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*begun, strict=False)))
     return sum(counter.message(said) for said, _ in same) + characters // 4
 
@@ -156,7 +155,7 @@ def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[
         if before is None or (limit is not None and each.managed.original + each.managed.mechanisms.added > limit):
             continue
         assert _start(each) == _start(before)
-        if each.around.rates.rethinking and any(map(thinking, each.case.messages)):
+        if each.around.rates.rethinking and any(said.reasoning for said in each.case.messages):
             assert each.managed.state.folded_results == before.managed.state.folded_results
 
 

@@ -5,7 +5,6 @@ import pytest
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.leads import TAKEN, led, speaks_of_text
-from tests.builders import user
 
 OTHERS = [
     "My neighbour writes: I'm allergic to cats and live in Oslo",
@@ -42,7 +41,7 @@ OTHERS = [
 @pytest.mark.parametrize("said", OTHERS)
 def test_what_somebody_else_says_is_no_fact_and_no_order(said: str) -> None:
     assert extract(said) == ()
-    assert commands(user(said)) == ()
+    assert commands((said,)) == ()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from proxy.memory.tools import LEAST, MARKER, Bounds, Prompt, markers, to_fold
 from proxy.types import Message
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
+from proxy.wire.request import message
 from tests.bench.reuse_data import FOLDER
 from tests.builders import Said, assistant, counter, messages, result, system, user
 
@@ -102,7 +103,7 @@ def test_short_results_stay() -> None:
 def test_pictures_stay() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:,"}}
     said = session(*distinct(3))
-    seen = msgspec.structs.replace(said[3], data={**said[3].data, "content": [{"type": "text", "text": LONG}, picture]})
+    seen = message({**said[3].data, "content": [{"type": "text", "text": LONG}, picture]})
     assert fold((*said[:3], seen, *said[4:]), keep=1) == (5,)
 
 

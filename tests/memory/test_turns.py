@@ -1,13 +1,12 @@
 """Turns as memory keeps them."""
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.turns import OpenTurn, archived, complete, going_on, messages_of, up_to_calls
-from proxy.types import Message
 from proxy.wire import turns
+from proxy.wire.request import unpacked
 from tests.builders import Said, assistant, calling, messages, result, system, user
 
 S, U, A, C, R = system("s"), user("u"), assistant("a"), calling("c1"), result("c1")
@@ -75,7 +74,7 @@ def test_a_turn_is_kept_with_the_clients_own_bytes_and_what_was_said_in_it() -> 
 
 def test_bytes_that_no_encoder_would_write_come_back_as_they_were() -> None:
     raw = b'{"role" : "user",\n "content":"caf\\u00e9 \\/", "n":1.0e-0}'
-    said = (Message(raw, msgspec.json.decode(raw)),)
+    said = unpacked(b"[" + raw + b"]")
     kept = archived(said, turns.chain("s", said), 0, 1, number=1, session="s", at=0)
     assert [each.raw for each in messages_of(kept)] == [raw]
 

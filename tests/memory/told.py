@@ -16,7 +16,6 @@ from proxy.storage.library import STEPS_BACK
 from proxy.tokens import Counter
 from proxy.types import Excerpt, Fact, Message, PathState, Vector
 from proxy.wire import turns
-from proxy.wire.content import text
 from tests.builders import NOW, Said, assistant, messages, user
 
 OVERHEAD = 3
@@ -180,7 +179,7 @@ def recalling(
     def recall(tokens: int, start: int) -> tuple[Excerpt, ...]:
         found: list[Excerpt] = []
         for index, said in enumerate(of.messages[:start]):
-            if said.role not in ("user", "assistant") or not only(index) or not (told := text(said.data)[:400]).strip():
+            if said.role not in ("user", "assistant") or not only(index) or not (told := said.text[:400]).strip():
                 continue
             each = excerpt(of.chain[index], told, role="user" if said.role == "user" else "assistant")
             if each.tokens <= tokens:

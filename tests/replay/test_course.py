@@ -11,6 +11,7 @@ from proxy.replay.course import Course
 from proxy.replay.running import aside
 from proxy.storage.opening import open_storage
 from proxy.tasks import Tasks
+from proxy.wire.request import message
 from tests.builders import assistant, user
 from tests.replay.logs import AT, FACT, MODEL, by_words, conversation, log_of, logged, priced
 
@@ -65,7 +66,7 @@ async def test_what_was_said_long_ago_comes_back_with_the_question_for_it(
 
 async def test_a_named_session_may_send_only_what_is_new() -> None:
     named = (("x-olvido-session", "s"),)
-    first = logged([user("a " * 50)], at=AT, headers=named, answer=assistant("b " * 50))
+    first = logged([user("a " * 50)], at=AT, headers=named, answer=message(assistant("b " * 50)))
     async with course() as through:
         before = await through.take(first, 0, details=False)
         after = await through.take(logged([user("c")], at=AT + 1, headers=named), 1, details=False)

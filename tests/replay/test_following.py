@@ -6,6 +6,7 @@ import pytest
 
 from proxy.replay.following import answered, in_order
 from proxy.replay.reading import Logged
+from proxy.wire.request import message
 from tests.builders import assistant, user
 from tests.replay.logs import logged
 
@@ -32,7 +33,7 @@ def test_requests_go_by_time_and_else_as_they_stand(
 
 
 def _contents(*given: Logged) -> list[Any]:
-    return [each.answer and each.answer["content"] for each in answered(given)]
+    return [each.answer and each.answer.text for each in answered(given)]
 
 
 def test_an_answer_is_what_the_next_request_of_the_conversation_shows() -> None:
@@ -41,7 +42,7 @@ def test_an_answer_is_what_the_next_request_of_the_conversation_shows() -> None:
 
 
 def test_one_that_the_log_has_is_left_as_it_is() -> None:
-    assert _contents(logged([A], answer=assistant("as it was")), logged([A, B, C])) == ["as it was", None]
+    assert _contents(logged([A], answer=message(assistant("as it was"))), logged([A, B, C])) == ["as it was", None]
 
 
 def test_of_a_regenerated_request_the_last_one_got_the_answer_that_was_kept() -> None:

@@ -86,7 +86,7 @@ def test_times_are_seconds_milliseconds_or_dates(given: dict[str, Any], at: floa
 )
 def test_an_answer_is_taken_if_there_is_one_and_only_one(given: dict[str, Any], content: str | None) -> None:
     answer = one({"body": BODY, **given}).answer
-    assert (answer and answer["content"]) == content
+    assert (answer and answer.text) == content
 
 
 def test_names_of_session_and_user_are_headers_as_a_client_would_send_them() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.reuse.cacheable import BYPASSES, EDGE_CHARACTERS, LONGEST_TOOL_NAME, bypass_reason
-from proxy.types import ChatRequest, Message
+from proxy.types import ChatRequest
+from tests.builders import chat
 
 NEVER_REUSED = """
 ¿Quién está al frente del Banco Central?
@@ -650,9 +651,7 @@ def request(content: Any = "What is a monad?", **fields: Any) -> ChatRequest:
 
 
 def conversation(*messages: dict[str, Any], **fields: Any) -> ChatRequest:
-    return ChatRequest(
-        raw=b"", fields={"model": "kimi-k2", **fields}, messages=tuple(Message(raw=b"", data=data) for data in messages)
-    )
+    return chat(*messages, **{"model": "kimi-k2", **fields})
 
 
 def function(name: str) -> dict[str, Any]:

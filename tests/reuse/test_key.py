@@ -10,7 +10,8 @@ from openai.types.chat.completion_create_params import (
     CompletionCreateParamsStreaming,
 )
 
-from proxy.reuse.key import UNKEYED, exact_key, is_deterministic
+from proxy.reuse.key import exact_key, is_deterministic
+from proxy.wire.fields import UNKEYED
 from proxy.wire.request import parse
 
 # Every request field that is known to exist and is part of the key. A field that an SDK adds belongs here or, with its

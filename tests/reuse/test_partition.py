@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.reuse.key import UNKEYED
 from proxy.reuse.partition import (
     MOST_BYTES,
     MOST_CONTEXT,
@@ -22,8 +21,9 @@ from proxy.reuse.partition import (
     partition,
 )
 from proxy.types import ChatRequest
+from proxy.wire.fields import UNKEYED
 from proxy.wire.request import parse
-from tests.builders import Said, assistant, body, calling, chat, completion, messages, result, system, user
+from tests.builders import Said, assistant, body, calling, chat, completion, result, system, user
 from tests.reuse.test_key import KEYED
 
 EN, ES = "[Answer retrieved from an earlier conversation]", "[Respuesta recuperada de conversación anterior]"
@@ -451,7 +451,7 @@ def test_requests_are_together_only_if_all_but_the_users_words_is_the_same(one: 
 
 @given(PLAIN)
 def test_a_conversation_loses_no_words_but_disclaimers(these: list[Said]) -> None:
-    request = ChatRequest(b"", {"model": "m"}, messages(*these, user("x")))
+    request = chat(*these, user("x"))
     found = conversation(request, ())
     if isinstance(found, Conversation):
         heard = [each["content"] for each in these if each["role"] == "user"]

@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 
 from proxy.stages.identify import (
     MAX_NAME,
-    SESSION_HEADERS,
-    SESSION_METADATA,
     end_user,
     identify,
     is_scope,
-    read_directives,
 )
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore
-from proxy.types import Directives, Headers, Identity, SessionSource
+from proxy.types import Headers, Identity, SessionSource
 from proxy.wire import turns
+from proxy.wire.directives import SESSION_HEADERS, read_directives
+from proxy.wire.fields import SESSION_METADATA
 from tests import stores
 from tests.builders import (
     NOW,
@@ -98,44 +97,6 @@ def shared() -> Proxy:
 
 HI, HELLO, MORE, SURE = user("hi"), assistant("hello"), user("tell me more"), assistant("sure")
 RULES = system("You are terse.")
-
-
-# --- what the client asks of us -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("headers", "directives"),
-    [
-        ([], Directives()),
-        ([("accept", "*/*")], Directives()),
-        ([("x-olvido-mode", "meter")], Directives(mode="meter")),
-        ([("x-olvido-mode", "METER")], Directives(mode="meter")),
-        ([("x-olvido-mode", "off")], Directives(mode="off", lookup=False, store=False, remember=False)),
-        ([("x-olvido-mode", "on")], Directives()),
-        ([("x-olvido-mode", "sideways")], Directives()),
-        ([("x-olvido-cache", "on")], Directives(opted_in=True)),
-        ([("x-olvido-cache", "off")], Directives(lookup=False, store=False)),
-        ([("x-olvido-cache", "refresh")], Directives(lookup=False, opted_in=True)),
-        ([("x-olvido-cache", "maybe")], Directives()),
-        ([("cache-control", "no-store")], Directives(lookup=False, store=False, remember=False)),
-        ([("cache-control", "no-cache")], Directives(lookup=False)),
-        ([("cache-control", "No-Cache, max-age=0")], Directives(lookup=False)),
-        ([("cache-control", "max-age=60")], Directives()),
-        (
-            [("cache-control", "no-store"), ("cache-control", "max-age=0")],
-            Directives(lookup=False, store=False, remember=False),
-        ),
-        (
-            [("x-olvido-cache", "on"), ("cache-control", "no-store")],
-            Directives(lookup=False, store=False, remember=False, opted_in=True),
-        ),
-        ([("x-olvido-session", "s"), ("x-olvido-user", "ana")], Directives(session="s", user="ana")),
-        ([("x-olvido-session", ""), ("x-olvido-user", "")], Directives()),
-        ([("x-olvido-unknown", "1")], Directives()),
-    ],
-)
-def test_directives_are_read_from_headers(headers: list[tuple[str, str]], directives: Directives) -> None:
-    assert read_directives(tuple(headers)) == directives
 
 
 # --- explicit ids ---------------------------------------------------------------------------------------------------

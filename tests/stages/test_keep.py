@@ -9,6 +9,7 @@ import pytest
 from proxy.memory.state import unpack
 from proxy.stages.keep import Keeper
 from proxy.types import Contents, Directives, Passage, PathState, Plan, ReuseMiss
+from proxy.wire.request import message
 from tests import stores
 from tests.builders import assistant, chat, identity, incoming, messages, user
 
@@ -46,7 +47,7 @@ async def kept(
         asked.append((scope, tuple(links)))
         return is_forgotten
 
-    Keeper(contents, has_forgotten).keep(passage, [ANSWER])
+    Keeper(contents, has_forgotten).keep(passage, [message(ANSWER)])
     assert asked in ([], [(who.memory, who.chain)])
     return await contents.get(who.scope.id, passage.incoming.request_id)
 

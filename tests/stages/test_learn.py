@@ -21,6 +21,7 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Statement, Vector
+from proxy.wire.request import message
 from tests import stores
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user
 from tests.embed.engines import FakeEngine, unavailable, until
@@ -81,7 +82,7 @@ class House:
         )
         chain = links(who.scope.id, [*said, *([answer] if answer else [])])
         attempts = Attempts(self.metrics.failed_open)
-        self.learner.delivered(passage, chain, [answer] if answer else [], attempts)
+        self.learner.delivered(passage, chain, [message(answer)] if answer else [], attempts)
         assert await self.tasks.drain(5.0) == 0
         assert (list(attempts.failed), self.learner.pending) == ([], 0)
         return chain
@@ -302,7 +303,7 @@ async def test_who_sends_only_what_is_new_waits_until_what_was_answered_is_kept(
     )
     await house.learner.settled(passage.identity)  # nothing to wait for
     chain = links(passage.identity.scope.id, [user("one"), assistant("1")])
-    house.learner.delivered(passage, chain, [assistant("1")], Attempts(house.metrics.failed_open))
+    house.learner.delivered(passage, chain, [message(assistant("1"))], Attempts(house.metrics.failed_open))
     await house.learner.settled(passage.identity)
     assert house.turns() == [1]
     await house.tasks.drain(5.0)

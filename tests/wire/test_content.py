@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.wire.content import has_only_text, prefixed, suffixed, text
+from proxy.wire.content import prefixed, suffixed
 from proxy.wire.request import message
 from tests.builders import user
 
@@ -32,13 +32,15 @@ HELLO, WORLD = {"type": "text", "text": "hello"}, {"type": "text", "text": "worl
     ],
 )
 def test_the_text_of_a_message(content: Any, said: str, only_text: bool) -> None:
-    assert text(user(content)) == said
-    assert has_only_text(user(content)) == only_text
+    found = message(user(content))
+    assert (found.text, "\n".join(found.texts)) == (said, said)
+    assert found.has_only_text == only_text
 
 
 def test_a_message_without_content_says_nothing() -> None:
-    assert text({"role": "assistant"}) == ""
-    assert not has_only_text({"role": "assistant"})
+    found = message({"role": "assistant"})
+    assert found.text == ""
+    assert not found.has_only_text
 
 
 _parts = st.sampled_from([HELLO, WORLD, IMAGE])
@@ -54,9 +56,8 @@ def test_what_is_put_beside_it_leaves_the_content_verbatim_and_every_other_field
         assert list(changed.data) == list(said.data)
         assert message(changed.data).raw == changed.raw
     if isinstance(content, list):
-        part = {"type": "text", "text": block}
-        assert before.data["content"] == [part, *content]
-        assert behind.data["content"] == [*content, part]
+        assert before.data["content"] == [{"type": "text", "text": f"{block}\n"}, *content]
+        assert behind.data["content"] == [*content, {"type": "text", "text": block}]
     else:
         assert before.data["content"] == f"{block}\n\n{content or ''}"
         assert behind.data["content"] == f"{content or ''}\n\n{block}"

@@ -2,7 +2,6 @@
 
 from typing import Any, TypeAlias
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,13 +9,14 @@ from hypothesis import strategies as st
 from proxy.types import Message
 from proxy.wire.dialects import DIALECTS, Dialect
 from proxy.wire.order import Violation, violations
+from proxy.wire.request import message
 
 Body: TypeAlias = dict[str, Any]
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
 
 
 def array(*bodies: Body) -> tuple[Message, ...]:
-    return tuple(Message(raw=msgspec.json.encode(body), data=body) for body in bodies)
+    return tuple(message(body) for body in bodies)
 
 
 def says(role: str, content: Any = "hola", **extra: Any) -> Body:
