@@ -1,6 +1,11 @@
 """Between bytes and types. Nothing here does I/O, and nothing decides.
 
+chat.py        the neutral request and message, read from a chat completion's body
+fields.py      which field means what, and the canonical form by which two requests are the same
 request.py     the body, parsed once; a changed body, every untouched byte kept
+content.py     changed messages: a block before or behind, shorter texts, another content
+answers.py     what a completion says, and how it ended
+directives.py  what a client's headers ask of us
 loose.py       what of a body must be known that strict parsers refuse
 turns.py       turns, units that must not be cut, and the hash chain that recognises a history
 headers.py     which headers pass, in which direction

@@ -24,7 +24,7 @@ from proxy.types import ChatRequest
 from proxy.wire.fields import UNKEYED
 from proxy.wire.request import parse
 from tests.builders import Said, assistant, body, calling, chat, completion, result, system, user
-from tests.reuse.test_key import KEYED
+from tests.wire.test_fields import KEYED
 
 EN, ES = "[Answer retrieved from an earlier conversation]", "[Respuesta recuperada de conversación anterior]"
 LINES = (ES, EN)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.wire.content import prefixed, suffixed
+from proxy.wire.content import prefixed, replaced, rewritten, suffixed
 from proxy.wire.request import message
 from tests.builders import user
 
@@ -61,3 +61,32 @@ def test_what_is_put_beside_it_leaves_the_content_verbatim_and_every_other_field
     else:
         assert before.data["content"] == f"{block}\n\n{content or ''}"
         assert behind.data["content"] == f"{content or ''}\n\n{block}"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("hello", "HELLO"),
+        ([HELLO, IMAGE, {**WORLD, "x": 1}], [{**HELLO, "text": "HELLO"}, IMAGE, {**WORLD, "text": "WORLD", "x": 1}]),
+    ],
+)
+def test_texts_are_rewritten_one_by_one(content: Any, expected: Any) -> None:
+    assert rewritten(message(user(content, name="ana")), str.upper).data == user(expected, name="ana")
+
+
+@pytest.mark.parametrize("content", ["hello", [HELLO, IMAGE], [IMAGE], [], None, 7])
+def test_what_is_not_changed_is_the_message_itself(content: Any) -> None:
+    said = message(user(content))
+    assert rewritten(said, str) is said
+
+
+def test_a_part_that_becomes_empty_leaves_unless_all_would() -> None:
+    assert rewritten(message(user([HELLO, IMAGE])), lambda _: "").data["content"] == [IMAGE]
+    assert rewritten(message(user([HELLO])), lambda _: "").data["content"] == [HELLO]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"), [("hello", "gone"), (None, "gone"), ([HELLO, IMAGE], [{"type": "text", "text": "gone"}])]
+)
+def test_a_content_is_replaced_in_the_form_in_which_it_came(content: Any, expected: Any) -> None:
+    assert replaced(message(user(content, x=1)), "gone").data == user(expected, x=1)
