@@ -34,74 +34,41 @@ class Message(Protocol):
     @property
     def raw(self) -> bytes: ...
     @property
-    def data(self) -> Mapping[str, Json]:
-        """The bytes, decoded. Opaque outside of `proxy/wire`."""
-        ...
-
+    def data(self) -> Mapping[str, Json]: ...  # the bytes, decoded. Opaque outside of `proxy/wire`
     @property
     def role(self) -> str: ...
     @property
-    def text(self) -> str:
-        """The text parts, joined by line ends; "" if there are none."""
-        ...
-
+    def text(self) -> str: ...  # the text parts, joined by line ends; "" if there are none
     @property
-    def is_plain(self) -> bool:
-        """Is the content one string?"""
-        ...
-
+    def is_plain(self) -> bool: ...  # is the content one string?
     @property
-    def is_bare(self) -> bool:
-        """Is there nothing in it that costs tokens but a role and one string?"""
-        ...
-
+    def is_bare(self) -> bool: ...  # is there nothing in it that costs tokens but a role and one string?
     @property
-    def texts(self) -> Sequence[str]:
-        """The text parts, each by itself."""
-        ...
-
+    def texts(self) -> Sequence[str]: ...  # the text parts, each by itself
     @property
-    def has_only_text(self) -> bool:
-        """Is the content made of nothing but text?"""
-        ...
-
+    def has_only_text(self) -> bool: ...  # is the content made of nothing but text?
+    # The text; None if the message carries anything else, or a field that nobody has heard of
     @property
-    def sole_text(self) -> str | None:
-        """The text; None if the message carries anything else, or a field that nobody has heard of."""
-        ...
-
+    def sole_text(self) -> str | None: ...
     @property
-    def written(self) -> str:
-        """The text of all parts, those in another API's or provider's form included."""
-        ...
-
+    def written(self) -> str: ...  # the text of all parts, those in another API's or provider's form included
     @property
     def is_multimodal(self) -> bool: ...
     @property
-    def parts(self) -> Sequence[Part]:
-        """Of a content that is a list."""
-        ...
-
+    def parts(self) -> Sequence[Part]: ...  # of a content that is a list
+    # Texts and JSON values that cost tokens beside the content: reasoning, a refusal, calls
     @property
-    def beside(self) -> Sequence[Json]:
-        """Texts and JSON values that cost tokens beside the content: reasoning, a refusal, calls."""
-        ...
-
+    def beside(self) -> Sequence[Json]: ...
     @property
     def name(self) -> str | None: ...
     @property
-    def reasoning(self) -> str:
-        """The thinking that an assistant message tells, in each provider's own places."""
-        ...
-
+    def reasoning(self) -> str: ...  # the thinking that an assistant message tells, in each provider's own places
     @property
     def calls_tools(self) -> bool: ...
     @property
     def tool_calls(self) -> Sequence[ToolCall]: ...
     @property
-    def tool_call_id(self) -> str:
-        """Of the call that a tool's result answers."""
-        ...
+    def tool_call_id(self) -> str: ...  # of the call that a tool's result answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +110,9 @@ class ChatRequest(Protocol):
 
     @property
     def raw(self) -> bytes: ...
+    # All of the request but its messages, decoded. Opaque outside of `proxy/wire`
     @property
-    def fields(self) -> Mapping[str, Json]:
-        """All of the request but its messages, decoded. Opaque outside of `proxy/wire`."""
-        ...
-
+    def fields(self) -> Mapping[str, Json]: ...
     @property
     def messages(self) -> tuple[Message, ...]: ...
     @property
@@ -157,59 +122,37 @@ class ChatRequest(Protocol):
     @property
     def wants_usage_chunk(self) -> bool: ...
     @property
-    def n(self) -> float:
-        """Answers asked for; 0: it is no number."""
-        ...
-
+    def n(self) -> float: ...  # answers asked for; 0: it is no number
     @property
     def sampling(self) -> Sampling: ...
     @property
     def has_tools(self) -> bool: ...
     @property
     def tools(self) -> Sequence[Tool]: ...
+    # Of every tool that the client would run; None for one that the provider runs, or that cannot be read
     @property
-    def tool_names(self) -> Sequence[str | None]:
-        """Of every tool that the client would run; None for one that the provider runs, or that cannot be read."""
-        ...
-
+    def tool_names(self) -> Sequence[str | None]: ...
     @property
-    def tool_choice(self) -> str | None:
-        """ "none", "auto", "required" (also where one is named); None: not given."""
-        ...
-
+    def tool_choice(self) -> str | None: ...  # "none", "auto", "required" (also where one is named); None: not given
     @property
     def response_format(self) -> ResponseFormat | None: ...
+    # Must the text of the answer follow a grammar, a schema or a choice, by a field of the provider's own?
     @property
-    def constrains_text(self) -> bool:
-        """Must the text of the answer follow a grammar, a schema or a choice, by a field of the provider's own?"""
-        ...
-
+    def constrains_text(self) -> bool: ...
     @property
-    def wants_token_details(self) -> bool:
-        """Does it ask for the tokens of the answer, or their probabilities?"""
-        ...
-
+    def wants_token_details(self) -> bool: ...  # does it ask for the tokens of the answer, or their probabilities?
     @property
     def wants_audio(self) -> bool: ...
     @property
-    def wants_search(self) -> bool:
-        """Is the provider told to look things up while it answers?"""
-        ...
-
+    def wants_search(self) -> bool: ...  # is the provider told to look things up while it answers?
+    # The values that cost tokens beside the messages: tools, the response format
     @property
-    def beside(self) -> Mapping[str, Json]:
-        """The values that cost tokens beside the messages: tools, the response format."""
-        ...
-
+    def beside(self) -> Mapping[str, Json]: ...
+    # The name of the conversation that the body gives, and where
     @property
-    def session_hint(self) -> tuple[str, SessionSource] | None:
-        """The name of the conversation that the body gives, and where."""
-        ...
-
+    def session_hint(self) -> tuple[str, SessionSource] | None: ...
     @property
-    def user_hint(self) -> str:
-        """The end user that the body names; "" if none."""
-        ...
+    def user_hint(self) -> str: ...  # the end user that the body names; "" if none
 
 
 @dataclass(frozen=True, slots=True)
