@@ -42,7 +42,7 @@ from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
 from proxy.wire import headers as wire_headers
 from proxy.wire import turns
-from proxy.wire.directives import read_directives
+from proxy.wire.headers import read_directives
 from proxy.wire.loose import glimpse
 from proxy.wire.request import parse
 

@@ -32,7 +32,7 @@ from proxy.types import ChatRequest, Directives, Headers, Identity, Incoming, Me
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from proxy.wire import turns
-from proxy.wire.directives import read_directives
+from proxy.wire.headers import read_directives
 from proxy.wire.request import parse
 
 DEADLINE = 60.0  # seconds for each stage: nobody waits for an answer

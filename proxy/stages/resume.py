@@ -18,7 +18,7 @@ from proxy.offload import Offload
 from proxy.storage.recollection import Archive
 from proxy.types import ArchivedTurn, ChatRequest, Identity, Incoming, Message
 from proxy.wire import turns
-from proxy.wire.directives import is_retry
+from proxy.wire.headers import is_retry
 from proxy.wire.request import with_messages
 
 MOST_TURNS = 2_000

@@ -5,10 +5,9 @@ fields.py      which field means what, and the canonical form by which two reque
 request.py     the body, parsed once; a changed body, every untouched byte kept
 content.py     changed messages: a block before or behind, shorter texts, another content
 answers.py     what a completion says, and how it ended
-directives.py  what a client's headers ask of us
 loose.py       what of a body must be known that strict parsers refuse
 turns.py       turns, units that must not be cut, and the hash chain that recognises a history
-headers.py     which headers pass, in which direction
+headers.py     which headers pass, in which direction, and what a client asks of us by them
 sse.py         server-sent events, parsed and written
 accumulate.py  a stream of chunks → the completion it amounts to
 merge.py       how a fragment of one joins what is there

@@ -1,8 +1,9 @@
-"""Which headers pass, in which direction. The rest of the world's headers are none of our business and pass."""
+"""HTTP headers: those that pass, in which direction, and those by which a client steers us or tells whose conversation
+a request belongs to. The rest of the world's are none of our business and pass."""
 
 from collections.abc import Iterable
 
-from proxy.types import Headers
+from proxy.types import Directives, Headers
 
 # RFC 9110 §7.6.1, and what they were called before.
 HOP_BY_HOP = frozenset(
@@ -30,6 +31,23 @@ CORS = "access-control-"
 # read the answer, and a compressed stream would have to be unpacked and packed again.
 _REQUEST_REWRITTEN = HOP_BY_HOP | {"host", "content-length", "expect"}
 _RESPONSE_REWRITTEN = HOP_BY_HOP | {"content-length"}
+
+# By which known clients name the conversation, first match wins.
+SESSION_HEADERS = (
+    "x-openwebui-chat-id",  # Open WebUI, ENABLE_FORWARD_USER_INFO_HEADERS
+    "session-id",  # Codex CLI
+    "session_id",
+    "x-session-id",
+    "x-session-affinity",  # opencode
+    "x-claude-code-session-id",
+    "helicone-session-id",
+    "x-conversation-id",
+    "x-litellm-session-id",
+)
+USER_HEADERS = ("x-openwebui-user-id",)
+RETRIED = "x-stainless-retry-count"  # OpenAI's SDKs: how often this request was sent before
+
+_READ = frozenset((*SESSION_HEADERS, *USER_HEADERS, "cache-control"))
 
 
 def decode(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -75,3 +93,29 @@ def named_by_connection(headers: Headers) -> frozenset[str]:
     """Headers that a Connection header, of which there may be several, declares hop-by-hop."""
     named = [token for name, value in headers if name == "connection" for token in value.split(",")]
     return frozenset(token.strip().lower() for token in named)
+
+
+def read_directives(headers: Headers) -> Directives:
+    """What the client asks of us. Unknown values are ignored: a typo must not cost an answer."""
+    given = {name: value for name, value in headers if name in _READ or name.startswith(OURS)}
+    if not given:
+        return Directives()
+    control = ",".join([value for name, value in headers if name == "cache-control"]).lower()  # there may be several
+    wish = given.get("x-olvido-cache", "").lower()
+    mode = given.get("x-olvido-mode", "").lower()
+    off = wish == "off" or "no-store" in control or mode == "off"
+    return Directives(
+        mode="meter" if mode == "meter" else "off" if mode == "off" else "on",
+        lookup=not off and wish != "refresh" and "no-cache" not in control,
+        store=not off,
+        remember=mode != "off" and "no-store" not in control,
+        opted_in=wish in ("on", "refresh"),
+        session=given.get("x-olvido-session") or None,
+        client_session=next((given[name] for name in SESSION_HEADERS if given.get(name)), None),
+        user=given.get("x-olvido-user") or next((said for name in USER_HEADERS if (said := get(headers, name))), None),
+    )
+
+
+def is_retry(headers: Headers) -> bool:
+    """Has the client's SDK sent this request before?"""
+    return (get(headers, RETRIED) or "0") != "0"

@@ -19,8 +19,8 @@ from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore
 from proxy.types import Headers, Identity, SessionSource
 from proxy.wire import turns
-from proxy.wire.directives import SESSION_HEADERS, read_directives
 from proxy.wire.fields import SESSION_METADATA
+from proxy.wire.headers import SESSION_HEADERS, read_directives
 from tests import stores
 from tests.builders import (
     NOW,

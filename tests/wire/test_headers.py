@@ -4,8 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.types import Headers
-from proxy.wire.headers import HOP_BY_HOP, KEYS, decode, get, named_by_connection, to_client, to_upstream
+from proxy.types import Directives, Headers
+from proxy.wire.headers import (
+    HOP_BY_HOP,
+    KEYS,
+    RETRIED,
+    decode,
+    get,
+    is_retry,
+    named_by_connection,
+    read_directives,
+    to_client,
+    to_upstream,
+)
 
 PASSED_ON = [
     ("openai-organization", "org"),
@@ -153,3 +164,50 @@ def test_nothing_is_made_up_on_the_way_back(headers: Headers, length: bool) -> N
     got = to_client([(name.title(), value) for name, value in headers], length=length)
     assert tuple(each for each in headers if each in got) == got
     assert not any(name.startswith("x-olvido-") or name in HOP_BY_HOP for name, _ in got)
+
+
+# --- what the client asks of us ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "directives"),
+    [
+        ([], Directives()),
+        ([("accept", "*/*")], Directives()),
+        ([("x-olvido-mode", "meter")], Directives(mode="meter")),
+        ([("x-olvido-mode", "METER")], Directives(mode="meter")),
+        ([("x-olvido-mode", "off")], Directives(mode="off", lookup=False, store=False, remember=False)),
+        ([("x-olvido-mode", "on")], Directives()),
+        ([("x-olvido-mode", "sideways")], Directives()),
+        ([("x-olvido-cache", "on")], Directives(opted_in=True)),
+        ([("x-olvido-cache", "off")], Directives(lookup=False, store=False)),
+        ([("x-olvido-cache", "refresh")], Directives(lookup=False, opted_in=True)),
+        ([("x-olvido-cache", "maybe")], Directives()),
+        ([("cache-control", "no-store")], Directives(lookup=False, store=False, remember=False)),
+        ([("cache-control", "no-cache")], Directives(lookup=False)),
+        ([("cache-control", "No-Cache, max-age=0")], Directives(lookup=False)),
+        ([("cache-control", "max-age=60")], Directives()),
+        (
+            [("cache-control", "no-store"), ("cache-control", "max-age=0")],
+            Directives(lookup=False, store=False, remember=False),
+        ),
+        (
+            [("x-olvido-cache", "on"), ("cache-control", "no-store")],
+            Directives(lookup=False, store=False, remember=False, opted_in=True),
+        ),
+        ([("x-olvido-session", "s"), ("x-olvido-user", "ana")], Directives(session="s", user="ana")),
+        ([("x-olvido-session", ""), ("x-olvido-user", "")], Directives()),
+        ([("x-olvido-unknown", "1")], Directives()),
+        ([("session-id", "b"), ("x-openwebui-chat-id", "a"), ("x-session-id", "c")], Directives(client_session="a")),
+        ([("x-session-id", ""), ("helicone-session-id", "h")], Directives(client_session="h")),
+        ([("x-openwebui-user-id", "eva")], Directives(user="eva")),
+        ([("x-openwebui-user-id", "eva"), ("x-olvido-user", "ana")], Directives(user="ana")),
+    ],
+)
+def test_directives_are_read_from_headers(headers: list[tuple[str, str]], directives: Directives) -> None:
+    assert read_directives(tuple(headers)) == directives
+
+
+@pytest.mark.parametrize(("value", "expected"), [(None, False), ("", False), ("0", False), ("1", True), ("2", True)])
+def test_a_retry_is_told_by_the_sdk(value: str | None, expected: bool) -> None:
+    assert is_retry(((RETRIED, value),) if value is not None else ()) is expected
