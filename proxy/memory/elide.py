@@ -65,7 +65,7 @@ def possible(wanted: Elide, instructions: Instructions, used: Collection[str], v
         return Elided()
     said = instructions.system.text if instructions.system else ""
     tags = {name for name in _TAGGED if valid and getattr(wanted, name) and _TAGGED[name].search(said)}
-    names = {tool.name for tool in instructions.tools if wanted.tools}
+    names = {tool.name for tool in instructions.tools if wanted.tools and tool.name}
     return Elided(frozenset(names.intersection(used)), frozenset(tags))
 
 

@@ -45,8 +45,9 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
     messages = tuple(case.messages)
     if shorter.system is not None:
         messages = (shorter.system, *messages[1:])
-    changed_tools = _definitions(shorter) if shorter.tools != instructions.tools else None
-    of_tools = _json_tokens(_definitions(instructions), count) - _json_tokens(_definitions(shorter), count)
+    whole, terse = _definitions(instructions), _definitions(shorter)
+    changed_tools = terse if terse != whole else None
+    of_tools = _json_tokens(whole, count) - _json_tokens(terse, count)
     of_system = _text_tokens(instructions.system, count) - _text_tokens(shorter.system, count)
     elision = Elision(chosen, changed_tools, of_tools, of_system, is_new=chosen != before)
     if elision.is_new and state is not None:

@@ -9,8 +9,7 @@ from proxy.wire.request import message
 
 def answers_of(completion: Mapping[str, Json] | None) -> tuple[Message, ...]:
     """The message of every choice that has one."""
-    choices = _choices(completion or {})
-    return tuple([message(c["message"]) for c in choices if isinstance(c, dict) and isinstance(c.get("message"), dict)])
+    return tuple(map(message, _messages(completion)))
 
 
 def model_of(completion: Mapping[str, Json]) -> str:
@@ -35,9 +34,9 @@ def generated_text(completion: Mapping[str, Json] | None) -> str:
     """All that the model wrote, thinking included: for counting what it cost."""
     parts = [
         value
-        for said in answers_of(completion)
+        for said in _messages(completion)
         for name in ("reasoning_content", "content")
-        if isinstance(value := said.data.get(name), str)
+        if isinstance(value := said.get(name), str)
     ]
     return "\n".join(parts)
 
@@ -76,6 +75,11 @@ def _says_something(said: object) -> bool:
     texts = [part.get("text", part) if isinstance(part, dict) else part for part in parts]
     has_content = any(text.strip() if isinstance(text, str) else text for text in texts)
     return has_content or any(said.get(name) for name in ("tool_calls", "function_call", "refusal", "audio"))
+
+
+def _messages(completion: Mapping[str, Json] | None) -> list[Mapping[str, Json]]:
+    choices = _choices(completion or {})
+    return [c["message"] for c in choices if isinstance(c, dict) and isinstance(c.get("message"), dict)]
 
 
 def _choices(completion: Mapping[str, Any]) -> Sequence[Any]:

@@ -146,7 +146,7 @@ class ChatCompletionRequest:
     @property
     def tools(self) -> Sequence[Tool]:
         tools = self.fields.get("tools")
-        return [tool(definition) for definition in tools] if isinstance(tools, list) else ()
+        return [tool(definition) for definition in tools] if isinstance(tools, list) else []
 
     @property
     def tool_names(self) -> Sequence[str | None]:

@@ -112,6 +112,10 @@ def test_nothing_can_be_left_out_of_nothing() -> None:
     assert possible(ALL, Instructions(None, []), {"weather"}, valid=True) == Elided()
 
 
+def test_a_tool_that_cannot_be_read_stays_as_it_is() -> None:
+    assert possible(ALL, Instructions(None, [tool({"type": "web_search"})]), {""}, valid=True) == Elided()
+
+
 def test_no_built_in_profile_leaves_instructions_out() -> None:
     assert all(profile.elide == NONE for profile in BUILT_IN.values())
 

@@ -101,6 +101,7 @@ def test_planning_is_given_the_shorter_request_and_its_size() -> None:
     case = case_of(request, profile(format=True), earlier())
     shorter, elision = without(request, case, COLD, counter().text)
     assert elision is not None
+    assert elision.tools is None  # there were none
     said = shorter.messages[0].data["content"]
     assert "<format>" not in said
     assert said.startswith("Be brief.")
