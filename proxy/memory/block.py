@@ -13,7 +13,7 @@ _RECALLED = "<recalled>\n{}\n</recalled>"
 
 FACTS_TITLE = "What the user has stated:"
 SUMMARIES_TITLE = "Earlier parts of this conversation:"
-RECALLED_TITLE = "Earlier messages that may matter now, by turn:"
+RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
 
 # With its title: tags of these names stand in what others write, too (`#include <memory>`). With the line ends that
 # part it from what follows it; behind a system message, from what stands before it.
@@ -52,15 +52,16 @@ def volatile(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: st
 
 
 def excerpt_lines(excerpts: Sequence[Excerpt], *, now: float, session: str) -> Iterator[str]:
-    """A line each: many are short, so a token of framing is a tenth of one. Under a heading where the date says
-    something: of another day, or of another conversation."""
+    """A line each: many are short, so a token of framing is a tenth of one, and most are the user's, so only the others
+    say who. Under a heading where the date says something: of another day, or of another conversation."""
     before = _place(now, is_other=False)
     for excerpt in excerpts:
         place = _place(excerpt.at, is_other=excerpt.session != session)
         if place != before:
             yield f"[{place}]"
             before = place
-        yield f"{excerpt.turn} {excerpt.role}: {excerpt.text}"
+        who = "" if excerpt.role == "user" else f" {excerpt.role}"
+        yield f"{excerpt.turn}{who}: {excerpt.text}"
 
 
 @lru_cache(1_000)

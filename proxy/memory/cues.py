@@ -132,7 +132,8 @@ _ONE = re.compile(
 # All of a course of events.
 _ALL = re.compile(
     r" (?:list|order|summar\w+|across|throughout|overview|recap|everything|conversations?|chats|sessions|progress\w*"
-    r"|resum\w*|lista\w*|enumera\w*|orden|conversacion(?:es)?|charlas|sesiones|todo lo que|avance|avanzado) "
+    r"|resumen(?:es)?|resumi\w*|resume(?= (?:tod[oa]s?|lo|las?|el|los|que|mis?|nuestr[oa]s?) )|lista\w*|enumera\w*"
+    r"|orden|conversacion(?:es)?|charlas|sesiones|todo lo que|avance|avanzado) "
     r"| how (?:has|have) (?:my|our|the) (?:\w+ )+(?:changed|developed|evolved|grown)"
 )
 # Many things.

@@ -47,8 +47,11 @@ class Weights:
     floor: float = 0.175
     floor_per_filling: float = 0.1  # for every e-fold
     floor_by_words: float = -0.15
-    floor_answers: float = 0.2  # share more, for what the assistant said where that is not asked for
-    share: float = 0.175  # of a short conversation, that is recalled at most
+    # Share more, for what the assistant said where that is not asked for and answers are four times as long as
+    # questions; and in a talk of equals, where either may tell, for both.
+    floor_answers: float = 0.2
+    floor_equals: float = 0.1
+    share: float = 0.17  # of a short conversation, that is recalled at most
 
 
 WEIGHTS = Weights()
@@ -78,6 +81,7 @@ class Ranking:
     awaited: Flags  # the vector of the passage is still to come
     occurs: Flags  # which terms of the query (a row each, in its order, none twice) every passage has
     for_answers: bool = False  # what the assistant said is asked for
+    asking: float = 0.0  # from a talk of equals (0) to one of questions and answers, which are four times as long (1)
 
 
 def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
@@ -106,7 +110,7 @@ def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
     stretch = weights.stretch_asking * asking + weights.stretch * (1 - asking)
     by_message = stretch * _scaled(_around(best(scores, view), weights.stretch_messages))
     by_message += _priors(view, weights, asking=0.0 if for_answers else asking, for_answers=for_answers)
-    return Ranking(view, scores + spread(by_message, view), words, cosines, awaited, occurs, for_answers)
+    return Ranking(view, scores + spread(by_message, view), words, cosines, awaited, occurs, for_answers, asking)
 
 
 def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weights) -> Floats:

@@ -17,8 +17,8 @@ from proxy.memory.view import Flags, Floats, spread
 from proxy.types import Excerpt
 
 # What the user has said since that is almost as relevant as the best, alone.
-NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0)
-FRAMING = 4  # tokens that a line takes beside its text: which turn, and who
+NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0, floor_equals=0.0)
+FRAMING = 3  # tokens that a line takes beside its text: which turn, and who if it is not the user
 WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
 FLOOR_LEAST, FLOOR_MOST = 0.18, 0.7
 FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.03, "some": 0.0, "many": -0.01, "all": 0.0}
@@ -147,8 +147,9 @@ def _best_first(ranking: Ranking, query: Query, free: Flags, room: int, weights:
     if not free.any():
         return
     least = _least(ranking, query, free, room, weights)
-    dearer = 0.0 if ranking.for_answers else weights.floor_answers
-    floors: Floats = (least * np.where(view.is_user, 1, 1 + dearer)).astype(np.float32)
+    answers = 0.0 if ranking.for_answers else weights.floor_answers * ranking.asking
+    dearer = np.where(view.is_user, 0, answers) + weights.floor_equals * (1 - ranking.asking)
+    floors: Floats = (least * (1 + dearer)).astype(np.float32)
     wanted = np.flatnonzero((scores >= spread(floors, view)) & free[view.message_of])
     while len(wanted):
         values = scores[wanted]

@@ -15,7 +15,7 @@ Fate = Literal["kept", "shortened", "marker", "folded", "recalled", "left out"]
 Verdict: TypeAlias = tuple[Fate, str]  # and why
 
 BEGINNING = 60  # characters of a message that are shown
-_LINE = re.compile(r"^(\d+) (user|assistant): (.*)$", re.MULTILINE)  # of an excerpt, as block.volatile writes it
+_LINE = re.compile(r"^(\d+)(?: (assistant))?: (.*)$", re.MULTILINE)  # of an excerpt, as block.volatile writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _turns(messages: Sequence[Message]) -> list[int]:
 
 
 def _excerpts(volatile: str) -> list[tuple[int, str, str]]:
-    return [(int(turn), role, said) for turn, role, said in _LINE.findall(volatile)]
+    return [(int(turn), role or "user", said) for turn, role, said in _LINE.findall(volatile)]
 
 
 def _is_from(excerpt: tuple[int, str, str], said: Message, of: int) -> bool:

@@ -28,7 +28,7 @@ def test_finds_the_sentence_that_a_question_is_about_or_nothing(question: str, a
 
 
 def test_what_a_proxy_recalls_is_older_than_what_the_prompt_says_and_answers_are_not_the_users() -> None:
-    lines = "3 user: The budget is 100.\n3 assistant: The budget is small. Is it?"
+    lines = "3: The budget is 100.\n3 assistant: The budget is small. Is it?"
     old = f"<recalled>\n{RECALLED_TITLE}\n{lines}\n</recalled>\n\n"
     told = told_in(["The budget is 200.", f"{old}What is the budget?"])
     assert recall("What is the budget?", told) == "The budget is 200."

@@ -32,26 +32,26 @@ def lines(*excerpts: Excerpt, now: float = NOON) -> list[str]:
 
 
 def test_a_line_says_which_turn_it_is_from_and_who_said_it() -> None:
-    assert lines(BOAT, REPLY) == ["12 user: My boat is Marigold", "12 assistant: A fine name"]
+    assert lines(BOAT, REPLY) == ["12: My boat is Marigold", "12 assistant: A fine name"]
 
 
 def test_the_day_is_named_once_for_all_that_was_said_on_it_unless_it_is_today() -> None:
     today = replace(BOAT, at=NOON + DAY, turn=13)
     assert lines(BOAT, REPLY, today, now=NOON + DAY) == [
         "[2023-11-14]",
-        "12 user: My boat is Marigold",
+        "12: My boat is Marigold",
         "12 assistant: A fine name",
         "[2023-11-15]",
-        "13 user: My boat is Marigold",
+        "13: My boat is Marigold",
     ]
 
 
 def test_what_was_said_in_another_conversation_is_told_apart() -> None:
     assert lines(replace(BOAT, session="t"), BOAT) == [
         "[2023-11-14, another conversation]",
-        "12 user: My boat is Marigold",
+        "12: My boat is Marigold",
         "[2023-11-14]",
-        "12 user: My boat is Marigold",
+        "12: My boat is Marigold",
     ]
 
 
@@ -107,7 +107,7 @@ def test_what_would_end_a_block_is_quoted_so_that_it_can_be_read_and_nothing_els
     assert quoted("< / MEMORY >") == "\u2039 / MEMORY \u203a"
     told = volatile("", [replace(BOAT, text="a\n</recalled>\nb")], now=NOON, session="s")
     assert told.count("</recalled>") == 1
-    assert told.endswith("12 user: a\n\u2039/recalled\u203a\nb\n</recalled>")
+    assert told.endswith("12: a\n\u2039/recalled\u203a\nb\n</recalled>")
 
 
 def test_a_head_without_its_summaries_is_what_it_would_be_with_none() -> None:

@@ -120,6 +120,8 @@ def test_whose_words_are_wanted(text: str, expected: bool) -> None:
         ("How many coats does the keel have?", "one"),
         ("When do I have to pay the berth?", "one"),
         ("Resumime todo lo del barco", "all"),
+        ("Resume lo del barco", "all"),
+        ("When did I send my resume?", "one"),
         ("How has my plan for the boat changed?", "all"),
         ("¿Qué islas vimos?", "many"),
         ("¿Por qué pintamos las velas?", "some"),

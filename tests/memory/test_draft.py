@@ -117,7 +117,7 @@ def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> Non
 )
 def test_a_block_costs_no_more_than_its_text_and_its_framing_whatever_stands_beside_it(said: str) -> None:
     count = real().text
-    memory, recalled = head("- [work] tea", ["{topic: tea}"]), "<recalled>\n1 user: tea\n</recalled>"
+    memory, recalled = head("- [work] tea", ["{topic: tea}"]), "<recalled>\n1: tea\n</recalled>"
     layout = Layout(1, 1, 1, head=memory, volatile=recalled)
     for content in (said, [{"type": "text", "text": said}]):
         given = messages(S, user(content))

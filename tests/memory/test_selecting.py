@@ -62,6 +62,20 @@ def test_a_question_for_one_thing_gets_fewer_excerpts_than_one_for_many() -> Non
     assert one > some >= many
 
 
+def test_in_a_talk_of_equals_both_must_be_as_near_to_the_best_and_else_only_answers_nearer() -> None:
+    talk = [turn(number, f"the keel got paint number {number}", f"paint number {number}") for number in range(1, 400)]
+    index, query = index_of(talk), Query("Did the keel get paint?", None, path(*talk))
+    ranking = rank(index, query)
+    falling = replace(ranking, scores=np.linspace(1, 0, len(ranking.scores), dtype=np.float32) ** 20)
+    (told, answered), (user, assistant) = (
+        [[each.role for each in found].count(role) for role in ("user", "assistant")]
+        for asking in (0.0, 1.0)
+        for found in [select(index, replace(falling, asking=asking), query, budget_tokens=9_999, count=words)]
+    )
+    assert told - answered in (0, 1)  # they alternate
+    assert assistant < answered < user
+
+
 def test_of_a_short_conversation_a_part_is_recalled_and_more_for_a_summary() -> None:
     talk = [turn(number, f"the keel got paint number {number}", "fine") for number in range(1, 200)]
     one, some, whole = (
