@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.demo.config import DemoConfig, four_bytes_a_token
+from proxy.demo.chat import THINKING_MODELS
+from tests.scripted.config import ScriptedConfig, four_bytes_a_token
 
 
 @given(st.text(max_size=200))
@@ -20,5 +21,4 @@ def test_lone_surrogates_are_counted_and_not_refused() -> None:
 
 
 def test_every_model_that_thinks_is_offered() -> None:
-    config = DemoConfig()
-    assert config.thinking_models <= set(config.models)
+    assert set(ScriptedConfig().models) >= THINKING_MODELS

@@ -2,7 +2,7 @@ import base64
 
 import pytest
 
-from proxy.demo.recording import Received, Recorder
+from tests.scripted.recording import Received, Recorder
 
 
 def received(*headers: tuple[str, str], body: bytes = b"") -> Received:

@@ -3,8 +3,8 @@ import gzip
 import msgspec
 import pytest
 
-from proxy.demo.faults import parse
-from proxy.demo.reply import DONE, Reply, event_stream, spoil
+from tests.scripted.faults import parse
+from tests.scripted.reply import DONE, Reply, event_stream, spoil
 
 EVENT = b'{"choices":[{"index":0,"delta":{"content":"hi"}}]}'
 ANSWER = b'{"choices":[{"message":{"content":"hi"}}]}'

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.demo.faults import FRAMINGS, NAMES, Fault, FaultCounter, parse, reframe
+from tests.scripted.faults import FRAMINGS, NAMES, Fault, FaultCounter, parse, reframe
 
 EVENT = b'data: {"id":"x","n":1}\n\n'
 

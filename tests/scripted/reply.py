@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from proxy.demo.faults import FRAMINGS, Fault, reframe
+from tests.scripted.faults import FRAMINGS, Fault, reframe
 
 DONE = b"data: [DONE]\n\n"
 _EVENT_STREAM = "text/event-stream; charset=utf-8"

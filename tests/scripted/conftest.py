@@ -1,4 +1,4 @@
-"""Demo upstreams over real sockets, and the official SDK to talk to them."""
+"""Scripted upstreams over real sockets, and the official SDK to talk to them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -8,25 +8,25 @@ import httpx
 import openai
 import pytest
 
-from proxy.demo.app import Demo, create_app
-from proxy.demo.config import DemoConfig
 from proxy.wire.dialects import DIALECTS
+from tests.scripted.app import Scripted, create_app
+from tests.scripted.config import ScriptedConfig
 from tests.servers import run_app
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
     url: str
-    demo: Demo
+    demo: Scripted
     sdk: openai.OpenAI  # never retries
     http: httpx.Client  # with a key
 
 
-Serve = Callable[[DemoConfig], Upstream]
+Serve = Callable[[ScriptedConfig], Upstream]
 Speaking = Callable[[str], Upstream]
 
 
-def _serving(stack: ExitStack, config: DemoConfig) -> Upstream:
+def _serving(stack: ExitStack, config: ScriptedConfig) -> Upstream:
     app = create_app(config)
     url = stack.enter_context(run_app(app))
     sdk = stack.enter_context(openai.OpenAI(base_url=f"{url}/v1", api_key="sk-test", max_retries=0))
@@ -49,7 +49,7 @@ def speaking() -> Iterator[Speaking]:
 
         def of(dialect: str) -> Upstream:
             if dialect not in started:
-                started[dialect] = _serving(stack, DemoConfig(dialect=DIALECTS[dialect]))
+                started[dialect] = _serving(stack, ScriptedConfig(dialect=DIALECTS[dialect]))
             return started[dialect]
 
         yield of
@@ -59,4 +59,4 @@ def speaking() -> Iterator[Speaking]:
 def upstream() -> Iterator[Upstream]:
     """One that records; shared by a module's tests, so its counters are not for exact comparison."""
     with ExitStack() as stack:
-        yield _serving(stack, DemoConfig(record=True))
+        yield _serving(stack, ScriptedConfig(record=True))

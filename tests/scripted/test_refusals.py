@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from proxy.demo import refusals
 from proxy.wire.dialects import DIALECTS, Rule
 from proxy.wire.order import Violation
+from tests.scripted import refusals
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
 
-from proxy.demo.config import DemoConfig
-from tests.demo.conftest import Serve, Upstream
+from tests.scripted.config import ScriptedConfig
+from tests.scripted.conftest import Serve, Upstream
 from tests.servers import eventually
 
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Hello there."}]
@@ -85,7 +85,7 @@ def test_rate_limits_tell_when_to_come_back(upstream: Upstream) -> None:
 
 
 def test_the_sdks_own_retries_get_through(serve: Serve) -> None:
-    upstream = serve(DemoConfig())
+    upstream = serve(ScriptedConfig())
     sdk = upstream.sdk.with_options(max_retries=2)
     answer = sdk.chat.completions.create(
         model="demo-chat", messages=HELLO, extra_headers={"x-demo-fault": "429=0.01x2", "x-demo-fault-key": "one"}
@@ -96,7 +96,7 @@ def test_the_sdks_own_retries_get_through(serve: Serve) -> None:
 
 
 def test_a_fault_can_be_set_for_every_request_and_taken_back(serve: Serve) -> None:
-    upstream = serve(DemoConfig(fault="503"))
+    upstream = serve(ScriptedConfig(fault="503"))
     assert upstream.http.get("/v1/models").status_code == 503
     assert upstream.http.put("/__demo/fault", content="500").status_code == 204
     assert upstream.http.get("/v1/models").status_code == 500

@@ -11,9 +11,9 @@ import struct
 
 from starlette.types import Receive, Scope, Send
 
-from proxy.demo.faults import Fault
-from proxy.demo.recording import Received, Recorder
-from proxy.demo.reply import Reply, spoil
+from tests.scripted.faults import Fault
+from tests.scripted.recording import Received, Recorder
+from tests.scripted.reply import Reply, spoil
 
 TRANSPORT = "olvido.transport"  # where server.py leaves the connection in `scope["extensions"]`
 
@@ -128,7 +128,7 @@ class Delivery:
             await self._hold(None)
             return False
         if transport is None:
-            raise ConnectionAbortedError("this server cannot break a connection; run it with proxy.demo.server")
+            raise ConnectionAbortedError("this server cannot break a connection; run it with tests.scripted.server")
         if self._is("reset"):
             connection = transport.get_extra_info("socket")
             # To linger for no time at all is what makes the kernel send RST instead of FIN.

@@ -4,8 +4,8 @@ import math
 import openai
 import pytest
 
-from proxy.demo.surface import vector
-from tests.demo.conftest import Upstream
+from tests.scripted.conftest import Upstream
+from tests.scripted.surface import vector
 
 
 def test_lists_its_models_and_knows_each(upstream: Upstream) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from proxy.demo import refusals
-from proxy.demo.config import DemoConfig
-from proxy.demo.recording import Received
-from proxy.demo.refusals import Refusal
-from proxy.demo.reply import Reply
+from tests.scripted import refusals
+from tests.scripted.config import ScriptedConfig
+from tests.scripted.recording import Received
+from tests.scripted.refusals import Refusal
+from tests.scripted.reply import Reply
 
 _CREATED = 1_700_000_000
 _DIMENSIONS = 256
@@ -32,7 +32,7 @@ class _Part:
 
 
 class Surface:
-    def __init__(self, config: DemoConfig) -> None:
+    def __init__(self, config: ScriptedConfig) -> None:
         self._config = config
         self._files: dict[str, bytes] = {}
 

@@ -7,10 +7,10 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from proxy.demo.delivery import TRANSPORT
+from tests.scripted.delivery import TRANSPORT
 
 
-class DemoProtocol(HttpToolsProtocol):
+class ScriptedProtocol(HttpToolsProtocol):
     """Leaves the transport where a reply that is to be cut or reset finds it."""
 
     def on_message_begin(self) -> None:
@@ -23,7 +23,7 @@ def server(app: ASGIApp, *, graceful_seconds: int = 1) -> uvicorn.Server:
     """Quiet, and no slower than it must be. Give `run` a socket of `listen`."""
     config = uvicorn.Config(
         app,
-        http=DemoProtocol,
+        http=ScriptedProtocol,
         loop="auto",
         lifespan="auto",
         access_log=False,

@@ -1,8 +1,8 @@
 import httpx
 from starlette.types import Receive, Scope, Send
 
-from proxy.demo.delivery import TRANSPORT
-from proxy.demo.server import listen
+from tests.scripted.delivery import TRANSPORT
+from tests.scripted.server import listen
 from tests.servers import run_app
 
 
