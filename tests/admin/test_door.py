@@ -1,12 +1,26 @@
 """Who may administer: a table of what programs, browsers and pages of other sites send."""
 
+import stat
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.admin.access import COOKIE, COOKIE_SECONDS, MOST_ADDRESSES, MOST_WRONG, WRONG_SECONDS, Door, Wrong
+from proxy.admin import door as door_module
+from proxy.admin.door import (
+    COOKIE,
+    COOKIE_SECONDS,
+    LOGOUTS,
+    MOST_ADDRESSES,
+    MOST_LOGOUTS,
+    MOST_WRONG,
+    WRONG_SECONDS,
+    Door,
+    Logouts,
+    WrongTokens,
+)
 from proxy.errors import BadRequest, Forbidden, OlvidoError, TooMany, Unauthorized
 from proxy.types import Headers
 from tests.builders import NOW, config
@@ -465,7 +479,7 @@ def test_who_guesses_for_the_numbers_is_limited_too() -> None:
 
 
 def test_addresses_that_guess_are_remembered_up_to_a_bound_the_latest_ones() -> None:
-    wrong = Wrong()
+    wrong = WrongTokens()
     for address in range(MOST_ADDRESSES + 1):
         for _ in range(MOST_WRONG):
             wrong.note(str(address), NOW)
@@ -485,3 +499,68 @@ def test_nothing_odd_gets_in_or_fails(headers: list[tuple[str, str]]) -> None:
     assert refusal(door(), (("host", "evil.com"), *headers)) is Forbidden
     assert refusal(door(), (*LOCAL, ("origin", "https://evil.com"), *headers)) is Forbidden
     assert refusal(door(), (*LOCAL, *headers)) in (None, Forbidden)
+
+
+# --- cookies that have ended stay ended: after a restart, and for every process that shares the folder ---
+
+
+ENDS = int(NOW) + 3_600
+
+
+async def test_what_was_ended_is_known_at_once() -> None:
+    known = Logouts(None, Clock())
+    await known.add("a", ENDS)
+    await known.refresh()
+    assert (known.has("a"), known.has("b")) == (True, False)
+
+
+async def test_and_after_a_restart(tmp_path: Path) -> None:
+    await Logouts(tmp_path, Clock()).add("a", ENDS)
+    again = Logouts(tmp_path, Clock())
+    await again.refresh()
+    assert again.has("a")
+    assert stat.S_IMODE((tmp_path / LOGOUTS).stat().st_mode) == 0o600
+
+
+async def test_and_by_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "REREAD", 0.0)
+    one, other = Logouts(tmp_path, Clock()), Logouts(tmp_path, Clock())
+    await one.refresh()
+    for number in range(3):
+        await other.add(str(number), ENDS)
+        await one.refresh()
+        assert one.has(str(number))
+
+
+async def test_one_that_would_have_ended_by_itself_is_forgotten(tmp_path: Path) -> None:
+    clock = Clock()
+    await Logouts(tmp_path, clock).add("a", ENDS)
+    clock.now = ENDS
+    later = Logouts(tmp_path, clock)
+    await later.refresh()
+    assert not later.has("a")
+    assert not (tmp_path / LOGOUTS).exists()
+
+
+async def test_as_many_are_known_as_there_is_room_for() -> None:
+    known = Logouts(None, Clock())
+    known._ended = {str(number): ENDS for number in range(MOST_LOGOUTS)}  # noqa: SLF001 (one by one takes a while)
+    await known.add("new", ENDS)
+    assert (known.has("new"), known.has("0"), known.has("1")) == (True, False, True)
+
+
+@pytest.mark.parametrize("found", [b"", b"garbage\n", b"a -5\n", b"\xff\xfe 12\n", b"a 12 13\n", b" \n\n"])
+async def test_a_file_that_is_something_else_ends_nothing(found: bytes, tmp_path: Path) -> None:
+    (tmp_path / LOGOUTS).write_bytes(found)
+    known = Logouts(tmp_path, Clock())
+    await known.refresh()
+    assert not known.has("a")
+
+
+async def test_a_disk_that_fails_costs_the_restart_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / LOGOUTS).mkdir()
+    known = Logouts(tmp_path, Clock())
+    await known.refresh()
+    await known.add("a", ENDS)
+    assert known.has("a")
+    assert "logouts are known to this process alone" in caplog.text

@@ -1,28 +1,33 @@
-"""Who may administer. With a token: who has it, or the cookie that a browser got for it. Without one: programs of this
-machine, if the proxy serves nobody else.
+"""Admission to the admin API. With a token: whoever has it, or the cookie that a browser got for it. Without one:
+programs of this machine, if the proxy serves nobody else.
 
 A page of another site that the user has open in a browser is no such program, so without a token the names by which a
 browser reached us are checked, and the site that asked. A browser adds a cookie on its own, too: what changes anything
 by cookie has to come from our own page.
 """
 
+import asyncio
 import hmac
+import logging
+import os
 import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from time import time
+from pathlib import Path
+from time import monotonic, time
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from proxy.sites import is_listed
 from proxy.types import Headers
 from proxy.wire import headers as wire_headers
+
+log = logging.getLogger(__name__)
 
 COOKIE = "olvido_admin"
 COOKIE_SECONDS = 12 * 3_600
@@ -31,11 +36,80 @@ MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guess
 WRONG_SECONDS = 60.0
 MOST_ADDRESSES = 1_000
 
+LOGOUTS = "admin.logouts"  # file of the storage folder
+REREAD = 1.0  # seconds
+MOST_LOGOUTS = 10_000  # of cookies that would get in; the oldest leave
+
 _SAFE = ("GET", "HEAD")
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
 
 
+class Logouts:
+    """Cookies that were logged out before their time. A cookie needs no storage to be known; that it has ended does.
+
+    They are in a file of the storage folder, so they stay ended after a restart, and every process that shares the
+    folder knows of them within a second. Where nothing is on disk this process alone knows them, until it ends.
+    """
+
+    def __init__(self, folder: Path | None, clock: Callable[[], float] = time) -> None:
+        self._file = None if folder is None else folder / LOGOUTS
+        self._clock = clock
+        self._ended: dict[str, int] = {}  # id of a cookie: when it would have ended by itself, Unix seconds
+        self._read: tuple[int, int] = (0, 0)  # size and time of the file when it was read
+        self._looked = float("-inf")  # monotonic
+
+    def has(self, cookie_id: str) -> bool:
+        """Whether the cookie of this id has ended, as far as is known since the last `refresh`."""
+        return cookie_id in self._ended
+
+    async def add(self, cookie_id: str, expires: int) -> None:
+        """Ends a cookie, durably when this returns, if the disk takes it. `expires`: Unix seconds."""
+        self._note(cookie_id, expires)
+        if self._file is not None:
+            await self._at_the_file(lambda file: _append(file, cookie_id, expires))
+
+    async def refresh(self) -> None:
+        """Reads what other processes, or earlier ones, have ended, once a second at most."""
+        if self._file is None or monotonic() - self._looked < REREAD:
+            return
+        self._looked = monotonic()
+        await self._at_the_file(self._reread)
+
+    async def _at_the_file(self, work: Callable[[Path], None]) -> None:
+        assert self._file is not None
+        try:
+            await asyncio.to_thread(work, self._file)
+        except OSError as error:
+            log.warning("logouts are known to this process alone", extra={"why": error.strerror})
+
+    def _reread(self, file: Path) -> None:
+        try:
+            now_is = file.stat()
+        except FileNotFoundError:
+            return
+        if (version := (now_is.st_size, now_is.st_mtime_ns)) == self._read:
+            return
+        for line in file.read_text("ascii", "replace").splitlines():
+            cookie_id, _, expires = line.partition(" ")
+            if expires.isascii() and expires.isdecimal():
+                self._note(cookie_id, int(expires))
+        self._read = version
+        if not self._ended:
+            file.unlink()  # every one of them has ended by itself
+
+    def _note(self, cookie_id: str, expires: int) -> None:
+        now = self._clock()
+        kept = {each: at for each, at in self._ended.items() if at > now}
+        if expires > now:
+            kept[cookie_id] = expires
+        self._ended = dict(
+            list(kept.items())[-MOST_LOGOUTS:]
+        )  # at once: the event loop looks at it while a thread is here
+
+
 class Door:
+    """Admits requests to the admin API and to `/metrics`, and gives cookies for the token."""
+
     def __init__(self, config: Config, clock: Callable[[], float] = time, *, logouts: Logouts | None = None) -> None:
         self._token = _bytes(config.admin.token)
         self._metrics_token = _bytes(config.admin.metrics_token)
@@ -43,11 +117,12 @@ class Door:
         self._is_private = is_loopback(config.server.host)
         self._origins = frozenset(config.server.allowed_origins)
         self._clock = clock
-        self._wrong = Wrong()
+        self._wrong = WrongTokens()
         self.logouts = logouts or Logouts(None, clock)
 
     @property
     def needs_token(self) -> bool:
+        """Whether a token is configured."""
         return self._token is not None
 
     def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
@@ -137,9 +212,9 @@ class Door:
         return hmac.digest(self._token, f"{COOKIE}:{said}".encode(), "sha256").hex()
 
 
-class Wrong:
-    """Wrong tokens lately, by the address that sent them: beyond a few they are refused unread. What keeps a guess from
-    being right is the token's length, which the configuration demands."""
+class WrongTokens:
+    """A throttle of wrong tokens, by the address that sent them: beyond a few they are refused unread. What keeps a
+    guess from being right is the token's length, which the configuration demands."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, list[float]] = OrderedDict()  # least recently wrong first
@@ -150,6 +225,7 @@ class Wrong:
         return lately[-MOST_WRONG] + WRONG_SECONDS - now if len(lately) >= MOST_WRONG else 0.0
 
     def note(self, client: str, now: float) -> None:
+        """Counts a wrong token."""
         self._known[client] = [*self._lately(client, now), now]
         self._known.move_to_end(client)
         while len(self._known) > MOST_ADDRESSES:
@@ -157,6 +233,16 @@ class Wrong:
 
     def _lately(self, client: str, now: float) -> list[float]:
         return [at for at in self._known.get(client, ()) if now - at < WRONG_SECONDS]
+
+
+def _append(file: Path, cookie_id: str, expires: int) -> None:
+    """Adds a line in one write: other processes do the same."""
+    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, f"{cookie_id} {expires}\n".encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _refuse_forged(headers: Headers) -> None:
