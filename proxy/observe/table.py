@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from proxy.observe.catalogue import Catalogue, Entry
 from proxy.observe.labels import MODEL, UPSTREAM, Values
-from proxy.observe.shared import VARIABLE
+from proxy.observe.metrics import VARIABLE
 
 _HEAD = f"""# Metrics
 

@@ -21,7 +21,7 @@ from multidict import CIMultiDict
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import ImpossibleStatus, UpstreamTimeout
 from proxy.types import Headers
-from proxy.upstream.breaker import Breaker
+from proxy.upstream.retry import Breaker
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
