@@ -246,7 +246,7 @@ def _append(file: Path, cookie_id: str, expires: int) -> None:
 
 
 def _refuse_forged(headers: Headers) -> None:
-    """What a browser sends with a cookie may be some other page's doing. That can neither name our origin as its own
+    """Refuses what another page makes a browser send with its cookie. It can neither name our origin as its own
     nor, without being asked first, send JSON."""
     site, origin = wire_headers.get(headers, "sec-fetch-site"), wire_headers.get(headers, "origin")
     is_own = site == "same-origin" if site is not None else origin is not None and not _is_other(headers)

@@ -81,6 +81,7 @@ class Path:
         self.methods = tuple(by_method)
 
     async def __call__(self, call: Call, services: Services) -> None:
+        """Answers by the method that is asked. Raises MethodNotAllowed."""
         route = self._by_method.get("GET" if call.method == "HEAD" else call.method)
         if route is None:
             allowed = ", ".join((*self.methods, *(["HEAD"] if "GET" in self.methods else ())))

@@ -101,7 +101,7 @@ def _points(buckets: Iterable[Bucket]) -> list[Json]:
 
 
 def _mechanisms(sources: Mapping[str, Sums], totals: Sums) -> list[Json]:
-    """What saves, each with what it has saved; then what context management left out, and what it added."""
+    """The mechanisms that save, with what each has saved; then what context management left out, and added."""
     exact, intent = (sources.get(name, Sums()).tokens_reused for name in ("exact", "intent"))
     context = totals.tokens_original - totals.tokens_sent
     return [

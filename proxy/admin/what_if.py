@@ -98,7 +98,7 @@ async def _compared(
 
 
 def _is_usable(contents: Contents) -> bool:
-    """What was answered was read. Its rules may have changed since."""
+    """Whether the body can still be read: the rules may have changed since it was answered."""
     try:
         parse(contents.body)
     except BadRequest:

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in the file's own words: the path of the setting, what was found there, what was
+"""Problems of a configuration in the file's own words: the path of the setting, what was found there, what was
 expected, and the nearest name for an unknown key. The JSON Schema of the model says what stands where.
 """
 

@@ -1,4 +1,4 @@
-"""What the demo model answers: a function of the messages, the model and the seed, and of nothing else.
+"""The answer of the demonstration's model: a function of the messages, the model and the seed, and of nothing else.
 
 It reads what was asked off the newest user message, without what a proxy has set before it. In this order:
 

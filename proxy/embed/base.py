@@ -45,11 +45,12 @@ class Embedder(Protocol):
         ...
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """One of warming, ready, failed and off."""
 
     @property
     def detail(self) -> str:
-        """What it is doing while `warming`, why it `failed`, else empty."""
+        """The step under way while `warming`, the reason if it `failed`, else empty."""
         ...
 
     @property
@@ -66,7 +67,8 @@ class Embedder(Protocol):
         decision, by cancelling."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Ends all work; what waits is refused."""
 
 
 class EmbeddingOff:
@@ -77,12 +79,15 @@ class EmbeddingOff:
     detail = ""
     dimensions: int | None = None
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Does nothing."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 (Protocol)
+        """Raises EmbeddingUnavailable."""
         raise EmbeddingUnavailable("embedding is off")
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Does nothing."""
 
 
 class Lent:
@@ -93,26 +98,33 @@ class Lent:
 
     @property
     def version(self) -> str:
+        """The other's version."""
         return self._embedder.version
 
     @property
     def state(self) -> State:
+        """The other's state."""
         return self._embedder.state
 
     @property
     def detail(self) -> str:
+        """The other's detail."""
         return self._embedder.detail
 
     @property
     def dimensions(self) -> int | None:
+        """The other's dimensions."""
         return self._embedder.dimensions
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Does nothing."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The other's vectors."""
         return await self._embedder.embed(texts)
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Does nothing."""
 
 
 def checked(texts: Sequence[str], vectors: Vectors, dimensions: int | None = None) -> Vectors:

@@ -32,6 +32,7 @@ _LONG = " ".join(("the quick brown fox", "el veloz murciélago hindú") * 400)  
 
 
 def main(arguments: list[str]) -> int:
+    """Runs the command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m proxy.embed.export")
     parser.add_argument("model", help="builtin, multilingual, or a sentence-transformers model by folder or name")
     parser.add_argument("folder", type=Path, help="where the export is kept")
@@ -55,7 +56,8 @@ def export(source: Source, folder: Path, make: Callable[[Source, Path], Made] | 
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
-    """What another process left here when it was killed is removed: whoever holds the lock is alone."""
+    """An empty folder for intermediate files. Leftovers of a process that was killed go: whoever holds the lock is
+    alone."""
     scratch = folder / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(mode=0o700)

@@ -61,6 +61,7 @@ class Quantised:
     nibbles: npt.NDArray[np.uint8]  # (blocks, 16)
 
     def floats(self) -> Floats:
+        """The values as numbers, in one row."""
         values = np.concatenate([self.nibbles & 15, self.nibbles >> 4], axis=1).astype(np.float32) - _OFFSET
         found: Floats = (values * self.scales.astype(np.float32)[:, None]).ravel()
         return found

@@ -42,19 +42,23 @@ class Engine(Protocol):
     """A maker of vectors. Every method but `close` raises EmbeddingUnavailable if another try may help."""
 
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """The version of the vectors; empty while only the loaded model could tell."""
 
     @property
     def doing(self) -> str:
-        """What `open` is busy with."""
+        """The step that `open` is busy with."""
         ...
 
     async def open(self) -> None:
         """Returns once it can embed; called again after it failed. Raises EmbeddingRefused if it never will."""
         ...
 
-    async def vectors(self, texts: Sequence[str]) -> Vectors: ...
-    async def close(self) -> None: ...
+    async def vectors(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, not yet checked."""
+
+    async def close(self) -> None:
+        """Lets go of what it holds."""
 
 
 def text_key(text: bytes) -> bytes:
@@ -107,16 +111,20 @@ class EngineEmbedder:
 
     @property
     def version(self) -> str:
+        """The engine's version."""
         return self._engine.version
 
     @property
     def detail(self) -> str:
+        """The last failure, or what is done while it warms up."""
         return self._failure or (self._engine.doing if self.state == "warming" else "")
 
     def start(self) -> None:
+        """Begins to warm up, in the background."""
         self._tasks.spawn(self._warm(), name="embedding")
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row of unit length for each text. Raises EmbeddingUnavailable."""
         if self.state != "ready" or self.dimensions is None:
             raise EmbeddingUnavailable(f"embedding is {self.state}: {self.detail}")
         if not texts:
@@ -132,6 +140,7 @@ class EngineEmbedder:
         return np.stack([rows[key] for key in keys])
 
     async def close(self) -> None:
+        """Ends all work; what waits is refused."""
         self.state, self._failure = "failed", "closed"
         await self._tasks.drain(0)
         await self._engine.close()

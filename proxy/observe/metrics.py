@@ -78,6 +78,8 @@ class SharedFolder:
 
 
 class Metrics(Catalogue):
+    """Every metric, and what is counted when."""
+
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
@@ -103,15 +105,18 @@ class Metrics(Catalogue):
         return generate_latest(self.registry) if self._shared is None else self._shared.exposition()
 
     def close(self) -> None:
+        """Takes this process out of those that are told as one."""
         if self._shared is not None:
             self._shared.leave()
 
     # --- what happens outside of a request's row ----------------------------------------------------------------------
 
     def failed_open(self, stage: str, reason: str) -> None:
+        """Counts a stage that failed and was done without."""
         self.of(self.fail_open, stage, reason).inc()
 
     def embedded(self, texts: int, seconds: float) -> None:
+        """Counts a run of the embedding model."""
         self.embed_batch.observe(texts)
         self.embed_seconds.observe(seconds)
 
@@ -180,7 +185,7 @@ class Metrics(Catalogue):
         self.overhead_seconds.observe(max(0.0, row.total_seconds - row.upstream_seconds))
 
     def _planned(self, row: LedgerRow, model: str) -> None:
-        """What context management made of a request."""
+        """Counts the effect of context management on a request."""
         of = self.of
         if row.source == "upstream":
             of(self.plans, row.plan).inc()

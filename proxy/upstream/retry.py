@@ -40,8 +40,9 @@ def after_status(
     now: float,
     jitter: Callable[[], float],
 ) -> Decision:
-    """What to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). An upstream that asks for a longer
-    pause than `max_wait` isn't waited for: its answer, Retry-After included, goes to the fallback or to the client."""
+    """Decides what to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). An upstream that asks for
+    a longer pause than `max_wait` isn't waited for: its answer, Retry-After included, goes to the fallback or to the
+    client."""
     if status != 429 and not 500 <= status < 600:
         return Decision("give_up")
     otherwise = Decision("fall_back" if has_fallback else "give_up")
@@ -56,8 +57,8 @@ def after_status(
 def after_failure(
     failure: Failure, *, attempt: int, retries: int, has_fallback: bool, jitter: Callable[[], float]
 ) -> Decision:
-    """What to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on (and
-    billing) the request. The first retry of a broken connection is immediate: most often it was a kept-alive
+    """Decides what to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on
+    (and billing) the request. The first retry of a broken connection is immediate: most often it was a kept-alive
     connection that the upstream had just closed."""
     otherwise = Decision("fall_back" if has_fallback else "give_up")
     if failure == "timeout" or attempt >= retries:
