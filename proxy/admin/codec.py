@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import parse_qs
 
 import msgspec
+from msgspec.structs import fields
 
 from proxy.call import Call
 from proxy.config.explain import nearest
@@ -83,15 +84,15 @@ def _refuse_unknown(given: Collection[str], kind: type[msgspec.Struct], what: st
 
 
 def _converted(given: Mapping[str, Json], kind: type[S], *, strict: bool) -> S:
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    if missing := [name for name, field in fields.items() if field.required and name not in given]:
+    known = {field.encode_name: field for field in fields(kind)}
+    if missing := [name for name, field in known.items() if field.required and name not in given]:
         raise MissingParameter(f"Missing: {', '.join(missing)}.", param=missing[0])
     try:
         return msgspec.convert(given, kind, strict=strict)
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `$.")
         name = re.split(r"\W", place)[0]
-        choices = list(_choices(fields[name].type)) if name else []
+        choices = list(_choices(known[name].type)) if name else []
         told = nearest(str(given[name]), choices) if choices else ""
         raise BadRequest(f"{name}: {text}{told}", param=name or None) from None
 
