@@ -22,7 +22,7 @@ The rooms, in the order a request walks through them:
     page/         the page that shows all of that: static files, no build step
 
     replay/       `olvido replay`: what would have been saved, on requests that were made already
-    demo/         an upstream that needs no key, for `olvido demo` and for the tests
+    demo/         `olvido demo`: an upstream that needs no key, and the conversations that it plays
 
     types/        everything that crosses from one room into another, frozen
     config/ (settings and profiles), errors.py, tasks.py, services.py (composition root), server.py, cli.py, doctor.py,

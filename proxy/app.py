@@ -62,9 +62,8 @@ def create_app(config: Config) -> Starlette:
             services.metrics.close()
 
     def route(path: str, handler: Handler, *methods: str, kind: Kind = "other") -> Route:
-        """A route of these methods and OPTIONS, of any if none is named. `OPTIONS` tells those of its path."""
-        told = (*methods, *(method for method, same, _ in admin.ROUTES if same == path and method not in methods))
-        return Route(path, Endpoint(handler, kind, told), methods=(*methods, OPTIONS) if methods else None)
+        """A route of these methods and OPTIONS, of any if none is named."""
+        return Route(path, Endpoint(handler, kind, methods), methods=(*methods, OPTIONS) if methods else None)
 
     app = Application(
         routes=[
@@ -73,7 +72,7 @@ def create_app(config: Config) -> Starlette:
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
             route("/metrics", scrape.metrics, "GET", kind="numbers"),
-            *(route(path, handler, method) for method, path, handler in admin.ROUTES),
+            *(Route(path, Endpoint(each, methods=each.methods)) for path, each in admin.PATHS.items()),
             route("/", page.to_page, "GET"),
             route("/ui", page.page, "GET"),
             route("/ui/{file:path}", page.file, "GET"),

@@ -10,6 +10,7 @@
     │   │   └── ForeignOrigin      403  …/foreign_origin
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
+    │   ├── MethodNotAllowed       405  …/method_not_allowed
     │   ├── RequestTimeout         408  …/request_timeout
     │   ├── Conflict               409  …/conflict
     │   ├── TooLarge               413  …/request_too_large
@@ -95,6 +96,11 @@ class UnknownModel(BadRequest):
 class UnknownRoute(BadRequest):
     status = 404
     code = "unknown_url"
+
+
+class MethodNotAllowed(BadRequest):
+    status = 405
+    code = "method_not_allowed"
 
 
 class RequestTimeout(BadRequest):

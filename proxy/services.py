@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import tiktoken
 
-from proxy.admin.access import Door
 from proxy.admin.aside import Aside
+from proxy.admin.door import Door, Logouts
 from proxy.admin.feed import Feed
-from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.edge import Gate
 from proxy.embed.opening import open_embedder

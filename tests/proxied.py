@@ -10,8 +10,6 @@ from typing import Any
 import httpx
 
 from proxy.config import Config
-from proxy.demo.app import Demo, create_app
-from proxy.demo.config import DemoConfig
 from proxy.embed.base import EmbeddingOff, Vectors
 from proxy.pipeline import handle
 from proxy.services import Services, build
@@ -34,6 +32,8 @@ from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests import stores
 from tests.builders import NOW, config, encoding
+from tests.scripted.app import Scripted, create_app
+from tests.scripted.config import ScriptedConfig
 from tests.servers import run_app
 
 KEY = "sk-test"
@@ -47,7 +47,7 @@ class Upstream:
     """A demo upstream that records what arrives."""
 
     url: str
-    demo: Demo
+    demo: Scripted
     http: httpx.Client  # straight to it, with the key that the proxy's client has
 
     def bodies(self) -> list[bytes]:
@@ -59,7 +59,7 @@ class Upstream:
 
 @contextmanager
 def run_upstream(**settings: Any) -> Iterator[Upstream]:
-    app = create_app(DemoConfig(record=True, **settings))
+    app = create_app(ScriptedConfig(record=True, **settings))
     with (
         run_app(app) as url,
         httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, trust_env=False) as http,

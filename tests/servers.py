@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proxy import server as proxy_server
 from proxy.config import Config
-from proxy.demo.server import listen, server
+from tests.scripted.server import listen, server
 
 
 @contextmanager

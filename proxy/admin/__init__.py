@@ -1,18 +1,17 @@
-"""The API for whoever runs the proxy, under /admin/api, and what the page at /ui is made from.
+"""The API for whoever runs the proxy, under /admin/api, which the page at /ui is made from.
 
-routes.py     all of it; what is behind the door, and the three routes that are not
-access.py     who may use it: the token, or the cookie that a browser got for it
-logouts.py    cookies that were logged out before their time
-form.py       how questions are read and answers written
+routes.py     all routes; which are behind the door, and the three that are not
+door.py       admission: the token, the cookie that a browser got for it, and cookies that have ended
+codec.py      queries and bodies as typed structs, answers as JSON
 
-login.py      who asks, logging in and out
+login.py      logging in and out, and what a client is told about itself
 summary.py    sums over time, and by what requests have in common
-requests.py   requests in a list, and one looked into; explained.py: what became of each of its messages
-live.py       what happens now; feed.py: one look at the storage for all who watch
-sessions.py   conversations, and the tree of their turns
-what_if.py    the last requests once more with other numbers; changes.py: those numbers; aside.py: beside the requests
+requests.py   requests and conversations, in lists, looked into, and as they happen
+explained.py  what became of each message of a request
+feed.py       one look at the storage for all who watch
+what_if.py    the last requests once more with other numbers; aside.py: beside the requests
 facts.py      what is remembered of people: look, add, change, confirm, forget
 reuse.py      answers that were reused: why, and that one was wrong
 
-rows.py       ledger rows and sums as they are told
+rows.py       ledger rows and sums as JSON
 """

@@ -23,16 +23,19 @@ class Stopped(Exception):
 
 
 class Aside:
+    """A place for long work: one piece at a time."""
+
     def __init__(self) -> None:
         self._stop: Event | None = None  # of what runs
         self._running: asyncio.Future[Any] | None = None
 
     @property
     def is_busy(self) -> bool:
+        """Whether something runs."""
         return self._stop is not None
 
     async def run(self, work: Callable[[Callable[[], None]], Coroutine[Any, Any, T]]) -> T:
-        """What `work` returns. It is given a function to call between its steps, which raises Stopped once whoever
+        """The result of `work`, which is given a function to call between its steps, which raises Stopped once whoever
         waits here was cancelled. Raises Conflict while something else runs."""
         if self._stop is not None:
             raise Conflict("Another one is under way. Try again when it has ended.")
@@ -81,4 +84,5 @@ class Borrowed(Lent):
         self._home = home
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, from the other event loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), self._home))

@@ -1,4 +1,4 @@
-"""Facts: what is remembered of people, for whoever runs the proxy.
+"""Facts that are remembered of people, for whoever runs the proxy to read and change.
 
     GET    /admin/api/facts?scope=&session=&status=&domain=&before=&limit=
                                                                  newest first; without a scope those of every scope, one
@@ -20,11 +20,12 @@ An id names one fact. What is written here the very next prompt sees, and is dur
 
 import re
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import asdict
 from time import time
-from typing import TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
-from proxy.admin import form
+import msgspec
+
+from proxy.admin.codec import Asked, as_json, page
 from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, UnknownRoute
@@ -40,100 +41,116 @@ MOST_FACTS = 1_000
 USUAL_FACTS = 100
 MOST_SAID = 5  # messages that said a fact
 
-_DRAFT = frozenset(Draft.__struct_fields__)
-_EDIT = frozenset(Edit.__struct_fields__)
+Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_FACTS)]
 
 
-async def listed(call: Call, services: Services) -> None:
-    query = form.Query(call)
-    limit = query.whole("limit", USUAL_FACTS, most=MOST_FACTS)
-    wanted = query.get("status")
-    if wanted is not None and wanted not in get_args(FactStatus):
-        raise BadRequest(f"status is one of {', '.join(get_args(FactStatus))}", param="status")
-    scope, session, domain = query.get("scope"), query.get("session"), query.get("domain")
-    before = _place(query.word("before"))
-    scopes = await services.library.facts.scopes() if scope is None else [scope]
+class FactsAsked(Asked, frozen=True):
+    """Parameters of the list of facts."""
+
+    scope: str | None = None
+    session: str | None = None
+    status: FactStatus | Literal[""] = ""
+    domain: str | None = None
+    before: str | None = None
+    limit: Limit = USUAL_FACTS
+
+
+class WipedAsked(Asked, frozen=True):
+    """Parameters of the list of wipes."""
+
+    scope: str | None = None
+    before: str = ""
+    limit: Limit = USUAL_FACTS
+
+
+class NewFact(Draft, frozen=True, kw_only=True):
+    """The body of a fact to be added."""
+
+    scope: str
+
+
+class Restore(Asked, frozen=True):
+    """The body of a wipe to be undone."""
+
+    scope: str
+    until: float | None = None  # unix seconds
+
+
+async def listed(call: Call, services: Services, asked: FactsAsked) -> Answer:
+    """Answers with a page of the facts."""
+    before = None if asked.before is None else _place(asked.before)
+    scopes = await services.library.facts.scopes() if asked.scope is None else [asked.scope]
     now, ageing = time(), edits.decay(services.config.memory)
     found: list[tuple[str, Fact]] = []
     async for of, fact in _every(services, scopes, before):
         if (
-            wanted in (None, status(fact, now, ageing))
-            and domain in (None, fact.domain)
-            and session in (None, fact.session)
+            asked.status in ("", status(fact, now, ageing))
+            and asked.domain in (None, fact.domain)
+            and asked.session in (None, fact.session)
         ):
             found.append((of, fact))
-            if len(found) > limit:
+            if len(found) > asked.limit:
                 break
-    cards: list[Json] = [edits.card(of, fact, now, ageing) for of, fact in found[:limit]]
-    has_more = len(found) > limit
-    after = _named(*found[limit - 1]) if has_more else None
-    await call.answer(form.answered({"facts": cards, "more": has_more, "next": after}))
+    facts, after = page(found, asked.limit, lambda each: _named(*each))
+    cards = [edits.card(of, fact, now, ageing) for of, fact in facts]
+    return as_json({"facts": cards, "more": after is not None, "next": after})
 
 
-async def shown(call: Call, services: Services) -> None:
+async def shown(call: Call, services: Services, asked: Asked) -> Answer:
+    """Answers with a fact, its history and the messages that said it."""
     scope, fact = await _found(call, services)
     said = await _said(services, scope, fact)
-    await call.answer(_shown(services, scope, fact, await services.library.facts.all(scope), said=said))
+    return _shown(services, scope, fact, await services.library.facts.all(scope), said=said)
 
 
-async def wiped(call: Call, services: Services) -> None:
-    query = form.Query(call)
-    limit = query.whole("limit", USUAL_FACTS, most=MOST_FACTS)
-    scope, before = query.word("scope"), query.word("before")
-    found = await services.library.wipes.wiped(time(), scope, after=before or "", limit=limit + 1)
-    after = found[limit - 1].scope if len(found) > limit else None
-    await call.answer(form.answered({"wiped": [asdict(each) for each in found[:limit]], "next": after}))
+async def wiped(call: Call, services: Services, asked: WipedAsked) -> Answer:
+    """Answers with a page of what can be brought back."""
+    found = await services.library.wipes.wiped(time(), asked.scope, after=asked.before, limit=asked.limit + 1)
+    listed, after = page(found, asked.limit, lambda each: each.scope)
+    return as_json({"wiped": listed, "next": after})
 
 
-async def restored(call: Call, services: Services) -> None:
-    given = await form.body(call, services, allowed=("scope", "until"), required=("scope",))
-    scope, until = given["scope"], given.get("until")
-    is_named = isinstance(scope, str) and isinstance(until, int | float | None)
-    back = await services.library.restore(scope, until) if is_named else None
+async def restored(call: Call, services: Services, asked: Restore) -> Answer:
+    """Brings back what the newest wipe took."""
+    back = await services.library.restore(asked.scope, asked.until)
     if back is None:
         raise UnknownRoute("Nothing of that scope can be brought back: nothing was wiped, or not lately, or not then.")
-    await call.answer(form.answered({"scope": back.scope, "facts": back.facts, "turns": back.turns}))
+    return as_json({"scope": back.scope, "facts": back.facts, "turns": back.turns})
 
 
-async def added(call: Call, services: Services) -> None:
-    given = await form.body(call, services, allowed=_DRAFT | {"scope"}, required=("scope", "domain", "key", "value"))
-    scope = given["scope"]
-    if not isinstance(scope, str) or not is_scope(scope):
+async def added(call: Call, services: Services, asked: NewFact) -> Answer:
+    """Adds a fact; 201, or 200 for one that is known."""
+    scope = asked.scope
+    if not is_scope(scope):
         raise BadRequest(
             "scope is a tenant's 32 hex digits, a slash, and the end user's name or nothing", param="scope"
         )
-    draft = form.converted({name: value for name, value in given.items() if name in _DRAFT}, Draft)
     if not services.library.facts.keeps:
         raise BadRequest("No facts are kept: memory.facts or storage.kind says so, or the database cannot be used.")
     known = {fact.id: fact for fact in await services.library.facts.all(scope)}
-    made = edits.add(known.values(), draft, scope=scope, now=time())
-    await _write(services, scope, made)
-    told = {**known, **{row.id: row for row in made.rows}}
-    await call.answer(_shown(services, scope, made.fact, told.values(), 200 if made.fact.id in known else 201))
+    made = edits.add(known.values(), asked, scope=scope, now=time())
+    return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
-async def changed(call: Call, services: Services) -> None:
-    given = await form.body(call, services, allowed=_EDIT)
-    if not given or any(value is None for value in given.values()):
-        raise BadRequest(f"Name what shall be otherwise: {', '.join(sorted(_EDIT))}.")
-    wanted = form.converted(given, Edit)
-    if "confirm" in given and not wanted.confirm:
+async def changed(call: Call, services: Services, asked: Edit) -> Answer:
+    """Changes or confirms a fact."""
+    if asked.confirm is False:
         raise BadRequest("confirm can only be true: nothing that was confirmed is taken back", param="confirm")
+    if asked == Edit():
+        raise BadRequest(f"Name what shall be otherwise: {', '.join(sorted(Edit.__struct_fields__))}.")
     scope, fact = await _found(call, services)
     if fact.superseded_by is not None:
         raise BadRequest(f"{fact.id} is history, {fact.superseded_by} has taken its place: change that one.")
     known = {each.id: each for each in await services.library.facts.all(scope)}
-    made = edits.edit(known.values(), fact, wanted, scope=scope, now=time())
-    await _write(services, scope, made)
-    told = {**known, **{row.id: row for row in made.rows}}
-    await call.answer(_shown(services, scope, made.fact, told.values()))
+    return await _written(services, scope, known, edits.edit(known.values(), fact, asked, scope=scope, now=time()))
 
 
-async def forgotten(call: Call, services: Services) -> None:
+async def forgotten(call: Call, services: Services, asked: Asked) -> Answer:
+    """Forgets a fact and the messages that said it."""
     scope, fact = await _found(call, services)
     await services.library.forget(scope, [fact])
     await services.library.facts.flush()
-    await call.answer(form.answered({"id": fact.id, "scope": scope, "forgotten": True}))
+    return as_json({"id": fact.id, "scope": scope, "forgotten": True})
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
@@ -158,17 +175,12 @@ def _named(scope: str, fact: Fact) -> str:
     return f"{fact.created_at!r}~{fact.id}~{scope}"
 
 
-def _place(given: str | None) -> Place | None:
-    """Raises BadRequest."""
-    if given is None:
-        return None
-    at, fact_id, scope = [*given.split("~", 2), "", ""][:3]
-    if not re.fullmatch(r"[0-9.e+-]{1,30}", at) or not fact_id or not scope:
+def _place(given: str) -> Place:
+    """The place that `_named` has named. Raises BadRequest."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)~([^~]+)~(.+)", given, re.DOTALL)
+    if match is None:
         raise BadRequest("before is the `next` of the page before", param="before")
-    try:
-        return scope, -float(at), fact_id
-    except ValueError:
-        raise BadRequest("before is the `next` of the page before", param="before") from None
+    return match[3], -float(match[1]), match[2]
 
 
 async def _found(call: Call, services: Services) -> tuple[str, Fact]:
@@ -179,10 +191,12 @@ async def _found(call: Call, services: Services) -> tuple[str, Fact]:
     return found
 
 
-async def _write(services: Services, scope: str, made: Edited) -> None:
+async def _written(services: Services, scope: str, known: Mapping[str, Fact], made: Edited, code: int = 200) -> Answer:
     shelf = await services.library.shelf(scope)
     services.library.learn(scope, shelf, made.rows)
     await services.library.facts.flush()
+    facts = {**known, **{row.id: row for row in made.rows}}
+    return _shown(services, scope, made.fact, facts.values(), code)
 
 
 async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json]:
@@ -223,4 +237,4 @@ def _shown(
         "after": [edits.card(scope, each, now, ageing) for each in past.after],
     }
     told: dict[str, Json] = {"fact": edits.card(scope, fact, now, ageing), "history": history}
-    return form.answered(told if said is None else {**told, "said": said}, code)
+    return as_json(told if said is None else {**told, "said": said}, code)

@@ -1,5 +1,5 @@
-"""What happens now, for those who watch: one look at the storage a second, shared by all listeners of this process, and
-none while nobody listens. The storage, and not the requests of this process, since others may serve beside it.
+"""The live feed: one look at the storage a second, shared by all listeners of this process, and none while nobody
+listens. It looks at the storage, and not at the requests of this process, since others may serve beside it.
 
 A listener who is slow misses what is old, never what is new; nothing waits for him.
 """
@@ -27,13 +27,15 @@ MINUTE: Width = 60
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds."""
+    """Intervals of the feed, in seconds."""
 
     look: float = 1.0
     heartbeat: float = 15.0  # else a proxy in between takes a silent stream for a dead one
 
 
 class Feed:
+    """Events of new requests and totals, for any number of listeners."""
+
     def __init__(
         self, accounts: Accounts, tasks: Tasks, *, pace: Pace | None = None, clock: Callable[[], float] = time
     ) -> None:
@@ -48,14 +50,16 @@ class Feed:
 
     @property
     def listeners(self) -> int:
+        """The number of those who listen."""
         return len(self._listeners)
 
     @property
     def is_looking(self) -> bool:
+        """Whether the storage is looked at."""
         return self._looking is not None
 
     def listen(self) -> "Listener":
-        """Heard from now on; it has to be iterated, and closed."""
+        """A stream of the events from now on; it has to be iterated, and closed."""
         listener = Listener(self._left, self._pace.heartbeat)
         if self._is_closed:
             listener.end()
@@ -68,7 +72,7 @@ class Feed:
         return listener
 
     def close(self) -> None:
-        """The end for all listeners, and for those that come later."""
+        """Ends all listeners, and those that come later."""
         self._is_closed = True
         for listener in list(self._listeners):
             listener.end()
@@ -107,7 +111,9 @@ class Feed:
 
     async def _new(self, newest: int) -> bytes:
         found = await self._accounts.rows(limit=MOST_ROWS)
-        return _event("requests", {"requests": [rows.told(each, row) for each, row in found[::-1] if each > newest]})
+        return _event(
+            "requests", {"requests": [rows.row_json(each, row) for each, row in found[::-1] if each > newest]}
+        )
 
     async def _totals_at(self, now: float) -> bytes:
         """Of the minute that runs, and of it and the 59 before."""
@@ -115,7 +121,7 @@ class Feed:
         buckets = await self._accounts.buckets(minute - 59 * MINUTE, minute + MINUTE, MINUTE)
         hour = rows.total(each.sums for each in buckets)
         running = rows.total(each.sums for each in buckets if each.at >= minute)
-        return _event("totals", {"minute": rows.summed(running), "hour": rows.summed(hour), "at": now})
+        return _event("totals", {"minute": rows.sums_json(running), "hour": rows.sums_json(hour), "at": now})
 
 
 class Listener:
@@ -129,10 +135,12 @@ class Listener:
         self._has_ended = False
 
     def give(self, event: bytes) -> None:
+        """Queues an event; the oldest one that waits leaves if there are too many."""
         self._waiting.append(event)
         self._news.set()
 
     def end(self) -> None:
+        """Ends the stream, whatever waits in it."""
         self._has_ended = True
         self._news.set()
 
@@ -152,6 +160,7 @@ class Listener:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
+        """Leaves the feed."""
         self._left(self)
 
 

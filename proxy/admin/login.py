@@ -1,4 +1,4 @@
-"""Who asks, and how a browser gets in.
+"""Logging in and out, and what a client is told about itself.
 
     GET  /admin/api/me       what this proxy is; the only route that says anything without admission: its version, and
                              whether it wants a token
@@ -14,26 +14,32 @@ from functools import cache
 from importlib.metadata import version
 from time import time
 
-from proxy.admin import form
-from proxy.admin.access import COOKIE, COOKIE_SECONDS
+from proxy.admin.codec import Asked, as_json, without_body
+from proxy.admin.door import COOKIE, COOKIE_SECONDS
 from proxy.call import Call
 from proxy.config.rules import shows_content
-from proxy.errors import BadRequest, Forbidden, Unauthorized
+from proxy.errors import Forbidden, Unauthorized
 from proxy.services import Services
-from proxy.types import Headers, Json
+from proxy.types import Answer, Headers
 from proxy.wire import headers as wire_headers
 
 
-async def me(call: Call, services: Services) -> None:
-    told: dict[str, Json] = {"version": _version(), "needs_token": services.door.needs_token, "is_admitted": False}
+class Login(Asked, frozen=True):
+    """The body of a login."""
+
+    token: str
+
+
+async def me(call: Call, services: Services, asked: Asked) -> Answer:
+    """Answers with the version, and to whom is admitted with the settings that the page needs."""
+    told = {"version": _version(), "needs_token": services.door.needs_token, "is_admitted": False}
     try:
         await services.door.logouts.refresh()
         services.door.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
-        await call.answer(form.answered(told))
-        return
+        return as_json(told)
     config = services.config
-    more: dict[str, Json] = {
+    more = {
         "is_admitted": True,
         "show_content": shows_content(config),
         "profile": config.context.profile,
@@ -42,23 +48,20 @@ async def me(call: Call, services: Services) -> None:
         "upstreams": [upstream.name for upstream in config.upstreams],
         "now": time(),
     }
-    await call.answer(form.answered(told | more))
+    return as_json(told | more)
 
 
-async def login(call: Call, services: Services) -> None:
-    services.door.refuse_others(call.headers)
-    given = await form.body(call, services, allowed=("token",), required=("token",))
-    if not isinstance(given["token"], str):
-        raise BadRequest("token is a text", param="token")
-    cookie = services.door.enter(given["token"], call.client)
-    await call.answer(form.done(_cookie(cookie, COOKIE_SECONDS, call.headers)))
+async def login(call: Call, services: Services, asked: Login) -> Answer:
+    """Gives a browser its cookie."""
+    cookie = services.door.enter(asked.token, call.client)
+    return without_body(_cookie(cookie, COOKIE_SECONDS, call.headers))
 
 
-async def logout(call: Call, services: Services) -> None:
-    services.door.refuse_others(call.headers)
+async def logout(call: Call, services: Services, asked: Asked) -> Answer:
+    """Ends the cookie, wherever there are copies of it."""
     await services.door.logouts.refresh()
     await services.door.leave(call.headers)
-    await call.answer(form.done(_cookie("", 0, call.headers)))
+    return without_body(_cookie("", 0, call.headers))
 
 
 def _cookie(value: str, seconds: int, asked: Headers) -> tuple[str, str]:

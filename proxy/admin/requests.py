@@ -1,58 +1,106 @@
-"""Requests, as the ledger has them; and one, looked into.
+"""Requests and conversations from the ledger.
 
-GET /admin/api/requests?scope=&session=&before=&limit=   newest first; `next` is the `before` of the next page
-GET /admin/api/requests/{id}?scope=                      how its prompt came to be: what of each message was sent,
-                                                         and why; with texts while they are kept
+    GET /admin/api/requests?scope=&session=&before=&limit=   newest first; `next` is the `before` of the next page
+    GET /admin/api/requests/{id}?scope=                      how its prompt came to be: what of each message was sent,
+                                                             and why; with texts while they are kept
+    GET /admin/api/live                                      server-sent events. `requests`: the new ones, oldest first;
+                                                             `totals`: of the minute that runs, and of the last sixty; a
+                                                             comment now and then, so that nobody takes a quiet stream
+                                                             for a dead one
+    GET /admin/api/sessions?scope=&before=&limit=            conversations whose last request was before a moment,
+                                                             latest first
+    GET /admin/api/sessions/{session}?scope=&before=         one: its requests, oldest first, and the tree of its turns;
+                                                             of more than 500 requests the newest, `next` is the
+                                                             `before` of older ones
+
+A name may be a conversation's in several scopes; without a scope the latest is meant. The live stream ends when the
+client goes, and when the server stops: whoever watches connects again, to the next one.
 """
 
 import logging
 from collections.abc import Callable
 from functools import partial
+from typing import Annotated
 
-from proxy.admin import form, rows
+import msgspec
+
+from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_aside, page
 from proxy.admin.explained import NOTHING_KEPT, explained
+from proxy.admin.rows import row_json, sums_json
 from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.services import Services
-from proxy.types import Contents, Json, LedgerRow, Message
+from proxy.types import Answer, Contents, Headers, Json, LedgerRow, Message, TurnCard
 
 log = logging.getLogger(__name__)
 
 USUAL_REQUESTS, MOST_REQUESTS = 50, 500
-MOST_NUMBER = 2**63 - 1  # of SQLite
+USUAL_SESSIONS, MOST_SESSIONS = 50, 200
+LIVE_HEADERS: Headers = (
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-store"),
+    ("x-accel-buffering", "no"),  # nginx would keep events until they fill a buffer
+    ("x-content-type-options", "nosniff"),
+)
 
 
-async def listed(call: Call, services: Services) -> None:
-    query = form.Query(call)
-    limit = query.whole("limit", USUAL_REQUESTS, most=MOST_REQUESTS)
-    before = query.whole("before", 0, most=MOST_NUMBER) or None
-    found = await services.accounts.rows(
-        scope=query.word("scope"), session=query.word("session"), before=before, limit=limit + 1
+class RequestsAsked(Asked, frozen=True):
+    """Parameters of the list of requests."""
+
+    scope: str | None = None
+    session: str | None = None
+    before: RowNumber | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
+
+
+class RequestAsked(Asked, frozen=True):
+    """Parameters of a request."""
+
+    scope: str | None = None
+
+
+class SessionsAsked(Asked, frozen=True):
+    """Parameters of the list of conversations."""
+
+    scope: str | None = None
+    before: Moment = 0.0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SESSIONS)] = USUAL_SESSIONS
+
+
+class SessionAsked(Asked, frozen=True):
+    """Parameters of a conversation."""
+
+    scope: str | None = None
+    before: RowNumber | None = None
+
+
+async def listed(call: Call, services: Services, asked: RequestsAsked) -> Answer:
+    """Answers with a page of the ledger."""
+    rows = await services.accounts.rows(
+        scope=asked.scope, session=asked.session, before=asked.before, limit=asked.limit + 1
     )
-    after = found[limit - 1][0] if len(found) > limit else None
-
-    def told() -> Json:
-        return {"requests": [rows.told(number, row) for number, row in found[:limit]], "next": after}
-
-    await call.answer(await form.made(services, told))
+    found, after = page(rows, asked.limit, lambda each: each[0])
+    return await as_json_aside(
+        services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
+    )
 
 
-async def shown(call: Call, services: Services) -> None:
-    asked = call.parameters["id"]
-    row = await services.accounts.row(asked, form.Query(call).word("scope"))
+async def shown(call: Call, services: Services, asked: RequestAsked) -> Answer:
+    """Answers with one request, and what became of its messages."""
+    request_id = call.parameters["id"]
+    row = await services.accounts.row(request_id, asked.scope)
     if row is None:
-        raise UnknownRoute(f"There is no request {asked[:40]!r}.")
+        raise UnknownRoute(f"There is no request {request_id[:40]!r}.")
     contents: Contents | None = None
     if shows_content(services.config):
         contents = await services.contents.get(row.scope, row.request_id)
     call.watch.start()
-    looked_into = partial(_looked_into, row, contents, services.counter.message)
-    await call.answer(await form.made(services, looked_into))
+    return await as_json_aside(services, partial(_looked_into, row, contents, services.counter.message))
 
 
 def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Message], int]) -> Json:
-    request = {"request": rows.told(None, row, whole=True)}
+    request = {"request": row_json(None, row, whole=True)}
     if contents is None:
         return {**request, **NOTHING_KEPT}
     try:
@@ -60,3 +108,55 @@ def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Me
     except BadRequest:  # a body that was recorded is one that was read; its rules may have changed since
         log.warning("a kept request can't be read", extra={"request": row.request_id})
         return {**request, **NOTHING_KEPT}
+
+
+async def live(call: Call, services: Services, asked: Asked) -> Answer:
+    """Answers with a stream of what happens."""
+    if call.method == "HEAD":
+        return Answer(200, LIVE_HEADERS, b"")
+    call.watch.start()
+    listener = services.feed.listen()
+    call.watch.when_leaving(listener.end)
+    return Answer(200, LIVE_HEADERS, listener)
+
+
+async def sessions(call: Call, services: Services, asked: SessionsAsked) -> Answer:
+    """Answers with a page of the conversations."""
+    cards = await services.accounts.sessions(scope=asked.scope, before=asked.before or None, limit=asked.limit + 1)
+    found, after = page(cards, asked.limit, lambda card: card.last_at)
+    told = [
+        {
+            "scope": card.scope,
+            "session": card.session,
+            "first_at": card.first_at,
+            "last_at": card.last_at,
+            "sums": sums_json(card.sums),
+        }
+        for card in found
+    ]
+    return as_json({"sessions": told, "next": after})
+
+
+async def session(call: Call, services: Services, asked: SessionAsked) -> Answer:
+    """Answers with the requests and the turns of a conversation."""
+    name = call.parameters["session"]
+    newest = await services.accounts.rows(scope=asked.scope, session=name, limit=1)
+    if not newest:
+        raise UnknownRoute(f"There is no session {name[:40]!r}.")
+    scope = newest[0][1].scope
+    rows = await services.accounts.rows(scope=scope, session=name, before=asked.before, limit=MOST_REQUESTS + 1)
+    found, after = page(rows, MOST_REQUESTS, lambda each: each[0])
+    cards = await services.accounts.turns(scope, name)
+    with_text = shows_content(services.config)
+
+    def told() -> Json:
+        theirs = [row_json(number, row, whole=True) for number, row in reversed(found)]
+        turns = [_turn(card, with_text=with_text) for card in cards]
+        return {"scope": scope, "session": name, "requests": theirs, "turns": turns, "next": after}
+
+    return await as_json_aside(services, told)
+
+
+def _turn(card: TurnCard, *, with_text: bool) -> Json:
+    told = {"link": card.link.hex(), "parent": card.parent.hex(), "turn": card.turn, "at": card.at}
+    return {**told, "begins": card.begins} if with_text else told

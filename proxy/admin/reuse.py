@@ -1,4 +1,4 @@
-"""Reused answers: what was decided about one, and that it was wrong.
+"""The log of reused answers, and reports that one was wrong.
 
     GET  /admin/api/reuse?scope=&before=&limit=   the reuse log of a scope, newest first; `next` is the `before` of the
                                                   next page; of the entries that were reused, those that were reported
@@ -14,52 +14,57 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from time import time
+from typing import Annotated
 
-from proxy.admin import form
+import msgspec
+
+from proxy.admin.codec import Asked, as_json, page
 from proxy.call import Call
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.services import Services
-from proxy.types import Json, ReuseDecision, ReuseEntry
+from proxy.types import Answer, Json, ReuseDecision, ReuseEntry
 
 MOST_LINES = 1_000
 USUAL_LINES = 100
 
 
-async def log(call: Call, services: Services) -> None:
-    query = form.Query(call)
-    scope = query.word("scope")
-    if scope is None:
-        raise BadRequest("Name the scope whose reuse log you want: ?scope=…", param="scope")
-    limit = query.whole("limit", USUAL_LINES, most=MOST_LINES)
-    before = query.word("before")
+class LogAsked(Asked, frozen=True):
+    """Parameters of the reuse log."""
+
+    scope: str
+    before: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_LINES)] = USUAL_LINES
+
+
+async def log(call: Call, services: Services, asked: LogAsked) -> Answer:
+    """Answers with a page of the log of a scope."""
     # As many are kept of a scope as can be read at once.
-    kept_lines = await services.reuse.recent(
-        scope, limit + 1 if before is None else services.config.reuse.intent.log_rows
-    )
-    rest = kept_lines if before is None else _following(kept_lines, before)
-    lines, after = rest[:limit], _named(rest[limit - 1]) if len(rest) > limit else None
+    most = asked.limit + 1 if asked.before is None else services.config.reuse.intent.log_rows
+    kept_lines = await services.reuse.recent(asked.scope, most)
+    rest = kept_lines if asked.before is None else _following(kept_lines, asked.before)
+    lines, after = page(rest, asked.limit, _named)
     reused = {line.entry_id for line in lines if line.result == "hit"}
-    entries = [await services.reuse.get(scope, name) for name in sorted(reused)]
+    entries = [await services.reuse.get(asked.scope, name) for name in sorted(reused)]
     reported = {kept.id: _report(kept) for kept in entries if kept is not None and kept.strikes}
-    await call.answer(form.answered({"scope": scope, "log": _lines(lines), "reported": reported, "next": after}))
+    return as_json({"scope": asked.scope, "log": lines, "reported": reported, "next": after})
 
 
-async def entry(call: Call, services: Services) -> None:
+async def entry(call: Call, services: Services, asked: Asked) -> Answer:
+    """Answers with an entry and its lines of the log."""
     found = await services.reuse.find(call.parameters["id"])
     if found is None:
         raise _unknown(call)
     scope, kept = found
     lines = [line for line in await services.reuse.recent(scope, MOST_LINES) if line.entry_id == kept.id]
-    await call.answer(form.answered({"scope": scope, "entry": _entry(kept), "log": _lines(lines)}))
+    return as_json({"scope": scope, "entry": {**asdict(kept), "evicted": kept.is_evicted}, "log": lines})
 
 
-async def wrong(call: Call, services: Services) -> None:
+async def wrong(call: Call, services: Services, asked: Asked) -> Answer:
+    """Takes the report that an answer was wrong."""
     ended = await services.intent.reports.wrong(call.parameters["id"], time())
     if ended is None:
         raise _unknown(call)
-    await call.answer(
-        form.answered({"id": ended.id, "evicted": True, "min_cosine": ended.min_cosine, "strikes": ended.strikes})
-    )
+    return as_json({"id": ended.id, "evicted": True, "min_cosine": ended.min_cosine, "strikes": ended.strikes})
 
 
 def _named(line: ReuseDecision) -> str:
@@ -82,11 +87,3 @@ def _unknown(call: Call) -> UnknownRoute:
 
 def _report(kept: ReuseEntry) -> Json:
     return {"min_cosine": kept.min_cosine, "strikes": kept.strikes, "evicted_at": kept.evicted_at}
-
-
-def _entry(kept: ReuseEntry) -> Json:
-    return {**asdict(kept), "evicted": kept.is_evicted}
-
-
-def _lines(decisions: Sequence[ReuseDecision]) -> Json:
-    return [asdict(line) for line in decisions]

@@ -1,82 +1,96 @@
-"""Every route of the admin API. A route is behind the door unless it is written here that it is not."""
+"""Routes of the admin API. A route is behind the door unless it is written here that it is not."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, TypeVar
 
-from proxy.admin import facts, form, live, login, requests, reuse, sessions, summary, what_if
+from proxy.admin import facts, login, requests, reuse, summary, what_if
+from proxy.admin.codec import Nothing, decoded
 from proxy.call import Call
+from proxy.errors import MethodNotAllowed
+from proxy.memory.edits import Edit
 from proxy.services import Services
+from proxy.types import Answer
 
-Handler = Callable[[Call, Services], Awaitable[None]]
+A = TypeVar("A", bound=Any)
 
 API = "/admin/api"
 
 
-def admitted(handler: Handler) -> Handler:
-    """Only for whoever may administer."""
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method of a path: what answers it, and the struct that its parameters are decoded into."""
 
-    async def guarded(call: Call, services: Services) -> None:
-        await services.door.logouts.refresh()
-        services.door.admit(call.headers, call.method, call.client)
-        await handler(call, services)
+    method: str
+    path: str
+    handler: Callable[[Call, Services, Any], Awaitable[Answer]]
+    asked: type[Any]
+    is_guarded: bool = True
 
-    return guarded
+    async def answer(self, call: Call, services: Services) -> None:
+        """Answers a request whose sender is admitted, or that needs no admission."""
+        if self.is_guarded:
+            await services.door.logouts.refresh()
+            services.door.admit(call.headers, call.method, call.client)
+        elif self.method != "GET":
+            services.door.refuse_others(call.headers)
+        asked = await decoded(call, services, self.asked)
+        await call.answer(await self.handler(call, services, asked))
 
 
-# Who is not admitted yet asks these.
-OPEN: tuple[tuple[str, str, Handler], ...] = (
-    ("GET", f"{API}/me", login.me),
-    ("POST", f"{API}/login", login.login),
-    ("POST", f"{API}/logout", login.logout),
+def _route(
+    line: str, handler: Callable[[Call, Services, A], Awaitable[Answer]], asked: type[A], *, is_guarded: bool = True
+) -> Route:
+    method, path = line.split()
+    return Route(method, f"{API}/{path}", handler, asked, is_guarded)
+
+
+ROUTES = (
+    # Whoever is not admitted yet asks these.
+    _route("GET me", login.me, Nothing, is_guarded=False),
+    _route("POST login", login.login, login.Login, is_guarded=False),
+    _route("POST logout", login.logout, Nothing, is_guarded=False),
+    _route("GET scopes", summary.scopes, summary.ScopesAsked),
+    _route("GET summary", summary.summary, summary.SummaryAsked),
+    _route("GET requests", requests.listed, requests.RequestsAsked),
+    _route("GET requests/{id}", requests.shown, requests.RequestAsked),
+    _route("GET live", requests.live, Nothing),
+    _route("GET sessions", requests.sessions, requests.SessionsAsked),
+    _route("GET sessions/{session:path}", requests.session, requests.SessionAsked),  # a client's name may have a slash
+    _route("POST what-if", what_if.asked, what_if.WhatIf),
+    _route("GET facts", facts.listed, facts.FactsAsked),
+    _route("POST facts", facts.added, facts.NewFact),
+    _route("GET facts/wiped", facts.wiped, facts.WipedAsked),
+    _route("POST facts/restore", facts.restored, facts.Restore),
+    _route("GET facts/{id}", facts.shown, Nothing),
+    _route("PATCH facts/{id}", facts.changed, Edit),
+    _route("DELETE facts/{id}", facts.forgotten, Nothing),
+    _route("GET reuse", reuse.log, reuse.LogAsked),
+    _route("GET reuse/{id}", reuse.entry, Nothing),
+    _route("POST reuse/{id}/wrong", reuse.wrong, Nothing),
 )
-GUARDED: tuple[tuple[str, str, Handler], ...] = (
-    ("GET", f"{API}/scopes", summary.scopes),
-    ("GET", f"{API}/summary", summary.summary),
-    ("GET", f"{API}/requests", requests.listed),
-    ("GET", f"{API}/requests/{{id}}", requests.shown),
-    ("GET", f"{API}/live", live.stream),
-    ("GET", f"{API}/sessions", sessions.listed),
-    ("GET", f"{API}/sessions/{{session:path}}", sessions.shown),  # a client's name for one may have a slash
-    ("POST", f"{API}/what-if", what_if.asked),
-    ("GET", f"{API}/facts", facts.listed),
-    ("POST", f"{API}/facts", facts.added),
-    ("GET", f"{API}/facts/wiped", facts.wiped),
-    ("POST", f"{API}/facts/restore", facts.restored),
-    ("GET", f"{API}/facts/{{id}}", facts.shown),
-    ("PATCH", f"{API}/facts/{{id}}", facts.changed),
-    ("DELETE", f"{API}/facts/{{id}}", facts.forgotten),
-    ("GET", f"{API}/reuse", reuse.log),
-    ("GET", f"{API}/reuse/{{id}}", reuse.entry),
-    ("POST", f"{API}/reuse/{{id}}/wrong", reuse.wrong),
-)
-# What a query string may hold, where it may hold anything.
-PARAMETERS: Mapping[str, frozenset[str]] = {
-    f"GET {API}/{path}": frozenset(names.split())
-    for path, names in (
-        ("scopes", "before limit"),
-        ("summary", "from to by scope"),
-        ("requests", "scope session before limit"),
-        ("requests/{id}", "scope"),
-        ("sessions", "scope before limit"),
-        ("sessions/{session:path}", "scope before"),
-        ("facts", "scope session status domain before limit"),
-        ("facts/wiped", "scope before limit"),
-        ("reuse", "scope before limit"),
-    )
+
+
+class Path:
+    """The handler of all methods of a path."""
+
+    def __init__(self, by_method: Mapping[str, Route]) -> None:
+        self._by_method = by_method
+        self.methods = tuple(by_method)
+
+    async def __call__(self, call: Call, services: Services) -> None:
+        """Answers by the method that is asked. Raises MethodNotAllowed."""
+        route = self._by_method.get("GET" if call.method == "HEAD" else call.method)
+        if route is None:
+            allowed = ", ".join((*self.methods, *(["HEAD"] if "GET" in self.methods else ())))
+            text = f"{call.method[:20]} is no method of this route. It has {allowed}."
+            raise MethodNotAllowed(text, headers=(("allow", allowed),))
+        await route.answer(call, services)
+
+
+# Handlers by path, in the order in which paths are tried.
+PATHS: Mapping[str, Path] = {
+    path: Path({route.method: route for route in routes}) for path, routes in groupby(ROUTES, attrgetter("path"))
 }
-
-
-def strict(method: str, path: str, handler: Handler) -> Handler:
-    """Refuses parameters that the route does not know."""
-    known = PARAMETERS.get(f"{method} {path}", frozenset())
-
-    async def checked(call: Call, services: Services) -> None:
-        form.refuse_unknown(call, known)
-        await handler(call, services)
-
-    return checked
-
-
-ROUTES: tuple[tuple[str, str, Handler], ...] = (
-    *((method, path, strict(method, path, handler)) for method, path, handler in OPEN),
-    *((method, path, admitted(strict(method, path, handler))) for method, path, handler in GUARDED),
-)

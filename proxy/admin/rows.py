@@ -1,4 +1,4 @@
-"""Ledger rows and sums as the admin API tells them (pure)."""
+"""Ledger rows and sums as JSON for the admin API (pure)."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields
@@ -14,9 +14,9 @@ _numbers: Callable[[Sums], tuple[float, ...]] = attrgetter(*(each.name for each 
 _NAMES = tuple(each.name for each in fields(LedgerRow))
 
 
-def told(number: int | None, row: LedgerRow, *, whole: bool = False) -> dict[str, Json]:
-    """Every field, and the row's number, which grows as rows are written. How the prompt came to be is told in a few
-    words unless the `whole` trail is wanted."""
+def row_json(number: int | None, row: LedgerRow, *, whole: bool = False) -> dict[str, Json]:
+    """A row as JSON: every field, and its number, which grows as rows are written. How the prompt came to be is told in
+    a few words unless the `whole` trail is wanted."""
     values: dict[str, Json] = {name: getattr(row, name) for name in _NAMES}
     values["number"] = number
     if not whole:
@@ -36,9 +36,9 @@ def _small(trail: Trail | None) -> Json:
     }
 
 
-def summed(sums: Sums) -> Mapping[str, Json]:
-    """With what follows from them. Dollars saved are what plain pass-through would have cost, less what was paid: it is
-    below 0 where context management came to more than it left out."""
+def sums_json(sums: Sums) -> Mapping[str, Json]:
+    """Sums as JSON, with what follows from them. Dollars saved are what plain pass-through would have cost, less what
+    was paid: it is below 0 where context management came to more than it left out."""
     dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context
     asked = max(sums.requests, 1)
     return {
@@ -52,6 +52,7 @@ def summed(sums: Sums) -> Mapping[str, Json]:
 
 
 def total(every: Iterable[Sums]) -> Sums:
+    """One sum of all."""
     return added_up((None, sums) for sums in every).get(None, Sums())
 
 

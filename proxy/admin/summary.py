@@ -1,4 +1,4 @@
-"""Sums: what requests came to, over time and by what they have in common.
+"""Sums of requests, over time and by what they have in common.
 
     GET /admin/api/scopes?before=&limit=                    who asks, and when each was last heard of, latest first;
                                                             `next` is the `before` of the next page
@@ -10,14 +10,17 @@ long; one in which nothing happened is left out. A span begins with a whole poin
 
 from collections.abc import Iterable, Mapping
 from time import time
+from typing import Annotated, Literal
 
-from proxy.admin import form
-from proxy.admin.rows import added_up, summed, total
+import msgspec
+
+from proxy.admin.codec import Asked, Moment, as_json, as_json_aside, page
+from proxy.admin.rows import added_up, sums_json, total
 from proxy.call import Call
 from proxy.errors import BadRequest
 from proxy.services import Services
 from proxy.storage.accounts import Dimension, Width
-from proxy.types import Bucket, Json, Sums
+from proxy.types import Answer, Bucket, Json, Sums
 
 HOUR, DAY = 3_600.0, 86_400.0
 USUAL_SPAN = HOUR
@@ -25,75 +28,80 @@ USUAL_SCOPES, MOST_SCOPES = 200, 1_000
 MOST_SPAN = 20 * 366 * DAY
 WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
 
-# What is asked for: by what the storage adds up.
-_DIMENSIONS: Mapping[str, Dimension] = {
-    "": "",
-    "mechanism": "source",
-    "model": "model",
-    "upstream": "upstream",
-    "source": "source",
-    "plan": "plan",
-}
-BY = tuple(_DIMENSIONS)
+By = Literal["", "mechanism", "model", "upstream", "source", "plan"]
 LEFT_OUT = ("window", "capped", "tools", "elided")
 ADDED = ("summaries", "facts", "recall")
 
 
-async def scopes(call: Call, services: Services) -> None:
-    query = form.Query(call)
-    limit = query.whole("limit", USUAL_SCOPES, most=MOST_SCOPES)
-    found = await services.accounts.scopes(limit + 1, before=query.moment("before", 0.0) or None)
-    told = [{"scope": scope, "last_at": at} for scope, at in found[:limit]]
-    after = found[limit - 1][1] if len(found) > limit else None
-    await call.answer(form.answered({"scopes": told, "next": after}))
+class ScopesAsked(Asked, frozen=True):
+    """Parameters of the list of scopes."""
+
+    before: Moment = 0.0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SCOPES)] = USUAL_SCOPES
 
 
-async def summary(call: Call, services: Services) -> None:
-    query = form.Query(call)
-    end = query.moment("to", time())
-    start = query.moment("from", max(end - USUAL_SPAN, 0.0))
-    by = query.choice("by", BY)
+class SummaryAsked(Asked, frozen=True):
+    """Parameters of sums."""
+
+    start: Moment | None = msgspec.field(default=None, name="from")
+    to: Moment | None = None
+    by: By = ""
+    scope: str | None = None
+
+
+async def scopes(call: Call, services: Services, asked: ScopesAsked) -> Answer:
+    """Answers with a page of the scopes."""
+    found = await services.accounts.scopes(asked.limit + 1, before=asked.before or None)
+    listed, after = page(found, asked.limit, lambda each: each[1])
+    return as_json({"scopes": [{"scope": scope, "last_at": at} for scope, at in listed], "next": after})
+
+
+async def summary(call: Call, services: Services, asked: SummaryAsked) -> Answer:
+    """Answers with the sums of a span of time."""
+    end = time() if asked.to is None else asked.to
+    start = max(end - USUAL_SPAN, 0.0) if asked.start is None else asked.start
     if not start < end <= start + MOST_SPAN:
         raise BadRequest("from is before to, by twenty years at most", param="from")
     width = wide(end - start)
     start -= start % width
-    buckets = await services.accounts.buckets(start, end, width, query.word("scope"), _DIMENSIONS[by])
-    head = {"from": start, "to": end, "width": width, "by": by}
+    by: Dimension = "source" if asked.by == "mechanism" else asked.by
+    buckets = await services.accounts.buckets(start, end, width, asked.scope, by)
+    head = {"from": start, "to": end, "width": width, "by": asked.by}
     # Hours of many models come to thousands of sums.
-    await call.answer(await form.made(services, lambda: head | summary_of(buckets, by)))
+    return await as_json_aside(services, lambda: head | summary_of(buckets, asked.by))
 
 
 def wide(span: float) -> Width:
-    """Seconds of a point."""
+    """The width of a point in a span of so many seconds, in seconds."""
     return next((width for most, width in WIDTHS if span <= most), WIDTHS[-1][1])
 
 
-def summary_of(buckets: Iterable[Bucket], by: str) -> dict[str, Json]:
+def summary_of(buckets: Iterable[Bucket], by: By) -> dict[str, Json]:
     """Totals, groups and points. `buckets` are named by what `by` asks for, or by source for mechanisms."""
     buckets = tuple(buckets)
     named = added_up((each.name, each.sums) for each in buckets)
     totals = total(named.values())
     if by == "mechanism":
-        return {"totals": summed(totals), "groups": _mechanisms(named, totals), "points": _points(buckets)}
+        return {"totals": sums_json(totals), "groups": _mechanisms(named, totals), "points": _points(buckets)}
     if not by:
-        return {"totals": summed(totals), "groups": [], "points": _points(buckets)}
-    points = [{"at": each.at, "name": each.name, "sums": summed(each.sums)} for each in buckets]
-    return {"totals": summed(totals), "groups": _groups(named), "points": points}
+        return {"totals": sums_json(totals), "groups": [], "points": _points(buckets)}
+    points = [{"at": each.at, "name": each.name, "sums": sums_json(each.sums)} for each in buckets]
+    return {"totals": sums_json(totals), "groups": _groups(named), "points": points}
 
 
 def _groups(named: Mapping[str, Sums]) -> list[Json]:
     """The dearest first."""
     ordered = sorted(named.items(), key=lambda each: (-each[1].cost, -each[1].requests, each[0]))
-    return [{"name": name, "sums": summed(sums)} for name, sums in ordered]
+    return [{"name": name, "sums": sums_json(sums)} for name, sums in ordered]
 
 
 def _points(buckets: Iterable[Bucket]) -> list[Json]:
     moments = added_up((each.at, each.sums) for each in buckets)
-    return [{"at": at, "sums": summed(moments[at])} for at in sorted(moments)]
+    return [{"at": at, "sums": sums_json(moments[at])} for at in sorted(moments)]
 
 
 def _mechanisms(sources: Mapping[str, Sums], totals: Sums) -> list[Json]:
-    """What saves, each with what it has saved; then what context management left out, and what it added."""
+    """The mechanisms that save, with what each has saved; then what context management left out, and added."""
     exact, intent = (sources.get(name, Sums()).tokens_reused for name in ("exact", "intent"))
     context = totals.tokens_original - totals.tokens_sent
     return [

@@ -1,4 +1,4 @@
-"""What would have been, with other numbers.
+"""Past requests once more, with other numbers in a profile.
 
     POST /admin/api/what-if   {profile, changes, scope, session, last}: the last requests whose contents are kept, taken
                               once more through the stages that serve live ones, under the configuration as it is
@@ -10,17 +10,21 @@ at a time; it ends when the client goes.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
+from pydantic import TypeAdapter, ValidationError
 
-from proxy.admin import form
 from proxy.admin.aside import Borrowed, Stopped
-from proxy.admin.changes import changed
+from proxy.admin.codec import Asked, as_json
 from proxy.call import Call
 from proxy.config import Config
+from proxy.config.explain import explained
+from proxy.config.profiles import Profile
+from proxy.config.source import Source, path_text
 from proxy.errors import BadRequest, Conflict
 from proxy.replay.means import Means
 from proxy.replay.memo import Memo
@@ -28,35 +32,37 @@ from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed
 from proxy.services import Services
-from proxy.types import Contents, Json
+from proxy.types import Answer, Contents, Json
 from proxy.wire.request import message_of, parse
 
+MOST_CHANGES = 100
 MOST_REQUESTS = 200
 USUAL_REQUESTS = 50
 
+_profile: TypeAdapter[Profile] = TypeAdapter(Profile)
 _SENT = ("kept", "shortened", "marker")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class WhatIf(Asked, frozen=True):
+    """The body: numbers of a profile by their paths, and which requests are meant."""
+
     profile: str
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = msgspec.field(default_factory=dict)
     scope: str | None = None
     session: str | None = None
     last: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
 
 
-async def asked(call: Call, services: Services) -> None:
-    given = await form.body(call, services, allowed=Asked.__struct_fields__, required=("profile",))
-    wanted = form.converted(given, Asked)
+async def asked(call: Call, services: Services, wanted: WhatIf) -> Answer:
+    """Answers with the two replays, side by side."""
     config = changed(services.config, wanted.profile, wanted.changes)
     if not services.contents.keeps:
         raise Conflict("What requests say is not kept: admin.show_content or storage.keep says so.")
     call.watch.start()
-    numbered = await services.accounts.rows(
-        scope=wanted.scope or None, session=wanted.session or None, limit=wanted.last
-    )
+    scope, session = wanted.scope or None, wanted.session or None
+    numbered = await services.accounts.rows(scope=scope, session=session, limit=wanted.last)
     ids = {row.request_id for _, row in numbered}
-    stored = await services.contents.recent(wanted.last, scope=wanted.scope or None, session=wanted.session or None)
+    stored = await services.contents.recent(wanted.last, scope=scope, session=session)
     kept = [each for each in stored if each.request_id in ids]
     embedder = Borrowed(services.intent.embedder, asyncio.get_running_loop())
 
@@ -70,7 +76,7 @@ async def asked(call: Call, services: Services) -> None:
         told = await services.aside.run(both)
     except Stopped:
         raise Conflict("The proxy is being stopped.") from None
-    await call.answer(form.answered({**told, "without": len(ids) - told["requests"]}))
+    return as_json({**told, "without": len(ids) - told["requests"]})
 
 
 async def _compared(
@@ -92,7 +98,7 @@ async def _compared(
 
 
 def _is_usable(contents: Contents) -> bool:
-    """What was answered was read. Its rules may have changed since."""
+    """Whether the body can still be read: the rules may have changed since it was answered."""
     try:
         parse(contents.body)
     except BadRequest:
@@ -141,3 +147,47 @@ def _kept(each: Replayed) -> int:
 
 def _dollars(each: Replayed, tokens: float) -> float:
     return tokens * each.price / 1e6
+
+
+# --- the configuration with other numbers ---------------------------------------------------------------------------
+
+
+def changed(config: Config, name: str, changes: Mapping[str, Json]) -> Config:
+    """The configuration with `changes` in the profile of this name, like `{"window.tokens": 2000}`, held to the rules
+    of a file. A profile that no request would have had takes the place of that of plain chats. Raises BadRequest, which
+    names the number and what is wrong with it."""
+    profile = config.profiles.get(name)
+    if profile is None:
+        known = ", ".join(config.profiles)
+        raise BadRequest(f"There is no profile {name[:64]!r}; there are: {known}.", param="profile")
+    if len(changes) > MOST_CHANGES:
+        raise BadRequest(f"More than {MOST_CHANGES} changes.", param="changes")
+    tree = asdict(profile)
+    for path, value in changes.items():
+        _put(tree, path, value)
+    context = config.context
+    if name not in (context.profile, context.profile_with_tools):
+        context = context.model_copy(update={"profile": name})
+    profiles = {**config.profiles, name: _validated(tree)}
+    return config.model_copy(update={"profiles": profiles, "context": context})
+
+
+def _put(tree: dict[str, Any], path: str, value: Json) -> None:
+    if path == "base":
+        raise BadRequest("base says where a profile's numbers come from, and is none of them.", param=path)
+    *above, last = path.split(".")
+    for part in above:
+        tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise BadRequest(f"changes: {path[:100]!r} leads nowhere, {part[:64]!r} is a number.", param=path[:100])
+    tree[last] = value
+
+
+def _validated(tree: Mapping[str, Any]) -> Profile:
+    try:
+        return _profile.validate_python(tree)
+    except ValidationError as error:
+        errors = [{**each, "loc": ("profiles", "-", *each["loc"])} for each in error.errors(include_url=False)]
+    problems = [(path_text(problem.where[2:]), problem.text) for problem in explained(errors, Source({}))]
+    told = "; ".join(f"{where}: {text}" if where else text for where, text in problems)
+    raise BadRequest(f"changes: {told}", param=problems[0][0] or "changes")

@@ -79,7 +79,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def price_for(upstream: Upstream, model: str) -> Price:
-    """What `upstream` charges for `model`, named as asked for or as sent: its exact name in `prices`, then the first
+    """The price of `model` at `upstream`, named as asked for or as sent: its exact name in `prices`, then the first
     pattern, then `price`, then its provider's list price (models.yaml). Unknown: zero."""
     names = (model, upstream.aliases.get(model, model))
     setting = next((upstream.prices[name] for name in names if name in upstream.prices), None)

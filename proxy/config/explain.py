@@ -1,9 +1,10 @@
-"""What is wrong with a configuration, in the file's own words: the path of the setting, what was found there, what was
+"""Problems of a configuration in the file's own words: the path of the setting, what was found there, what was
 expected, and the nearest name for an unknown key. The JSON Schema of the model says what stands where.
 """
 
 import difflib
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -52,6 +53,13 @@ def is_secret(where: Where) -> bool:
     return schema is not None and any(option.get("format") == "password" for option in schema.get("anyOf", [schema]))
 
 
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: the most similar known one, if there is one, and all of them."""
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"; did you mean `{near[0]}`?" if near else ";"
+    return f"{hint} known here: {', '.join(known)}"
+
+
 def explained(errors: list[Any], source: Source) -> list[Problem]:
     """The validation library's errors in our words, one per setting; its several answers to one value are joined."""
     grouped: dict[Where, list[Any]] = {}
@@ -69,10 +77,7 @@ def explained(errors: list[Any], source: Source) -> list[Problem]:
 def _sentence(where: Where, errors: list[Any], source: Source) -> str:
     schema = schema_at(where) or {}
     if errors[0]["type"] in _UNKNOWN:
-        known = list((schema_at(where[:-1]) or {}).get("properties", {}))
-        near = difflib.get_close_matches(str(where[-1]).lower(), known, n=1)
-        hint = f"; did you mean `{near[0]}`?" if near else ";"
-        return f"unknown key{hint} known here: {', '.join(known)}"
+        return f"unknown key{nearest(str(where[-1]), list((schema_at(where[:-1]) or {}).get('properties', {})))}"
     if errors[0]["type"] == "missing":
         return f"is required: {schema.get('description', 'nothing is given')}"
     value = errors[0]["input"]

@@ -28,12 +28,16 @@ from proxy.config.values import (
 
 
 class Section(BaseModel):
+    """A section of the configuration. Unknown keys are refused."""
+
     model_config = ConfigDict(
         frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, hide_input_in_errors=True
     )
 
 
 class Server(Section):
+    """Address of the proxy, and limits of what it accepts."""
+
     host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
     port: int = Field(default=8484, ge=0, le=65_535, description="TCP port to listen on. 0: any free one.")
     max_body_mb: int = Field(
@@ -64,6 +68,8 @@ class Server(Section):
 
 
 class Timeout(Section):
+    """Deadlines of an upstream."""
+
     connect: Period = Field(default=5, description="Seconds to connect, TLS included.")
     first_byte: Period = Field(
         default=120, description="Seconds from the request sent to the first byte of the answer."
@@ -75,6 +81,8 @@ class Timeout(Section):
 
 
 class Breaker(Section):
+    """Circuit breaker of an upstream that fails."""
+
     failures: int = Field(default=5, ge=0, description="Failures in a row that open the breaker. 0: no breaker.")
     open_seconds: Period = Field(
         default=10, description="Seconds that an open breaker refuses before one request may try."
@@ -82,6 +90,8 @@ class Breaker(Section):
 
 
 class PriceSetting(Section):
+    """A price, in US dollars per million tokens."""
+
     input: Dollars = Field(description="US dollars per million prompt tokens.")
     cached: Dollars | None = Field(
         default=None,
@@ -97,6 +107,8 @@ class PriceSetting(Section):
 
 
 class Upstream(Section):
+    """A provider behind the proxy."""
+
     name: Name = Field(description="What logs, metrics and `fallback` call it.")
     base_url: BaseUrl = Field(description="URL up to and including /v1.")
     api_key: Secret | None = Field(
@@ -142,11 +154,15 @@ class Upstream(Section):
 
 
 class OwnKey(Section):
+    """A key that this proxy has given out."""
+
     name: Name = Field(description="Whose key it is.")
     key: KeyHash = Field(description="The key as ${NAME} from the environment, or sha256:<hex>. Kept only as the hash.")
 
 
 class Auth(Section):
+    """Keys by which the proxy is used."""
+
     mode: Literal["passthrough", "keys"] = Field(
         default="passthrough",
         description="`passthrough`: the upstream judges the client's key. `keys`: only own keys get in.",
@@ -155,6 +171,8 @@ class Auth(Section):
 
 
 class Context(Section):
+    """Context management: whether, and by which profiles."""
+
     mode: Literal["on", "meter", "off"] = Field(
         default="on", description="`on`: manage. `meter`: plan and count, send the original. `off`: neither."
     )
@@ -163,6 +181,8 @@ class Context(Section):
 
 
 class ExactReuse(Section):
+    """Reuse of answers to equal requests."""
+
     enabled: bool = Field(default=True, description="Answer an identical request from memory.")
     when: Literal["deterministic", "always"] = Field(
         default="deterministic",
@@ -174,6 +194,8 @@ class ExactReuse(Section):
 
 
 class IntentReuse(Section):
+    """Reuse of answers to requests of the same intent."""
+
     enabled: bool = Field(default=True, description="Answer the same question in other words from memory.")
     paraphrases: bool = Field(
         default=False,
@@ -213,6 +235,8 @@ class IntentReuse(Section):
 
 
 class Reuse(Section):
+    """Reuse of answers."""
+
     exact: ExactReuse = Field(default=ExactReuse(), description="Reuse of answers to identical requests.")
     intent: IntentReuse = Field(
         default=IntentReuse(), description="Reuse of answers to the same question in other words."
@@ -220,6 +244,8 @@ class Reuse(Section):
 
 
 class Memory(Section):
+    """Memory of people and conversations."""
+
     role: Literal["user", "system"] = Field(
         default="user",
         description="Where the memory head stands: before the first kept user turn, or at the system's end.",
@@ -245,6 +271,8 @@ class Memory(Section):
 
 
 class Embedding(Section):
+    """The model that makes vectors of texts."""
+
     enabled: bool = Field(
         default=True,
         description="Without it old turns are found by their words alone, and there is no reuse by intent.",
@@ -260,6 +288,8 @@ class Embedding(Section):
 
 
 class Keep(Section):
+    """Retention of what is stored."""
+
     requests: Seconds = Field(
         default=90 * 86_400,
         description="Seconds that the ledger keeps a request, and the list a conversation. 0: for ever.",
@@ -286,6 +316,8 @@ class Keep(Section):
 
 
 class Storage(Section):
+    """Storage of what the proxy keeps."""
+
     path: Folder = Field(default=Path("~/.local/share/olvido"), description="Folder of everything that is kept.")
     kind: Literal["sqlite", "memory", "off"] = Field(
         default="sqlite",
@@ -296,6 +328,8 @@ class Storage(Section):
 
 
 class Log(Section):
+    """Severity and form of log lines."""
+
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severity that is logged."
     )
@@ -304,6 +338,8 @@ class Log(Section):
 
 
 class Admin(Section):
+    """Access to the admin API and the page."""
+
     token: LongSecret | None = Field(
         default=None,
         description="Token of /admin and /ui, as ${NAME} from the environment. Required unless bound to loopback.",
@@ -326,6 +362,8 @@ def _merged_profiles(value: Any) -> Any:
 
 
 class Config(Section):
+    """The configuration of the proxy."""
+
     server: Server = Field(default=Server(), description="Where and how it listens.")
     upstreams: tuple[Upstream, ...] = Field(
         default=(_KIMI,), min_length=1, description="Who answers; the first whose `models` match."

@@ -21,6 +21,8 @@ T = TypeVar("T", Price, PrefixCache)
 
 @dataclass(frozen=True, slots=True)
 class Row(Generic[T]):
+    """A line of the table, for some models at some dialects."""
+
     models: tuple[str, ...]  # patterns of their names
     dialects: frozenset[str]
     value: T
@@ -28,12 +30,15 @@ class Row(Generic[T]):
     date: str  # when it was read or published
 
     def names(self, model: str) -> bool:
+        """Whether a pattern matches the model, whatever stands before its last slash."""
         known = model.lower().rpartition("/")[2]
         return any(fnmatchcase(known, pattern) for pattern in self.models)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
+    """The contents of models.yaml."""
+
     prices: Sequence[Row[Price]]
     caches: Sequence[Row[PrefixCache]]
 

@@ -25,6 +25,8 @@ Cosine: TypeAlias = Annotated[float, Field(ge=-1, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class Window:
+    """The newest turns, which a fold keeps."""
+
     __pydantic_config__ = _OVERRIDABLE
 
     turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps.")]
@@ -57,6 +59,8 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
+    """Summaries of segments that left the window."""
+
     __pydantic_config__ = _OVERRIDABLE
 
     segment_turns: Annotated[
@@ -68,6 +72,8 @@ class Summaries:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
+    """Facts that go with a prompt."""
+
     __pydantic_config__ = _OVERRIDABLE
 
     tokens: Annotated[Tokens, Field(description="Tokens of all facts in one prompt. 0: none.")]
@@ -76,6 +82,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
+    """Old turns that go with a question."""
+
     __pydantic_config__ = _OVERRIDABLE
 
     tokens: Annotated[
@@ -90,6 +98,8 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResults:
+    """Results of tools inside the window."""
+
     __pydantic_config__ = _OVERRIDABLE
 
     fold_first: Annotated[bool, Field(description="Old tool results are folded before anything else is.")]
@@ -109,6 +119,8 @@ class Elide:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
+    """All numbers of context management."""
+
     __pydantic_config__ = _OVERRIDABLE
 
     base: Annotated[

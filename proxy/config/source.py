@@ -66,7 +66,7 @@ def path_text(where: Where) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a file says. `lines`: the line of every key and list item. `from_env`: the variable a value came from."""
+    """The contents of a file. `lines`: of every key and list item. `from_env`: the variable a value came from."""
 
     tree: Any
     lines: Mapping[Where, int] = field(default_factory=dict)

@@ -39,7 +39,7 @@ def _long_enough(secret: SecretStr) -> SecretStr:
 
 
 def key_hash(key: str) -> str:
-    """How an own key is kept and compared: `sha256:<64 hex digits>`."""
+    """An own key as it is kept and compared: `sha256:<64 hex digits>`."""
     return f"sha256:{hashlib.sha256(key.encode()).hexdigest()}"
 
 

@@ -25,6 +25,7 @@ class Bill:
     marks: dict[int, "Bill"] = field(default_factory=dict)  # as it stood after so many turns
 
     def add(self, usage: Usage | None, *, reused: bool) -> None:
+        """Counts an answer. One that the proxy `reused` costs nothing."""
         self.requests += 1
         self.reused += reused
         if usage is not None and not reused:
@@ -33,6 +34,7 @@ class Bill:
             self.completion += usage.completion_tokens
 
     def check(self, ask: Ask, answer: str) -> None:
+        """Counts whether the answer holds what the question expects, and nothing outdated."""
         if ask.expects:
             is_right = ask.expects in answer and not (ask.outdated and ask.outdated in answer)
             self.asked += 1
@@ -41,16 +43,18 @@ class Bill:
                 self.forgotten.append(ask.text)
 
     def mark(self, turns: int) -> None:
+        """Keeps the sums as they stand after so many turns."""
         self.marks[turns] = replace(self, forgotten=list(self.forgotten), marks={})
 
     @property
     def cost(self) -> float:
+        """US dollars."""
         new = self.prompt - self.cached
         return (new * PRICE.input + self.cached * PRICE.cached + self.completion * PRICE.output) / 1_000_000
 
 
 def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
-    """A line for every mark: all that was billed until then."""
+    """A table with a line for every mark: all that was billed until then."""
     head = (
         "turns",
         "prompt tokens direct",
@@ -75,6 +79,7 @@ def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
 
 
 def table(direct: Bill, proxied: Bill) -> str:
+    """A table that compares two plays of the whole conversation."""
     rows = [
         ("requests", f"{direct.requests:,}", f"{proxied.requests:,}", ""),
         ("  answered from memory", f"{direct.reused:,}", f"{proxied.reused:,}", ""),

@@ -1,21 +1,23 @@
-"""POST /v1/chat/completions: from the body to a reply. No clock, no randomness."""
+"""The demonstration's model: answers by script, counts tokens, and has a prefix cache as Kimi does. Ids and times are
+derived from the request, so that a direct call and a proxied one can be compared field by field."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 import msgspec
 
-from proxy.demo import completions, refusals
-from proxy.demo.completions import Choice, Completion, Streaming
-from proxy.demo.config import DemoConfig
+from proxy.config.prices import prefix_cache
+from proxy.demo.completions import Choice, Completion, Encode, Json, completion_tokens, cut
 from proxy.demo.prefix_cache import PromptCache, prompt_tokens
-from proxy.demo.recording import Received
-from proxy.demo.refusals import Refusal
-from proxy.demo.reply import Reply, event_stream
-from proxy.demo.script import script
-from proxy.wire.chat import chat_message
-from proxy.wire.order import violations
+from proxy.demo.script import Scripted, script
+
+CHAT_MODELS = ("demo-chat", "demo-reasoner", "gpt-4o-mini", "kimi-k2.6", "deepseek-v4-flash", "mistral-small-latest")
+THINKING_MODELS = frozenset({"demo-reasoner", "kimi-k2.6", "deepseek-v4-flash"})
+CACHE = prefix_cache("kimi", "")
+CACHE_BLOCKS = 100_000  # the least recently used leave
+CHUNKS = 8  # content deltas of a streamed answer
 
 _EPOCH = 1_700_000_000  # `created` is this plus something derived from the request
 # These change how an answer is delivered, not what it is.
@@ -23,105 +25,54 @@ _DELIVERY = frozenset({"stream", "stream_options", "messages", "user", "metadata
 
 
 class Chat:
-    def __init__(self, config: DemoConfig) -> None:
-        self._config = config
-        self.cache = PromptCache(config.cache, config.clock, config.cache_blocks)
+    """A scripted chat model. `encode` counts its tokens."""
 
-    def answer(self, request: Received) -> Reply | Refusal:
-        try:
-            body = request.json()
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return Refusal(400, refusals.openai_error(refusals.NOT_JSON))
-        if not isinstance(body, dict):
-            return Refusal(400, refusals.openai_error(refusals.NOT_JSON))
-        messages = body.get("messages")
-        if refusal := self._malformed(body, messages):
-            return refusal
-        assert isinstance(messages, list)
-        if self._config.strict and (refusal := self._against_the_dialect(body, messages)):
-            return refusal
-        completion = self._complete(body, messages, request.api_key)
-        if body.get("stream") is not True:
-            return Reply(200, [msgspec.json.encode(completions.body(completion))])
-        asked = body.get("stream_options") or {}
-        streaming = Streaming(
-            chunks=int(request.header("x-demo-chunks") or self._config.chunks),
-            include_usage=asked.get("include_usage") is True,
-        )
-        events = completions.chunks(completion, streaming, self._config.dialect)
-        delay = float(request.header("x-demo-chunk-delay") or self._config.chunk_delay)
-        return event_stream([msgspec.json.encode(event) for event in events], delay)
+    def __init__(self, encode: Encode, cache: PromptCache | None = None, *, seed: int = 0) -> None:
+        self.cache = cache or PromptCache(CACHE, monotonic, CACHE_BLOCKS)
+        self._encode = encode
+        self._seed = seed
 
-    def _malformed(self, body: Mapping[str, Any], messages: Any) -> Refusal | None:
-        model = body.get("model")
-        if not isinstance(model, str) or not model:
-            return Refusal(400, refusals.openai_error("you must provide a model parameter"))
-        if model not in self._config.models:
-            return refusals.unknown_model(model)
-        if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-            return refusals.missing("messages")
-        return None
-
-    def _against_the_dialect(self, body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Refusal | None:
-        dialect, thinking = self._config.dialect, self._thinks(body)
-        if dialect.name == "mistral" and "include_usage" in (body.get("stream_options") or {}):
-            return refusals.unknown_field("stream_options", "include_usage")
-        if body["model"] in self._config.thinking_models:
-            for name, fixed in dialect.fixed_sampling.items():
-                allowed = 0.6 if name == "temperature" and not thinking else fixed
-                if body.get(name) is not None and body[name] != allowed:
-                    return refusals.fixed_sampling(name, allowed)
-        array = [chat_message(b"", message) for message in messages]
-        found = violations(array, dialect, len(body.get("tools") or ()), thinking=thinking)
-        return refusals.order(found[0], dialect) if found else None
-
-    def _thinks(self, body: Mapping[str, Any]) -> bool:
-        match body.get("thinking"):
-            case {"type": str(switch)}:
-                return switch == "enabled"
-            case _:
-                return body["model"] in self._config.thinking_models
-
-    def _complete(self, body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], api_key: str) -> Completion:
-        config = self._config
-        digest = _digest(body, messages, config.seed)
-        scripted = [
-            script(body, messages, seed=config.seed + at, thinking=self._thinks(body))
-            for at in range(body.get("n") or 1)
-        ]
+    def complete(self, body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], api_key: str) -> Completion:
+        """The answer to a request that is well-formed. Its prompt is in the prefix cache of `api_key` afterwards."""
+        digest = _digest(body, messages, self._seed)
         stop = body.get("stop") or ()
         limit = body.get("max_completion_tokens") or body.get("max_tokens")
-        cut = [
-            completions.cut(said, [stop] if isinstance(stop, str) else stop, limit, config.encode) for said in scripted
+        scripted = [
+            script(body, messages, seed=self._seed + at, thinking=thinks(body)) for at in range(body.get("n") or 1)
         ]
-        tokens = prompt_tokens(body, messages, config.encode)
+        ended = [cut(said, [stop] if isinstance(stop, str) else stop, limit, self._encode) for said in scripted]
+        tokens = prompt_tokens(body, messages, self._encode)
         cached = self.cache.admit(api_key, body["model"], tokens)
-        said = [answer for answer, _ in cut]
         return Completion(
             id=f"chatcmpl-{digest[:24]}",
             created=_EPOCH + int(digest[:6], 16),
             model=body["model"],
-            choices=tuple(
-                Choice(
-                    answer,
-                    reason,
-                    tuple(self._call_id(digest, call.name, at, number) for number, call in enumerate(answer.calls)),
-                    (body.get("top_logprobs") or 0) if body.get("logprobs") else None,
-                )
-                for at, (answer, reason) in enumerate(cut)
-            ),
-            usage=completions.usage(config.dialect, len(tokens), cached, said, config.encode),
+            choices=tuple(self.choice(body, said, reason, f"{digest}{at}.") for at, (said, reason) in enumerate(ended)),
+            usage=self.usage(len(tokens), cached, *completion_tokens([said for said, _ in ended], self._encode)),
         )
 
-    def _call_id(self, digest: str, name: str, choice: int, number: int) -> str:
-        own = hashlib.blake2b(f"{digest}{choice}.{number}".encode(), digest_size=12).hexdigest()
-        match self._config.dialect.name:
-            case "kimi":
-                return f"{name}:{number}"
-            case "mistral":
-                return own[:9]
-            case _:
-                return f"call_{own}"
+    def choice(self, body: Mapping[str, Any], said: Scripted, reason: str, seed: str) -> Choice:  # noqa: ARG002 (others need it)
+        """A choice with the ids of its tool calls, which are Kimi's: a name and a number."""
+        return Choice(said, reason, tuple(f"{call.name}:{number}" for number, call in enumerate(said.calls)))
+
+    def usage(self, prompt: int, cached: int, reasoning: int, answered: int) -> Json:
+        """The `usage` object, in tokens, with Kimi's `cached_tokens`."""
+        completion = reasoning + answered
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+            "cached_tokens": cached,
+        }
+
+
+def thinks(body: Mapping[str, Any]) -> bool:
+    """Tells whether the model thinks before it answers: what `thinking` says, else what is usual for the model."""
+    match body.get("thinking"):
+        case {"type": str(switch)}:
+            return switch == "enabled"
+        case _:
+            return body["model"] in THINKING_MODELS
 
 
 def _digest(body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], seed: int) -> str:

@@ -1,19 +1,15 @@
 """The scripted answer in the protocol's form: one `chat.completion` object, or the chunks that add up to it."""
 
-import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
-from proxy.demo.config import Encode
 from proxy.demo.script import Scripted, ToolCall
-from proxy.wire.dialects import Dialect
 
 Json: TypeAlias = dict[str, Any]
+Encode: TypeAlias = Callable[[str], Sequence[int]]  # text to token ids
 FINGERPRINT = "fp_demo"
-_TOKEN = re.compile(r"\s*\S+|\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +19,21 @@ class Choice:
     said: Scripted
     finish_reason: str
     call_ids: tuple[str, ...] = ()
-    top_logprobs: int | None = None  # None: no logprobs were asked for
+
+    def logprobs(self) -> Json | None:
+        """Log-probabilities of the answer; None if none were asked for, as always here."""
+        return None
+
+    def content_deltas(self, count: int) -> Iterator[Json]:
+        """Fields of the chunks that hold the text, in `count` pieces."""
+        for piece in slices(self.said.content or "", count):
+            yield {"delta": {"content": piece}, "logprobs": None}
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
+    """An answer with all its choices, before it takes the form of a body or of chunks."""
+
     id: str
     created: int  # unix seconds, derived from the request
     model: str
@@ -35,14 +41,8 @@ class Completion:
     usage: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Streaming:
-    chunks: int  # deltas per text
-    include_usage: bool
-
-
 def cut(said: Scripted, stop: Sequence[str], max_tokens: int | None, encode: Encode) -> tuple[Scripted, str]:
-    """What is left of an answer, and why it ended. Thinking is paid from the same purse, first."""
+    """Cuts an answer to its limits; returns it and the finish reason. Thinking counts too, and comes first."""
     if said.calls:
         return said, "tool_calls"
     reason, content, reasoning = "stop", said.content, said.reasoning
@@ -69,8 +69,8 @@ def _take(text: str, tokens: int, encode: Encode, reason: str) -> tuple[str, str
     return text[:low], "length"
 
 
-def usage(dialect: Dialect, prompt: int, cached: int, choices: Sequence[Scripted], encode: Encode) -> Json:
-    """What was counted, told as the dialect tells it."""
+def completion_tokens(choices: Sequence[Scripted], encode: Encode) -> tuple[int, int]:
+    """Tokens that were generated: for thinking, and for what was said or called."""
     reasoning = sum(len(encode(said.reasoning)) for said in choices if said.reasoning)
     answered = sum(
         len(encode(text))
@@ -78,54 +78,35 @@ def usage(dialect: Dialect, prompt: int, cached: int, choices: Sequence[Scripted
         for text in (said.content, said.refusal, *(call.name + call.arguments for call in said.calls))
         if text
     )
-    told = {
-        "prompt_tokens": prompt,
-        "completion_tokens": reasoning + answered,
-        "total_tokens": prompt + reasoning + answered,
-    }
-    match dialect.name:
-        case "kimi":
-            return {**told, "cached_tokens": cached}
-        case "deepseek":
-            hits = {"prompt_cache_hit_tokens": cached, "prompt_cache_miss_tokens": prompt - cached}
-        case _:
-            hits = {}
-    return {
-        **told,
-        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": reasoning, "audio_tokens": 0},
-        **hits,
-    }
+    return reasoning, answered
 
 
 def body(completion: Completion) -> Json:
-    """The answer to a request that was not streamed."""
+    """The `chat.completion` object that answers a request without streaming."""
     choices = [
-        {"index": at, "message": _message(choice), "logprobs": _logprobs(choice), "finish_reason": choice.finish_reason}
+        {"index": at, "message": _message(choice), "logprobs": choice.logprobs(), "finish_reason": choice.finish_reason}
         for at, choice in enumerate(completion.choices)
     ]
     return {**_head(completion, "chat.completion"), "choices": choices, "usage": completion.usage}
 
 
-def chunks(completion: Completion, streaming: Streaming, dialect: Dialect) -> Iterator[Json]:
-    """The events of a streamed answer, without `[DONE]`; the choices take turns."""
+def chunks(completion: Completion, count: int, *, include_usage: bool) -> Iterator[Json]:
+    """The events of a streamed answer, without `[DONE]`: `count` deltas a text, choices in turns. As Kimi tells it,
+    the usage is in the last choice, and once more in a chunk of its own if the client wants it."""
     head = _head(completion, "chat.completion.chunk")
-    if streaming.include_usage:
+    if include_usage:
         head = {**head, "usage": None}
-    streams = [_deltas(choice, streaming.chunks) for choice in completion.choices]
+    streams = [_deltas(choice, count) for choice in completion.choices]
     for round_ in zip_longest(*streams):
         for at, delta in enumerate(round_):
             if delta is not None:
                 yield {**head, "choices": [{"index": at, "finish_reason": None, **delta}]}
     for at, choice in enumerate(completion.choices):
         last: Json = {"index": at, "delta": {}, "logprobs": None, "finish_reason": choice.finish_reason}
-        if dialect.name == "kimi" and at == len(completion.choices) - 1:
+        if at == len(completion.choices) - 1:
             last["usage"] = completion.usage
-        event = {**head, "choices": [last]}
-        if dialect.name == "mistral" and at == len(completion.choices) - 1:
-            event["usage"] = completion.usage
-        yield event
-    if streaming.include_usage:
+        yield {**head, "choices": [last]}
+    if include_usage:
         yield {**head, "choices": [], "usage": completion.usage}
 
 
@@ -159,13 +140,7 @@ def _deltas(choice: Choice, count: int) -> Iterator[Json]:
         yield {"delta": {"reasoning_content": piece}}
     for piece in slices(said.refusal or "", count):
         yield {"delta": {"refusal": piece}}
-    if choice.top_logprobs is None:
-        for piece in slices(said.content or "", count):
-            yield {"delta": {"content": piece}, "logprobs": None}
-    else:
-        for token in _TOKEN.findall(said.content or ""):
-            entry = _token_logprob(token, choice.top_logprobs)
-            yield {"delta": {"content": token}, "logprobs": {"content": [entry], "refusal": None}}
+    yield from choice.content_deltas(count)
     for at, (id_, call) in enumerate(zip(choice.call_ids, said.calls, strict=True)):
         yield {"delta": {"tool_calls": [{"index": at, **_call(id_, call, "")}]}}
         for piece in slices(call.arguments, count):
@@ -180,20 +155,3 @@ def slices(text: str, count: int) -> list[str]:
     """`text` in `count` pieces of nearly equal length, none of them empty."""
     count = min(count, len(text))
     return [text[len(text) * at // count : len(text) * (at + 1) // count] for at in range(count)]
-
-
-def _logprobs(choice: Choice) -> Json | None:
-    if choice.top_logprobs is None or choice.said.content is None:
-        return None
-    tokens = _TOKEN.findall(choice.said.content)
-    return {"content": [_token_logprob(token, choice.top_logprobs) for token in tokens], "refusal": None}
-
-
-def _token_logprob(token: str, top: int) -> Json:
-    def entry(token: str, rank: int) -> Json:
-        seed = hashlib.blake2b(f"{rank}{token}".encode("utf-8", "replace"), digest_size=2).digest()
-        logprob = -(rank + int.from_bytes(seed) / 65536)
-        return {"token": token, "logprob": logprob, "bytes": list(token.encode("utf-8", "replace"))}
-
-    others: Mapping[int, Json] = {rank: entry(token if rank == 0 else f"{token}{rank}", rank) for rank in range(top)}
-    return {**entry(token, 0), "top_logprobs": list(others.values())}

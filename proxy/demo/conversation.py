@@ -1,13 +1,28 @@
-"""The forty turns that `olvido demo --short` plays: somebody plans a trip and a small project, tells things early and
-asks about them late, repeats a few questions word for word, and lets a tool be called once.
+"""The two conversations that the demonstration plays. Spanish and English alternate the way people do who live in both.
 
-Spanish and English alternate the way people do who live in both. `expects` is what the answer must contain if the
-prompt that arrived still held the fact; most were told long before a short window has moved on.
+`CONVERSATION`, the forty turns of `olvido demo --short`: somebody plans a trip and a small project, tells things early
+and asks about them late, repeats a few questions word for word, and lets a tool be called once.
+
+`talk`, the two hundred turns of `olvido demo`: a spring and a summer of somebody who plans a trip with her mother,
+moves a laboratory's database, has the kitchen done and a knee looked after; she states things, changes them, and asks
+for them later. Their text is in the files of `talk/`, a record a turn, apart by a blank line:
+
+    > what the user says
+    < what the model answers, where that needs no memory
+    = what the answer must hold, where it needs one
+    ~ what was true before and must not be in it
+
+A line without such a sign goes on with the one before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+TALK = Path(__file__).with_name("talk")
 
 SYSTEM = (
     "Sos un asistente personal atento y directo. Respondés en el idioma en que te hablan, sin rodeos, y cuando no "
@@ -34,7 +49,7 @@ class Ask:
     """One user turn."""
 
     text: str
-    expects: str = ""  # the answer contains it if memory works
+    expects: str = ""  # the answer contains it if the prompt that arrived still held the fact
     tools: Sequence[Mapping[str, Any]] = ()  # offered with this turn; its result is WEATHER_RESULT
     alone: bool = False  # sent without the history and with temperature 0, as a FAQ would be
     answer: str = ""  # what the model says to it; "": what it makes of the prompt
@@ -101,3 +116,34 @@ CONVERSATION: tuple[Ask, ...] = (
     Ask("¿Cuál es mi grupo sanguíneo?", expects="No lo sé"),
     Ask("Gracias, con esto cierro por hoy. ¿En qué ciudad vivo?", expects="Rosario"),
 )
+
+_FIELDS = {"> ": "text", "< ": "answer", "= ": "expects", "~ ": "outdated"}
+
+
+def read(source: str) -> Iterator[Ask]:
+    """The turns of one file."""
+    for record in source.split("\n\n"):
+        fields: dict[str, str] = {}
+        name = ""
+        for line in record.strip().splitlines():
+            if field := _FIELDS.get(line[:2]):
+                name = field
+                fields[name] = line[2:]
+            else:
+                fields[name] += f"\n{line}"
+        if fields:
+            said = defaultdict(str, fields)
+            yield Ask(said["text"], said["expects"], answer=said["answer"], outdated=said["outdated"])
+
+
+@cache
+def talk() -> tuple[Ask, ...]:
+    """The two hundred turns, in order."""
+    files = sorted(TALK.glob("*.txt"))
+    return tuple(ask for file in files for ask in read(file.read_text(encoding="utf-8")))
+
+
+@cache
+def answers() -> Mapping[str, str]:
+    """Scripted answers to the messages that need no memory."""
+    return {ask.text: ask.answer for ask in talk() if ask.answer}

@@ -1,4 +1,4 @@
-"""The provider's side of prefix caching: which beginning of this prompt has been seen lately?"""
+"""A provider's prefix cache, simulated: finds the beginning of a prompt that was seen lately."""
 
 import hashlib
 from array import array
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.demo.config import Encode
+from proxy.demo.completions import Encode
 from proxy.types import PrefixCache
 
 
@@ -48,11 +48,8 @@ class PromptCache:
     def __len__(self) -> int:
         return len(self._expiry)
 
-    def clear(self) -> None:
-        self._expiry.clear()
-
     def admit(self, api_key: str, model: str, tokens: Sequence[int]) -> int:
-        """How many tokens of this prompt's beginning were cached, in whole blocks; from now on all of them are."""
+        """Adds a prompt; returns how many tokens of its beginning were cached before, in whole blocks."""
         if self._spec.ttl <= 0 or len(tokens) < max(self._spec.minimum, self._spec.block):
             return 0
         now = self._clock()

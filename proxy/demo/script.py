@@ -1,4 +1,4 @@
-"""What the demo model answers: a function of the messages, the model and the seed, and of nothing else.
+"""The answer of the demonstration's model: a function of the messages, the model and the seed, and of nothing else.
 
 It reads what was asked off the newest user message, without what a proxy has set before it. In this order:
 
@@ -9,8 +9,8 @@ It reads what was asked off the newest user message, without what a proxy has se
     a message of the long talk             what is written for it (talk/)
     "say: …" / "repetí: …"                 says it
     "40 words" / "40 palabras"             that many
-    a question                             what it knows (knowledge.py), else the sentence of the prompt that the
-                                           question is about, else that it doesn't know
+    a question                             what it knows, else the sentence of the prompt that the question is about,
+                                           else that it doesn't know (recall.py)
     anything else                          a friendly paragraph
 """
 
@@ -23,9 +23,8 @@ from typing import Any
 import msgspec
 
 from proxy.demo import recall
-from proxy.demo.knowledge import general_answer
+from proxy.demo.conversation import answers
 from proxy.demo.schema import fit
-from proxy.demo.talk import answers
 from proxy.memory.block import without_ours
 
 _REFUSE = re.compile(r"\b(refuse to|neg[aá]te a)\b", re.IGNORECASE)
@@ -74,6 +73,8 @@ _WENT_ON = {
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
+    """A call of one of the tools that the request offers."""
+
     name: str
     arguments: str  # JSON
 
@@ -154,7 +155,7 @@ def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: recall
         words = " ".join(_WENT_ON[tongue]).split()
         return " ".join(words[(number + at) % len(words)] for at in range(int(count.group(1))))
     if question := recall.question_in(asked):
-        if known := general_answer(question):
+        if known := recall.general_answer(question):
             return known
         told = [_text(message) for message in messages if message.get("role") != "assistant"]
         found = recall.recall(question, recall.told_in(told))

@@ -22,13 +22,8 @@ from proxy import server as proxy_server
 from proxy.config import Config, load
 from proxy.demo.app import create_app
 from proxy.demo.bill import PRICE, Bill, growth, table
-from proxy.demo.config import DemoConfig
-from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask
-from proxy.demo.server import listen
-from proxy.demo.server import server as demo_server
-from proxy.demo.talk import talk
+from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, talk
 from proxy.tokens import load_tokenizer
-from proxy.wire.dialects import DIALECTS
 from proxy.wire.usage import find_usage
 
 MODEL = "demo-chat"
@@ -38,6 +33,8 @@ PATIENCE_SECONDS = 60.0  # that a question waits for the index
 
 
 def run(port: int, *, stay: bool, short: bool = False) -> int:
+    """Plays the conversation and prints what it cost. Returns the exit code of the command; with `stay` only once it is
+    interrupted."""
     turns = CONVERSATION if short else talk()
     with (
         tempfile.TemporaryDirectory(prefix="olvido-demo-") as folder,
@@ -49,9 +46,9 @@ def run(port: int, *, stay: bool, short: bool = False) -> int:
 
 
 async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) -> int:
-    upstream = listen()
-    upstream.listen()  # from now on connections wait until it serves
-    upstream_url = f"http://127.0.0.1:{upstream.getsockname()[1]}/v1"
+    usual = load(None, {}, port=0)  # any free port of this machine
+    upstream = proxy_server.listen(usual)
+    upstream_url = proxy_server.base_url(upstream)
     config = _config(folder, port, upstream_url)
     try:
         front = proxy_server.listen(config)
@@ -60,8 +57,8 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
         print(f"olvido demo: cannot listen on port {port}: {error.strerror}; try --port 0", file=sys.stderr)
         return 1
     tokenizer = await asyncio.to_thread(load_tokenizer)
-    demo = create_app(DemoConfig(dialect=DIALECTS["kimi"], encode=lru_cache(4_096)(tokenizer.encode_ordinary)))
-    servers = [(demo_server(demo), upstream), (proxy_server.server(config), front)]
+    demo = create_app(lru_cache(4_096)(tokenizer.encode_ordinary))
+    servers = [(proxy_server.server(usual, demo), upstream), (proxy_server.server(config), front)]
     async with asyncio.TaskGroup() as group:
         for server, sock in servers:
             group.create_task(server.serve(sockets=[sock]))

@@ -1,4 +1,4 @@
-"""What the rest of the proxy sees of embeddings.
+"""Embeddings as the rest of the proxy sees them, and the checks that every vector passes.
 
 EmbeddingError
 ├── EmbeddingUnavailable   not now: warming up, overloaded, a bad answer; worth another try
@@ -15,6 +15,13 @@ Vectors: TypeAlias = NDArray[np.float32]  # (texts, dimensions), rows of unit le
 State = Literal["warming", "ready", "failed", "off"]
 Observed = Callable[[int, float], None]  # texts in a run, and the seconds it took
 
+# Three texts with nothing in common, one in Spanish: no model that works puts two of them in one place.
+PROBES = ("The river bank was flooded.", "¿Cuánto cuesta el pasaje a Córdoba?", "import numpy as np")
+_SAME = 0.999  # cosine; all-MiniLM-L6-v2 gives the probes at most 0.1
+
+# So many different texts can't all have one vector; two can, to a model that ignores case or accents.
+_TELLING = 3
+
 
 class EmbeddingError(Exception):
     """The root of what embedding raises. Its message holds no text that was embedded, and no key."""
@@ -29,6 +36,8 @@ class EmbeddingRefused(EmbeddingError):
 
 
 class Embedder(Protocol):
+    """A model that makes vectors of texts."""
+
     @property
     def version(self) -> str:
         """Changes whenever the vectors would: vectors of two versions must not be compared. Empty until `ready` where
@@ -36,11 +45,12 @@ class Embedder(Protocol):
         ...
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """One of warming, ready, failed and off."""
 
     @property
     def detail(self) -> str:
-        """What it is doing while `warming`, why it `failed`, else empty."""
+        """The step under way while `warming`, the reason if it `failed`, else empty."""
         ...
 
     @property
@@ -57,21 +67,27 @@ class Embedder(Protocol):
         decision, by cancelling."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Ends all work; what waits is refused."""
 
 
 class EmbeddingOff:
+    """The embedder where none is configured."""
+
     version = ""
     state: State = "off"
     detail = ""
     dimensions: int | None = None
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Does nothing."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 (Protocol)
+        """Raises EmbeddingUnavailable."""
         raise EmbeddingUnavailable("embedding is off")
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Does nothing."""
 
 
 class Lent:
@@ -82,23 +98,60 @@ class Lent:
 
     @property
     def version(self) -> str:
+        """The other's version."""
         return self._embedder.version
 
     @property
     def state(self) -> State:
+        """The other's state."""
         return self._embedder.state
 
     @property
     def detail(self) -> str:
+        """The other's detail."""
         return self._embedder.detail
 
     @property
     def dimensions(self) -> int | None:
+        """The other's dimensions."""
         return self._embedder.dimensions
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Does nothing."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The other's vectors."""
         return await self._embedder.embed(texts)
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Does nothing."""
+
+
+def checked(texts: Sequence[str], vectors: Vectors, dimensions: int | None = None) -> Vectors:
+    """The vectors at unit length. Raises EmbeddingUnavailable for what only a model that went wrong gives: a wrong
+    shape, NaN, infinity, a zero vector, or the same vector for different texts."""
+    if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.shape[1] < 1:
+        raise EmbeddingUnavailable(f"{len(texts)} texts gave vectors of shape {vectors.shape}")
+    if dimensions is not None and vectors.shape[1] != dimensions:
+        raise EmbeddingUnavailable(f"vectors have {vectors.shape[1]} dimensions, not {dimensions}")
+    if not np.isfinite(vectors).all():
+        raise EmbeddingUnavailable("a vector holds NaN or infinity")
+    # A huge but finite component must not overflow in the square of the length.
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
+    if not largest.all():
+        raise EmbeddingUnavailable("a vector is zero")
+    scaled = vectors / largest
+    units: Vectors = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
+    different = len({" ".join(text.casefold().split()) for text in texts})
+    if different >= _TELLING and float((units @ units[0]).min()) > 1 - 1e-6:
+        raise EmbeddingUnavailable(f"{different} different texts gave one vector")
+    return units
+
+
+def checked_probes(vectors: Vectors) -> Vectors:
+    """As `checked`, of the vectors of PROBES: no two of them may be the same."""
+    units = checked(PROBES, vectors)
+    cosines = units @ units.T - np.eye(len(units), dtype=np.float32)
+    if float(cosines.max()) > _SAME:
+        raise EmbeddingUnavailable("texts with nothing in common gave the same vector")
+    return units

@@ -54,7 +54,7 @@ class Batcher:
         return sum(call.left for call in self._calls)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """What `run` gives for the texts, at least one. Raises what `run` raises of EmbeddingError, and
+        """The vectors that `run` gives for the texts, at least one. Raises what `run` raises of EmbeddingError, and
         EmbeddingUnavailable when too many texts wait; a call that is cancelled leaves the queue."""
         if self.waiting >= WAITING_TEXTS:
             raise EmbeddingUnavailable("too many texts wait to be embedded")

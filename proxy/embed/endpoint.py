@@ -36,11 +36,13 @@ class EndpointEngine:
         self._client: httpx.AsyncClient | None = None
 
     async def open(self) -> None:
+        """Makes the HTTP client."""
         if self._client is None:
             # httpx over aiohttp's sockets, as to every upstream.
             self._client = HttpxAiohttpClient(headers=self._headers, timeout=TIMEOUT)
 
     async def vectors(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text. Raises EmbeddingUnavailable for an answer that is none."""
         assert self._client is not None, "open comes first"
         body = msgspec.json.encode({"model": self._model, "input": texts, "encoding_format": "float"})
         try:
@@ -52,6 +54,7 @@ class EndpointEngine:
         return _rows(response.content, len(texts))
 
     async def close(self) -> None:
+        """Closes the connections."""
         if self._client is not None:
             await self._client.aclose()
 

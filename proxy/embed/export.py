@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from proxy.embed import multilingual, packaged
-from proxy.embed.base import EmbeddingError, EmbeddingRefused
-from proxy.embed.checks import PROBES, checked, checked_probes
+from proxy.embed.base import PROBES, EmbeddingError, EmbeddingRefused, checked, checked_probes
 from proxy.embed.exported import Made, described, locked, read, write
+from proxy.embed.int8 import SAMPLES, smoothing
 from proxy.embed.session import INPUT, OUTPUT, Session
-from proxy.embed.smoothing import SAMPLES, smoothing
 from proxy.embed.source import BUILTIN, MULTILINGUAL, Source, local_path, slug, source_of
 
 NICENESS = 10  # requests come first
@@ -33,6 +32,7 @@ _LONG = " ".join(("the quick brown fox", "el veloz murciélago hindú") * 400)  
 
 
 def main(arguments: list[str]) -> int:
+    """Runs the command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m proxy.embed.export")
     parser.add_argument("model", help="builtin, multilingual, or a sentence-transformers model by folder or name")
     parser.add_argument("folder", type=Path, help="where the export is kept")
@@ -56,7 +56,8 @@ def export(source: Source, folder: Path, make: Callable[[Source, Path], Made] | 
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
-    """What another process left here when it was killed is removed: whoever holds the lock is alone."""
+    """An empty folder for intermediate files. Leftovers of a process that was killed go: whoever holds the lock is
+    alone."""
     scratch = folder / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(mode=0o700)
@@ -71,7 +72,7 @@ def made_of(source: Source, scratch: Path) -> Made:
     if source.model == BUILTIN:
         return packaged.made(source)
     if source.model == MULTILINGUAL:
-        return multilingual.made(source, scratch)
+        return multilingual.made(source)
     local = local_path(source.model)
     warnings.simplefilter("ignore")  # the libraries' own, of no use to whoever reads our log
     try:

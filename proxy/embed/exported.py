@@ -27,6 +27,8 @@ LOCK = "lock"
 
 
 class Manifest(msgspec.Struct, frozen=True):
+    """A description of an export, written last."""
+
     fingerprint: str  # of the source it was made from
     version: str  # of its vectors
     model_sha256: str
@@ -109,6 +111,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def writable(folder: Path) -> bool:
+    """Whether files can be made in the folder, which is made if need be."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -36,6 +36,8 @@ _QUIET = {
 
 
 class LocalEngine:
+    """The engine of a model that runs in this process, in a thread of its own."""
+
     def __init__(self, model: str, folders: Sequence[Path]) -> None:
         self.version = source_of(model).version
         self.doing = ""
@@ -46,6 +48,7 @@ class LocalEngine:
         self._session: Session | None = None
 
     async def open(self) -> None:
+        """Loads the model, exported first if need be. Raises EmbeddingRefused if it can't be."""
         if self._session is not None:
             return
         self.doing = "loading the model"
@@ -62,12 +65,14 @@ class LocalEngine:
         self.version = exported.manifest.version
 
     async def vectors(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, not yet checked."""
         session = self._session
         if session is None:
             raise EmbeddingUnavailable("the model is not loaded")
         return await self._in_thread(lambda: session.vectors(texts))
 
     async def close(self) -> None:
+        """Ends the thread without waiting for it."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         if self._temporary is not None:
             self._temporary.cleanup()

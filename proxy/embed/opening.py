@@ -1,4 +1,4 @@
-"""Which embedder the configuration asks for."""
+"""Choice of the embedder by the configuration."""
 
 import os
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def open_embedder(
 
 
 def vectors_of(config: Config) -> str:
-    """What tells apart the models whose vectors must not be compared, before any is loaded; empty if there are none."""
+    """A name for models whose vectors can be compared, known before any is loaded; empty if there is none."""
     embedding = config.embedding
     if not embedding.enabled:
         return ""

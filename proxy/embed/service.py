@@ -1,4 +1,4 @@
-"""Around every engine: warming up, the cache, batches, checks, and what `/readyz` says.
+"""The service around every engine: warming up, the cache, batches, checks, and what `/readyz` says.
 
 warming ── opened, and the probes look right ──▶ ready ── three runs in a row go wrong ──▶ failed
    ▲                                                                                        │
@@ -8,22 +8,25 @@ warming ── opened, and the probes look right ──▶ ready ── three ru
 import asyncio
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
 
 from proxy.embed.base import (
+    PROBES,
     EmbeddingError,
     EmbeddingRefused,
     EmbeddingUnavailable,
     Observed,
     State,
     Vectors,
+    checked,
+    checked_probes,
 )
 from proxy.embed.batching import Batcher
-from proxy.embed.cache import VectorCache, text_key
-from proxy.embed.checks import PROBES, checked, checked_probes
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -32,29 +35,65 @@ log = logging.getLogger(__name__)
 MOST_CHARACTERS = 8192
 FAILURES = 3  # in a row: one text that an engine can't take must not be everybody's failure
 RETRY_SECONDS = 10.0
+ENTRIES = 4096  # of 384 dimensions: about 7 MB
 
 
 class Engine(Protocol):
-    """What turns texts into vectors. Every method but `close` raises EmbeddingUnavailable if another try may help."""
+    """A maker of vectors. Every method but `close` raises EmbeddingUnavailable if another try may help."""
 
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """The version of the vectors; empty while only the loaded model could tell."""
 
     @property
     def doing(self) -> str:
-        """What `open` is busy with."""
+        """The step that `open` is busy with."""
         ...
 
     async def open(self) -> None:
         """Returns once it can embed; called again after it failed. Raises EmbeddingRefused if it never will."""
         ...
 
-    async def vectors(self, texts: Sequence[str]) -> Vectors: ...
-    async def close(self) -> None: ...
+    async def vectors(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, not yet checked."""
+
+    async def close(self) -> None:
+        """Lets go of what it holds."""
+
+
+def text_key(text: bytes) -> bytes:
+    """The key of a text in the cache: its hash, 16 bytes."""
+    return blake2b(text, digest_size=16).digest()
+
+
+class VectorCache:
+    """The vectors of texts seen lately, by the hash of the text: a conversation asks for the same ones again and again.
+    The least recently used leaves."""
+
+    def __init__(self, entries: int = ENTRIES) -> None:
+        self._entries = entries
+        self._rows: OrderedDict[bytes, Vectors] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def get(self, key: bytes) -> Vectors | None:
+        """The vector of a text; None if it is not here."""
+        row = self._rows.get(key)
+        if row is not None:
+            self._rows.move_to_end(key)
+        return row
+
+    def put(self, key: bytes, row: Vectors) -> None:
+        """Keeps a copy of a vector."""
+        self._rows[key] = row.copy()  # a view would keep the whole run's vectors alive
+        self._rows.move_to_end(key)
+        if len(self._rows) > self._entries:
+            self._rows.popitem(last=False)
 
 
 class EngineEmbedder:
-    """An Embedder."""
+    """The Embedder of an engine."""
 
     def __init__(
         self, engine: Engine, observed: Observed = lambda _size, _seconds: None, *, retry_seconds: float = RETRY_SECONDS
@@ -72,16 +111,20 @@ class EngineEmbedder:
 
     @property
     def version(self) -> str:
+        """The engine's version."""
         return self._engine.version
 
     @property
     def detail(self) -> str:
+        """The last failure, or what is done while it warms up."""
         return self._failure or (self._engine.doing if self.state == "warming" else "")
 
     def start(self) -> None:
+        """Begins to warm up, in the background."""
         self._tasks.spawn(self._warm(), name="embedding")
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row of unit length for each text. Raises EmbeddingUnavailable."""
         if self.state != "ready" or self.dimensions is None:
             raise EmbeddingUnavailable(f"embedding is {self.state}: {self.detail}")
         if not texts:
@@ -97,6 +140,7 @@ class EngineEmbedder:
         return np.stack([rows[key] for key in keys])
 
     async def close(self) -> None:
+        """Ends all work; what waits is refused."""
         self.state, self._failure = "failed", "closed"
         await self._tasks.drain(0)
         await self._engine.close()

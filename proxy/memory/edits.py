@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Annotated
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from proxy.config.model import Memory
 from proxy.memory.facts import Decay, next_status, status
@@ -35,14 +36,14 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """What shall be otherwise; None: as it is."""
+    """The changes of a fact. What is unset stays as it is."""
 
-    domain: Name | None = None
-    key: Name | None = None
-    value: Value | None = None
-    confidence: Confidence | None = None
-    pinned: bool | None = None
-    confirm: bool = False  # it still holds
+    domain: Name | UnsetType = UNSET
+    key: Name | UnsetType = UNSET
+    value: Value | UnsetType = UNSET
+    confidence: Confidence | UnsetType = UNSET
+    pinned: bool | UnsetType = UNSET
+    confirm: bool | UnsetType = UNSET  # it still holds; never false
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,11 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edite
 def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: float) -> Edited:
     """Another value is another fact, which takes the place of this one. `fact` must not be superseded."""
     every = tuple(facts)
-    domain = fact.domain if wanted.domain is None else _name(wanted.domain)
-    key = fact.key if wanted.key is None else _name(wanted.key)
-    value = fact.value if wanted.value is None else wanted.value.strip()
+    domain = fact.domain if wanted.domain is UNSET else _name(wanted.domain)
+    key = fact.key if wanted.key is UNSET else _name(wanted.key)
+    value = fact.value if wanted.value is UNSET else wanted.value.strip()
     confidence = wanted.confidence or fact.confidence
-    pinned = fact.pinned if wanted.pinned is None else wanted.pinned
+    pinned = fact.pinned if wanted.pinned is UNSET else wanted.pinned
     if value == fact.value:
         changed = replace(fact, domain=domain, key=key, confidence=confidence, pinned=pinned)
         changed = confirm(changed, now) if wanted.confirm else changed

@@ -37,6 +37,8 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # a time stamp for e
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """The documentation of a metric."""
+
     name: str  # as Prometheus sees it
     kind: Kind
     meaning: str

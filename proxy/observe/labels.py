@@ -1,4 +1,4 @@
-"""What the labels of our metrics can say: every value, or where values come from. All are bounded.
+"""Values of the labels of our metrics: each one, or where they come from. All are bounded.
 
 Taken from where the values are decided, so a new one is documented as soon as it exists.
 """

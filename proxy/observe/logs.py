@@ -83,6 +83,7 @@ class JsonLines(logging.Formatter):
     """`{"time", "level", "logger", "message", "error"?, …extra}`, one object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """The record as a line."""
         return _shortest_cut(record, lambda fields: msgspec.json.encode(fields).decode())
 
 
@@ -91,6 +92,7 @@ class TextLines(logging.Formatter):
     as escapes, so that no message can pretend to be another line."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """The record as a line."""
         return _shortest_cut(record, _as_text)
 
 
@@ -124,7 +126,7 @@ def _base(record: logging.LogRecord, limit: int) -> dict[str, Any]:
 
 
 def _fields(record: logging.LogRecord, limit: int) -> dict[str, Any]:
-    """What a record says: every string redacted and at most `limit` characters long, a traceback twice that."""
+    """The fields of a record: every string redacted and at most `limit` characters long, a traceback twice that."""
     extras = {name: value for name, value in vars(record).items() if name not in _STANDARD}
     base = _base(record, limit)
     fields = base | _items(extras, limit) | base  # an extra field never takes the name of one of ours

@@ -1,31 +1,90 @@
-"""What is counted when, and the only code that touches a metric. Labels are bounded: what a client can choose freely
-(a model's name) is one of a limited number of values, or `other`."""
+"""The metrics of this process, and the only code that touches them. Labels are bounded: what a client can choose freely
+(a model's name) is one of a limited number of values, or `other`.
 
+Several processes on one machine can be told as one: with PROMETHEUS_MULTIPROC_DIR set, the client library keeps its
+values in files of that folder, a few for each process, and whoever is scraped adds them up.
+"""
+
+import fcntl
 import os
 import platform
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 
-from prometheus_client import ProcessCollector
+from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import FACT, MOST_MODELS
-from proxy.observe.shared import Shared, folder_of
 from proxy.types import LedgerRow, Trail
 
 LONGEST_MODEL = 100  # characters
 BEAT = 0.5  # seconds between two looks at how late the event loop is
 _MINUTE = round(60 / BEAT)  # looks
+VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def shared_folder(environ: Mapping[str, str]) -> Path | None:
+    """The folder of the processes that are told as one; None: this process tells of itself alone."""
+    named = environ.get(VARIABLE)
+    return Path(named) if named else None
+
+
+class SharedFolder:
+    """The folder in which several processes keep their metrics.
+
+    A lock tells a new run from one that goes on: every process holds it, shared, while it lives. Whoever gets it alone
+    is the first, and clears away what an earlier run has left. What processes of this run have counted stays when they
+    end, else sums would fall; what they said of their present state goes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """To be made before the first metric is. Raises OSError if the folder can't be used."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._lock = os.open(folder / "olvido.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with suppress(BlockingIOError):
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in folder.glob("*.db"):
+                left.unlink(missing_ok=True)
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+
+    def exposition(self) -> bytes:
+        """The metrics of all processes, in Prometheus' text format."""
+        self._bury()
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]  # the library's
+        return generate_latest(registry)
+
+    def leave(self) -> None:
+        """Takes the present state of this process out."""
+        mark_process_dead(os.getpid(), str(self._folder))  # type: ignore[no-untyped-call]  # the library's
+        os.close(self._lock)
+
+    def _bury(self) -> None:
+        """Takes out the present state of processes that could not say that they left."""
+        told = {int(file.stem.rpartition("_")[2]) for file in self._folder.glob("gauge_live*_*.db")}
+        for process in told:
+            try:
+                os.kill(process, 0)
+            except ProcessLookupError:
+                mark_process_dead(process, str(self._folder))  # type: ignore[no-untyped-call]  # the library's
+            except PermissionError:
+                continue  # it lives, as another user
 
 
 class Metrics(Catalogue):
+    """Every metric, and what is counted when."""
+
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
-        folder = folder_of(os.environ)
-        self._shared = None if folder is None else Shared(folder)
+        folder = shared_folder(os.environ)
+        self._shared = None if folder is None else SharedFolder(folder)
         super().__init__()
         self._models: set[str] = set()
         self._late: deque[float] = deque(maxlen=_MINUTE)
@@ -46,15 +105,18 @@ class Metrics(Catalogue):
         return generate_latest(self.registry) if self._shared is None else self._shared.exposition()
 
     def close(self) -> None:
+        """Takes this process out of those that are told as one."""
         if self._shared is not None:
             self._shared.leave()
 
     # --- what happens outside of a request's row ----------------------------------------------------------------------
 
     def failed_open(self, stage: str, reason: str) -> None:
+        """Counts a stage that failed and was done without."""
         self.of(self.fail_open, stage, reason).inc()
 
     def embedded(self, texts: int, seconds: float) -> None:
+        """Counts a run of the embedding model."""
         self.embed_batch.observe(texts)
         self.embed_seconds.observe(seconds)
 
@@ -123,7 +185,7 @@ class Metrics(Catalogue):
         self.overhead_seconds.observe(max(0.0, row.total_seconds - row.upstream_seconds))
 
     def _planned(self, row: LedgerRow, model: str) -> None:
-        """What context management made of a request."""
+        """Counts the effect of context management on a request."""
         of = self.of
         if row.source == "upstream":
             of(self.plans, row.plan).inc()

@@ -1,21 +1,50 @@
-"""`/metrics`: what is counted anyway, and what only needs to be looked at when somebody asks."""
+"""The route `/metrics`: what is counted anyway, what only needs to be looked at when somebody asks, and how late the
+event loop is."""
 
 import asyncio
 from collections import Counter
-from time import time
+from collections.abc import Callable
+from time import perf_counter, time
 
 from proxy.call import Call
 from proxy.memory.facts import Decay, status
 from proxy.observe.metrics import BEAT
-from proxy.observe.pulse import Pulse
 from proxy.services import Services
 from proxy.types import Answer
 
 REFRESHED = 4  # beats: where processes are told as one, each looks as often as that for itself
 
 
+class Pulse:
+    """A measure of how late the event loop is, since whatever holds it up holds up every request. Calls `beat` every
+    `interval` seconds with how much later it is than it should be, in seconds. A timer and no task: nobody waits for
+    its end."""
+
+    def __init__(self, beat: Callable[[float], None], interval: float) -> None:
+        self._beat = beat
+        self._interval = interval
+        self._due = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Sets the timer, on the running event loop."""
+        self._due = perf_counter() + self._interval
+        self._timer = asyncio.get_running_loop().call_later(self._interval, self._look)
+
+    def stop(self) -> None:
+        """Ends the beats."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        late = max(0.0, perf_counter() - self._due)
+        self.start()
+        self._beat(late)
+
+
 async def metrics(call: Call, services: Services) -> None:
-    """The handler of the route."""
+    """Answers with all metrics."""
     services.door.admit_metrics(call.headers, call.client)
     await refresh(services)
     body = await asyncio.to_thread(services.metrics.exposition)
@@ -23,6 +52,7 @@ async def metrics(call: Call, services: Services) -> None:
 
 
 async def refresh(services: Services) -> None:
+    """Sets the metrics that describe the present state of the services."""
     told, storage, intent = services.metrics, services.storage, services.intent
     told.memory_pending.set(services.learner.pending)
     told.writer_queue.set(storage.queued)
@@ -48,7 +78,7 @@ async def refresh(services: Services) -> None:
 
 
 def watch(services: Services) -> Pulse:
-    """Started; whoever serves stops it."""
+    """A pulse that is started and feeds the metrics; whoever serves stops it."""
     beats = 0
 
     def beat(late: float) -> None:

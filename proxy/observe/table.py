@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from proxy.observe.catalogue import Catalogue, Entry
 from proxy.observe.labels import MODEL, UPSTREAM, Values
-from proxy.observe.shared import VARIABLE
+from proxy.observe.metrics import VARIABLE
 
 _HEAD = f"""# Metrics
 
@@ -35,6 +35,7 @@ whichever process is scraped.
 
 
 def lines() -> Iterator[str]:
+    """The lines of the document."""
     yield _HEAD
     for entry in sorted(Catalogue().entries, key=lambda entry: entry.name):
         yield _row(entry)
@@ -63,6 +64,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
+    """Prints the document."""
     print("\n".join(lines()))
 
 

@@ -49,6 +49,8 @@ OTHER_TYPE = "text/plain; charset=utf-8"  # licences, notes
 
 @dataclass(frozen=True, slots=True)
 class File:
+    """A file of the page, in memory."""
+
     body: bytes
     tag: str  # ETag, in its quotes
     type: str
@@ -83,15 +85,18 @@ _FILES: Mapping[str, File] = read(FOLDER)
 
 
 async def page(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
+    """Answers with the page."""
     await call.answer(answered(_FILES, INDEX, call.headers))
 
 
 async def file(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
+    """Answers with a file of the page."""
     name = call.parameters["file"]
     await call.answer(_to("../ui") if not name else answered(_FILES, name, call.headers))
 
 
 async def to_page(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
+    """Redirects to the page."""
     await call.answer(_to("ui"))
 
 

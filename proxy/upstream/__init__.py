@@ -1,7 +1,6 @@
-"""The providers behind us.
+"""The providers behind the proxy.
 
 routing.py   which upstream serves a model, and who stands in for it
 client.py    one upstream: its connections, timeouts, and the bytes in both directions
-breaker.py   stop knocking at a door that does not open
-retry.py     try again, fall back, or give up: a pure decision
+retry.py     try again, fall back, give up, or leave it alone for a while (circuit breaker): pure decisions
 """

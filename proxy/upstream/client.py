@@ -21,7 +21,7 @@ from multidict import CIMultiDict
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import ImpossibleStatus, UpstreamTimeout
 from proxy.types import Headers
-from proxy.upstream.breaker import Breaker
+from proxy.upstream.retry import Breaker
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
@@ -61,7 +61,7 @@ class Upstream:
 
     @property
     def authorization(self) -> str | None:
-        """What replaces the client's own Authorization header, or None to pass the client's."""
+        """The Authorization header in place of the client's own; None to pass the client's."""
         key = self.config.api_key
         return None if key is None else f"Bearer {key.get_secret_value()}"
 
@@ -111,6 +111,7 @@ class Upstream:
             raise UpstreamTimeout(f"upstream {self.name!r} sent nothing for {idle:g} s") from error
 
     async def close(self) -> None:
+        """Closes the connections."""
         await self._transport.aclose()
 
 
@@ -163,6 +164,7 @@ def _environment_proxy(url: str) -> httpx.Proxy | None:
 
 
 def response_headers(response: httpx.Response) -> Headers:
+    """The headers of an answer, names in lower case, in their order."""
     return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers.raw)
 
 

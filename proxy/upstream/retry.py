@@ -1,9 +1,11 @@
-"""Try again, fall back, or give up: a pure decision, before the first byte has gone to the client."""
+"""Decisions about an upstream that fails, before the first byte has gone to the client: try again, fall back, give up;
+and, by a circuit breaker, leave it alone for a while."""
 
 import email.utils
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
+from time import monotonic
 from typing import Literal
 
 from proxy.types import Headers
@@ -16,10 +18,13 @@ FIRST_DELAY = 0.5  # seconds; as in the official SDKs, doubled each time up to t
 LONGEST_DELAY = 8.0
 
 Failure = Literal["connect", "broken", "timeout"]
+State = Literal["closed", "open", "half-open"]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """The next step after a failure."""
+
     action: Literal["retry", "fall_back", "give_up"]
     delay: float = 0.0  # seconds before a retry
 
@@ -35,8 +40,9 @@ def after_status(
     now: float,
     jitter: Callable[[], float],
 ) -> Decision:
-    """What to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). An upstream that asks for a longer
-    pause than `max_wait` isn't waited for: its answer, Retry-After included, goes to the fallback or to the client."""
+    """Decides what to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). An upstream that asks for
+    a longer pause than `max_wait` isn't waited for: its answer, Retry-After included, goes to the fallback or to the
+    client."""
     if status != 429 and not 500 <= status < 600:
         return Decision("give_up")
     otherwise = Decision("fall_back" if has_fallback else "give_up")
@@ -51,8 +57,8 @@ def after_status(
 def after_failure(
     failure: Failure, *, attempt: int, retries: int, has_fallback: bool, jitter: Callable[[], float]
 ) -> Decision:
-    """What to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on (and
-    billing) the request. The first retry of a broken connection is immediate: most often it was a kept-alive
+    """Decides what to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on
+    (and billing) the request. The first retry of a broken connection is immediate: most often it was a kept-alive
     connection that the upstream had just closed."""
     otherwise = Decision("fall_back" if has_fallback else "give_up")
     if failure == "timeout" or attempt >= retries:
@@ -61,6 +67,7 @@ def after_failure(
 
 
 def backoff(attempt: int, jitter: Callable[[], float]) -> float:
+    """Seconds before the next attempt."""
     return float(min(FIRST_DELAY * 2**attempt, LONGEST_DELAY) * (1 - 0.25 * jitter()))
 
 
@@ -88,3 +95,62 @@ def _number(value: str | None) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < float("inf") else None
+
+
+class Breaker:
+    """A circuit breaker: after several failures in a row an upstream is left alone for a while, then probed once. Only
+    failures of the upstream as a whole count (unreachable, silent, 502 to 504), never an error that one request may
+    have earned (4xx, 429, 500). `failures == 0` turns it off."""
+
+    def __init__(self, failures: int, open_seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._limit = failures
+        self._open_seconds = open_seconds
+        self._clock = clock
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._probing = False
+
+    @property
+    def state(self) -> State:
+        """Open: nothing goes through; half-open: a probe may."""
+        if self._opened_at is None:
+            return "closed"
+        return "half-open" if self._clock() - self._opened_at >= self._open_seconds else "open"
+
+    @property
+    def retry_after(self) -> float:
+        """Seconds until the next probe is let through."""
+        if self._opened_at is None:
+            return 0.0
+        return max(0.0, self._opened_at + self._open_seconds - self._clock())
+
+    def allow(self) -> bool:
+        """Whether a request may go through now. In the half-open state one may, as the probe. Every request that was
+        let through must end in `success`, `failure` or `abandoned`."""
+        match self.state:
+            case "closed":
+                return True
+            case "open":
+                return False
+            case _:
+                if self._probing:
+                    return False
+                self._probing = True
+                return True
+
+    def success(self) -> None:
+        """The upstream answered."""
+        self._failures = 0
+        self._opened_at = None
+        self._probing = False
+
+    def failure(self) -> None:
+        """The upstream failed as a whole."""
+        self._failures += 1
+        if self._probing or (self._limit and self._failures >= self._limit):
+            self._opened_at = self._clock()
+        self._probing = False
+
+    def abandoned(self) -> None:
+        """The request ended without a verdict (the client left): the next one may probe."""
+        self._probing = False

@@ -1,4 +1,4 @@
-"""Which upstream serves a model, and who stands in for it."""
+"""Choice of the upstream for a model, and of those that stand in for it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ class Route:
 
     @property
     def candidates(self) -> tuple[Upstream, ...]:
+        """The upstream and those that stand in for it, in order."""
         return (self.upstream, *self.fallbacks)
 
 
@@ -45,10 +46,11 @@ class Router:
 
     @property
     def default(self) -> Upstream:
-        """Where requests go that name no model."""
+        """The upstream of requests that name no model."""
         return self.upstreams[0]
 
     def named(self, name: str) -> Upstream:
+        """The upstream of this name. Raises KeyError."""
         return self._by_name[name]
 
     def _fallbacks(self, upstream: Upstream) -> tuple[Upstream, ...]:

@@ -1,12 +1,18 @@
-"""Requests in a list, and one looked into, as it went through a real proxy."""
+"""Requests and conversations in lists, looked into, and as they happen, in a real proxy."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from time import time
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
-from proxy.admin.requests import MOST_REQUESTS
-from tests.admin.conftest import API, MODEL, TOKEN, Watched, error
+from proxy.admin.requests import LIVE_HEADERS, MOST_REQUESTS
+from proxy.types import ArchivedTurn, Utterance
+from tests.admin.conftest import API, MODEL, TOKEN, Watched, error, started
 from tests.builders import Said, assistant, body, system, user
 from tests.proxied import KEY
 from tests.servers import eventually
@@ -119,3 +125,124 @@ def test_a_request_of_another_scope_and_one_that_is_none_are_not_there(watched: 
     for path in (f"requests/{row.request_id}?scope={watched.scope()}", "requests/req_none", "requests/%00"):
         answer = watched.http.get(f"{API}/{path}")
         assert error(answer) == (404, "unknown_url")
+
+
+# --- conversations ---
+
+
+LINKS = [bytes([number]) * 16 for number in range(3)]
+
+
+def turn(watched: Watched, scope: str, session: str, number: int, said: str) -> None:
+    link, parent = LINKS[number], LINKS[number - 1] if number > 1 else b""
+    told = (Utterance("user", said, b"u" + link[1:]), Utterance("assistant", "Bien.", link))
+    archived = ArchivedTurn(link, parent, session, number, time(), b"[]", told)
+    watched.inside.do(lambda: watched.services.storage.archive.add(scope, archived, None))
+
+
+def test_conversations_are_told_latest_first_a_page_at_a_time(watched: Watched) -> None:
+    scope, at = watched.scope(), time()
+    for number in range(3):
+        watched.wrote(scope, session=f"s{number}", at=at + number, cost=1.0)
+        watched.wrote(scope, session=f"s{number}", at=at + number + 0.5, cost=2.0)
+    first = watched.get("sessions", scope=scope, limit=2)
+    assert [each["session"] for each in first["sessions"]] == ["s2", "s1"]
+    newest = first["sessions"][0]
+    assert (newest["scope"], newest["first_at"], newest["last_at"]) == (scope, at + 2, at + 2.5)
+    assert (newest["sums"]["requests"], newest["sums"]["cost"]) == (2, 3.0)
+    second = watched.get("sessions", scope=scope, limit=2, before=first["next"])
+    assert ([each["session"] for each in second["sessions"]], second["next"]) == (["s0"], None)
+
+
+@pytest.mark.parametrize("name", ["plain", "with/slashes/and=more", "a:b@c+d"])
+def test_a_conversation_is_told_from_its_first_request_with_the_tree_of_its_turns(name: str, watched: Watched) -> None:
+    scope = watched.scope()
+    rows = [watched.wrote(scope, session=name, at=time() + number) for number in range(2)]
+    watched.wrote(scope, session="another")
+    turn(watched, scope, name, 1, "¿Qué conviene plantar?")
+    turn(watched, scope, name, 2, "¿Y en invierno?")
+    told = watched.get(f"sessions/{name}", scope=scope)
+    assert (told["scope"], told["session"]) == (scope, name)
+    assert [row["request_id"] for row in told["requests"]] == [row.request_id for row in rows]
+    assert [(each["turn"], each["link"], each["parent"]) for each in told["turns"]] == [
+        (1, LINKS[1].hex(), ""),
+        (2, LINKS[2].hex(), LINKS[1].hex()),
+    ]
+    assert [each["begins"] for each in told["turns"]] == ["¿Qué conviene plantar?", "¿Y en invierno?"]
+
+
+def test_without_a_scope_the_latest_of_this_name_is_meant_and_nobody_elses_is_told(watched: Watched) -> None:
+    name, one, other = watched.scope(), watched.scope(), watched.scope()
+    for scope in (one, other, one):
+        watched.wrote(scope, session=name)
+    told = watched.get(f"sessions/{name}")
+    assert (told["scope"], len(told["requests"])) == (one, 2)
+
+
+def test_where_nothing_is_shown_the_turns_say_no_word(locked: Watched) -> None:
+    scope = locked.scope()
+    locked.wrote(scope, session="s")
+    turn(locked, scope, "s", 1, "a secret")
+    headers = {"authorization": "Bearer an-admin-token-0123456789"}
+    answer = locked.http.get(f"{API}/sessions/s", params={"scope": scope}, headers=headers)
+    assert answer.status_code == 200
+    assert set(answer.json()["turns"][0]) == {"link", "parent", "turn", "at"}
+    assert "secret" not in answer.text
+
+
+def test_an_unknown_conversation_is_told_to_be_so(watched: Watched) -> None:
+    watched.wrote(watched.scope(), session="known")
+    for path in ("sessions/nobody", "sessions/known?scope=nobody/"):
+        assert error(watched.http.get(f"{API}/{path}")) == (404, "unknown_url")
+
+
+# --- what happens now, over a real connection ---
+
+
+def told(lines: Iterator[str], name: str) -> Any:
+    """The data of the next event of this name."""
+    for line in lines:
+        if line == f"event: {name}":
+            return msgspec.json.decode(next(lines).removeprefix("data: "))
+    pytest.fail("the stream has ended")
+
+
+def test_a_request_is_told_while_it_is_still_new_and_nobody_looks_afterwards(watched: Watched) -> None:
+    with watched.http.stream("GET", f"{API}/live") as stream:
+        assert stream.status_code == 200
+        assert {name: stream.headers[name] for name, _ in LIVE_HEADERS} == dict(LIVE_HEADERS)
+        lines = stream.iter_lines()
+        totals = told(lines, "totals")
+        answer = watched.client.post("/v1/chat/completions", content=body(user("hi"), model=MODEL))
+        request = told(lines, "requests")["requests"][-1]
+        assert request["request_id"] == answer.headers["x-olvido-request"]
+        assert request["number"] > 0
+        assert told(lines, "totals")["hour"]["requests"] > totals["hour"]["requests"]
+    eventually(lambda: not watched.services.feed.is_looking)
+
+
+def test_a_head_is_no_stream(watched: Watched) -> None:
+    answer = watched.http.head(f"{API}/live")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
+    assert not watched.services.feed.is_looking
+
+
+def test_a_server_that_stops_does_not_wait_for_who_watches() -> None:
+    with ExitStack() as stack:
+        # It would wait for a minute for answers that are under way; the fixture gives it ten seconds.
+        proxy = started(stack, server={"port": 0, "drain": 60})
+        url = str(proxy.http.base_url)
+        ended = threading.Event()
+        begun = threading.Event()
+
+        def watch() -> None:
+            with httpx.stream("GET", f"{url}{API}/live", timeout=30, trust_env=False) as stream:
+                for _ in stream.iter_lines():
+                    begun.set()
+            ended.set()
+
+        watching = threading.Thread(target=watch)
+        watching.start()
+        assert begun.wait(10)
+    watching.join(10)
+    assert ended.is_set()  # and cleanly, not broken off

@@ -5,23 +5,31 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from proxy.admin.access import MOST_WRONG
-from proxy.admin.routes import API, GUARDED, OPEN, PARAMETERS, ROUTES
+from proxy.admin.door import MOST_WRONG
+from proxy.admin.routes import API, PATHS, ROUTES, Route
 from tests.admin.conftest import TOKEN, Watched, error
 
-PATHS = [(method, path.replace("{session:path}", "a/b").replace("{id}", "x")) for method, path, _ in GUARDED]
+
+def concrete(path: str) -> str:
+    return path.replace("{session:path}", "a/b").replace("{id}", "x")
+
+
+GUARDED = [(route.method, concrete(route.path)) for route in ROUTES if route.is_guarded]
+
+
+OPEN = ("me", "login", "logout")
 
 
 def attempts(http: httpx.Client, headers: dict[str, str]) -> Iterator[tuple[str, httpx.Response]]:
-    for method, path in PATHS:
+    for method, path in GUARDED:
         body: dict[str, str] | None = None if method == "GET" else {}
         yield f"{method} {path}", http.request(method, path, json=body, headers=headers)
 
 
 def test_there_is_no_route_that_is_neither_guarded_nor_known_to_be_open() -> None:
-    assert [path for _, path, _ in OPEN] == [f"{API}/me", f"{API}/login", f"{API}/logout"]
-    assert len(ROUTES) == len(OPEN) + len(GUARDED)
-    assert all(path.startswith(f"{API}/") for _, path, _ in ROUTES)
+    assert [route.path for route in ROUTES if not route.is_guarded] == [f"{API}/{name}" for name in OPEN]
+    assert all(route.path.startswith(f"{API}/") for route in ROUTES)
+    assert sum(len(path.methods) for path in PATHS.values()) == len(ROUTES)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +68,7 @@ def test_where_none_is_wanted_no_route_answers_a_page_of_another_site(
     assert told == dict.fromkeys(told, (403, "foreign_host" if "host" in headers else "forbidden"))
 
 
-@pytest.mark.parametrize(("method", "path"), sorted(set(PATHS)))
+@pytest.mark.parametrize(("method", "path"), sorted(set(GUARDED)))
 def test_no_preflight_succeeds_and_no_other_site_is_let_read(method: str, path: str, watched: Watched) -> None:
     asked = {"origin": "https://evil.com", "access-control-request-method": method}
     answer = watched.http.request("OPTIONS", path, headers=asked)
@@ -88,22 +96,48 @@ def test_the_page_is_there_and_leads_to_nothing_without_admission(locked: Watche
     assert error(locked.http.post("/ui")) == (404, "unknown_url")
 
 
-KNOWN_PATHS = [(method, path) for method, path, _ in (*GUARDED, *OPEN) if method != "POST"]
+QUERIED = [route for route in ROUTES if route.method in ("GET", "DELETE")]
 
 
-@pytest.mark.parametrize(("method", "path"), KNOWN_PATHS)
-def test_a_parameter_that_a_route_does_not_know_is_refused(method: str, path: str, watched: Watched) -> None:
+@pytest.mark.parametrize("route", QUERIED, ids=lambda route: f"{route.method} {route.path}")
+def test_a_parameter_that_a_route_does_not_know_is_refused(route: Route, watched: Watched) -> None:
     # Passed over, a misspelt filter would show everybody's.
-    asked = path.replace("{session:path}", "a/b").replace("{id}", "x")
-    known = sorted(PARAMETERS.get(f"{method} {path}", ()))
-    answer = watched.http.request(method, asked, params={"sesion": "x", **dict.fromkeys(known, "")})
+    known = route.asked.__struct_encode_fields__
+    params = {"sesion": "x", **dict.fromkeys(known, "")}
+    answer = watched.http.request(route.method, concrete(route.path), params=params)
     assert error(answer) == (400, None)
     assert answer.json()["error"]["param"] == "sesion"
     assert all(name in answer.json()["error"]["message"] for name in known)
 
 
-def test_every_route_whose_parameters_are_known_is_one() -> None:
-    assert set(PARAMETERS) <= {f"{method} {path}" for method, path, _ in GUARDED}
+@pytest.mark.parametrize("query", ["limit=3&limit=4", "scope=", "status="])
+def test_nor_is_one_that_comes_twice_or_says_nothing(query: str, watched: Watched) -> None:
+    answer = watched.http.get(f"{API}/facts?{query}")
+    assert error(answer) == (400, None)
+    assert answer.json()["error"]["param"] == query.partition("=")[0]
+
+
+def test_nor_is_one_beside_a_body(watched: Watched) -> None:
+    answer = watched.http.post(f"{API}/facts/restore", params={"scope": "x"}, json={"scope": "x"})
+    assert (error(answer), answer.json()["error"]["param"]) == ((400, None), "scope")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        (method, path)
+        for path, known in PATHS.items()
+        for method in ("GET", "POST", "PUT", "DELETE", "TRACE")
+        if method not in known.methods
+    ],
+)
+def test_a_method_that_a_route_does_not_have_is_told_with_those_that_it_has(
+    method: str, path: str, watched: Watched
+) -> None:
+    methods = PATHS[path].methods
+    answer = watched.http.request(method, concrete(path))
+    assert error(answer) == (405, "method_not_allowed")
+    assert set(answer.headers["allow"].split(", ")) == {*methods, *(["HEAD"] if "GET" in methods else [])}
 
 
 def test_who_is_not_admitted_is_not_told_what_a_route_knows(locked: Watched) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields, replace
 import msgspec
 import pytest
 
-from proxy.admin.rows import added_up, summed, told, total
+from proxy.admin.rows import added_up, row_json, sums_json, total
 from proxy.types import BreakEven, LedgerRow, Sums, Trail
 from tests.builders import ledger_row
 
@@ -18,7 +18,7 @@ TRAIL = Trail(limit=4_000, turns=9, kept=6, start=7, newest=19, shift="phrase", 
 
 def test_every_field_of_a_row_is_told_and_its_number() -> None:
     row = ledger_row(mechanisms={"window": 5}, trail=TRAIL)
-    line = msgspec.json.decode(msgspec.json.encode(told(7, row, whole=True)))
+    line = msgspec.json.decode(msgspec.json.encode(row_json(7, row, whole=True)))
     assert set(line) == {each.name for each in fields(LedgerRow)} | {"number"}
     assert (line["number"], line["mechanisms"]) == (7, {"window": 5})
     assert line["trail"] == {**asdict(TRAIL), "recalled": [], "capped": [], "markers": []}
@@ -33,7 +33,7 @@ def test_every_field_of_a_row_is_told_and_its_number() -> None:
     ],
 )
 def test_in_a_list_the_trail_is_told_in_a_few_words(trail: Trail | None, small: object) -> None:
-    assert told(7, ledger_row(trail=trail))["trail"] == small
+    assert row_json(7, ledger_row(trail=trail))["trail"] == small
 
 
 def test_what_follows_from_sums_is_told_with_them() -> None:
@@ -41,7 +41,7 @@ def test_what_follows_from_sums_is_told_with_them() -> None:
         requests=10, reused_exact=2, reused_intent=1, tokens_original=1_000, tokens_sent=400, tokens_reused=50,
         cost=1.0, saved_exact=0.5, saved_intent=0.25, saved_context=2.0, added_context=0.5,
     )  # fmt: skip
-    line = summed(sums)
+    line = sums_json(sums)
     assert {name: line[name] for name in line if name not in asdict(sums)} == {
         "tokens_saved": 650,
         "dollars_saved": 2.25,
@@ -53,11 +53,11 @@ def test_what_follows_from_sums_is_told_with_them() -> None:
 
 
 def test_of_nothing_every_rate_is_none() -> None:
-    assert set(summed(Sums()).values()) == {0}
+    assert set(sums_json(Sums()).values()) == {0}
 
 
 def test_memory_that_came_to_more_than_it_left_out_is_a_loss_and_told_as_one() -> None:
-    assert summed(Sums(cost=1.0, added_context=0.25))["dollars_saved"] == -0.25
+    assert sums_json(Sums(cost=1.0, added_context=0.25))["dollars_saved"] == -0.25
 
 
 def test_sums_are_added_up_by_key() -> None:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from proxy.demo.server import listen, serve
+from tests.scripted.server import listen, serve
 
 _KEPT = ("content-type", "x-request-id", "openai-processing-ms")
 _DROPPED = frozenset({"host", "content-length", "connection", "accept-encoding"})

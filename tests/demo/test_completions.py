@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.demo.completions import Choice, Completion, Streaming, body, chunks, cut, slices, usage
+from proxy.demo.completions import Choice, Completion, body, chunks, completion_tokens, cut, slices
 from proxy.demo.script import Scripted, ToolCall
-from proxy.wire.dialects import DIALECTS
 
 CALLING = Choice(Scripted(calls=(ToolCall("clock", '{"zone":"UTC"}'),)), "tool_calls", ("call_1",))
 USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
@@ -21,8 +20,8 @@ def letters(text: str) -> Sequence[int]:
     return [ord(letter) for letter in text]
 
 
-def events(*choices: Choice, dialect: str = "openai", include_usage: bool = False, count: int = 3) -> list[Any]:
-    return list(chunks(completion(*choices), Streaming(count, include_usage), DIALECTS[dialect]))
+def events(*choices: Choice, include_usage: bool = False, count: int = 3) -> list[Any]:
+    return list(chunks(completion(*choices), count, include_usage=include_usage))
 
 
 @given(st.text(max_size=50), st.integers(1, 60))
@@ -79,41 +78,15 @@ def test_only_the_first_piece_of_a_call_has_its_id_and_name() -> None:
     assert calls[0]["function"] == {"name": "clock", "arguments": ""}
 
 
-@pytest.mark.parametrize(
-    ("dialect", "include_usage", "in_choice", "in_last_content_chunk", "trailing"),
-    [
-        ("openai", False, False, False, False),
-        ("openai", True, False, False, True),
-        ("kimi", False, True, False, False),
-        ("kimi", True, True, False, True),
-        ("mistral", False, False, True, False),
-    ],
-)
-def test_where_each_dialect_tells_the_usage(
-    dialect: str, *, include_usage: bool, in_choice: bool, in_last_content_chunk: bool, trailing: bool
-) -> None:
-    told = events(Choice(Scripted("hi"), "stop"), dialect=dialect, include_usage=include_usage)
+@pytest.mark.parametrize("include_usage", [False, True])
+def test_the_usage_is_in_the_last_choice_and_in_a_chunk_of_its_own_if_asked_for(*, include_usage: bool) -> None:
+    told = events(Choice(Scripted("hi"), "stop"), include_usage=include_usage)
     last = next(event for event in told if event["choices"] and event["choices"][0]["finish_reason"])
-    assert (last["choices"][0].get("usage") == USAGE) is in_choice
-    assert (last.get("usage") == USAGE) is in_last_content_chunk
-    assert (told[-1]["choices"] == [] and told[-1]["usage"] == USAGE) is trailing
+    assert last["choices"][0]["usage"] == USAGE
+    assert (told[-1]["choices"] == [] and told[-1]["usage"] == USAGE) is include_usage
     assert ("usage" in told[0]) is include_usage
 
 
-def test_usage_adds_up_and_is_told_as_each_dialect_tells_it() -> None:
+def test_tokens_are_counted_of_thinking_and_of_all_that_was_said_or_called() -> None:
     said = [Scripted("four", reasoning="hm"), Scripted(calls=(ToolCall("f", "{}"),))]
-    openai, kimi, deepseek = (usage(DIALECTS[name], 100, 64, said, letters) for name in ("openai", "kimi", "deepseek"))
-    assert (openai["prompt_tokens"], openai["completion_tokens"], openai["total_tokens"]) == (100, 9, 109)
-    assert openai["prompt_tokens_details"]["cached_tokens"] == 64
-    assert openai["completion_tokens_details"]["reasoning_tokens"] == 2
-    assert kimi == {"prompt_tokens": 100, "completion_tokens": 9, "total_tokens": 109, "cached_tokens": 64}
-    assert (deepseek["prompt_cache_hit_tokens"], deepseek["prompt_cache_miss_tokens"]) == (64, 36)
-
-
-def test_logprobs_have_a_token_for_every_piece_of_the_text() -> None:
-    choice = Choice(Scripted("two words"), "stop", top_logprobs=2)
-    tokens = body(completion(choice))["choices"][0]["logprobs"]["content"]
-    streamed = [event["choices"][0].get("logprobs") for event in events(choice)]
-    assert "".join(token["token"] for token in tokens) == "two words"
-    assert [entry for told in streamed if told for entry in told["content"]] == tokens
-    assert all(len(token["top_logprobs"]) == 2 and token["logprob"] <= 0 for token in tokens)
+    assert completion_tokens(said, letters) == (2, 7)

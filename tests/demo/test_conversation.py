@@ -1,24 +1,29 @@
+"""The conversations are written by hand, so what a slip of the pen would spoil is held here."""
+
+from itertools import combinations
 from typing import Any
 
 import msgspec
 import pytest
 
-from proxy.demo.chat import Chat
-from proxy.demo.config import DemoConfig
-from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask
-from proxy.demo.recording import Received
-from proxy.demo.reply import Reply
+from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, answers, read, talk
 from proxy.wire.dialects import DIALECTS, Dialect
+from tests.scripted.chat import DialectChat
+from tests.scripted.config import ScriptedConfig
+from tests.scripted.recording import Received
+from tests.scripted.reply import Reply
+
+_FEW = 7  # words in a row that two answers may share
 
 
-def answered(chat: Chat, messages: list[Any], **fields: Any) -> Any:
+def answered(chat: DialectChat, messages: list[Any], **fields: Any) -> Any:
     body = msgspec.json.encode({"model": "demo-chat", "messages": messages, **fields})
     reply = chat.answer(Received("POST", "/v1/chat/completions", "", (("authorization", "Bearer k"),), body, 0.0))
     assert isinstance(reply, Reply)
     return msgspec.json.decode(reply.pieces[0])["choices"][0]["message"]
 
 
-def play(chat: Chat, *, window: int | None = None) -> list[tuple[Ask, str]]:
+def play(chat: DialectChat, *, window: int | None = None) -> list[tuple[Ask, str]]:
     """The whole conversation; with `window`, the upstream gets only that many of the newest
     messages, cut anywhere."""
     system = {"role": "system", "content": SYSTEM}
@@ -44,13 +49,13 @@ def play(chat: Chat, *, window: int | None = None) -> list[tuple[Ask, str]]:
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
 def test_with_the_whole_history_everything_that_was_told_is_remembered(dialect: Dialect) -> None:
-    heard = play(Chat(DemoConfig(dialect=dialect)))
+    heard = play(DialectChat(ScriptedConfig(dialect=dialect)))
     assert len(heard) == 40
     assert [ask.text for ask, answer in heard if ask.expects not in answer] == []
 
 
 def test_with_the_newest_messages_only_most_of_it_is_lost() -> None:
-    asked = [(ask, answer) for ask, answer in play(Chat(DemoConfig(strict=False)), window=5) if ask.expects]
+    asked = [(ask, answer) for ask, answer in play(DialectChat(ScriptedConfig(strict=False)), window=5) if ask.expects]
     lost = [ask for ask, answer in asked if ask.expects not in answer]
     assert len(asked) >= 10
     assert len(lost) > len(asked) / 2
@@ -63,3 +68,39 @@ def test_questions_that_come_again_stand_alone_and_are_word_for_word_the_same() 
 
 def test_a_tool_is_called_once() -> None:
     assert sum(bool(ask.tools) for ask in CONVERSATION) == 1
+
+
+# --- the long one ---
+
+
+def test_a_record_is_a_turn_and_a_line_may_go_on() -> None:
+    assert list(read("> One\nand two.\n< Yes.\n\n> How much?\n= 200\n~ 100\n")) == [
+        Ask("One\nand two.", answer="Yes."),
+        Ask("How much?", expects="200", outdated="100"),
+    ]
+
+
+def test_every_turn_is_answered_or_asks_for_what_was_said_and_none_comes_twice() -> None:
+    assert len({ask.text for ask in talk()}) == len(talk()) == 200
+    assert all(bool(ask.answer) != bool(ask.expects) for ask in talk())
+    assert len(set(answers().values())) == len(answers())
+
+
+def test_no_two_answers_share_a_sentence() -> None:
+    runs = []
+    for answer in answers().values():
+        words = answer.lower().split()
+        runs.append({tuple(words[at : at + _FEW]) for at in range(len(words) - _FEW + 1)})
+    assert not any(one & other for one, other in combinations(runs, 2))
+
+
+def test_with_the_whole_history_everything_of_the_long_one_is_remembered() -> None:
+    chat, lost = DialectChat(ScriptedConfig()), []
+    history = [{"role": "system", "content": SYSTEM}]
+    for ask in talk():
+        history.append({"role": "user", "content": ask.text})
+        message = answered(chat, history)
+        history.append({"role": "assistant", "content": message["content"]})
+        if ask.expects not in message["content"] or (ask.outdated and ask.outdated in message["content"]):
+            lost.append(ask.text)
+    assert lost == []

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from proxy.demo.config import four_bytes_a_token
 from proxy.demo.prefix_cache import PromptCache, prompt_tokens
 from proxy.types import PrefixCache
+from tests.scripted.config import four_bytes_a_token
 
 
 class Clock:

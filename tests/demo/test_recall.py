@@ -1,6 +1,7 @@
 import pytest
 
-from proxy.demo.recall import language, question_in, recall, told_in
+from proxy.demo.conversation import CONVERSATION
+from proxy.demo.recall import general_answer, language, question_in, recall, told_in
 from proxy.memory.block import RECALLED_TITLE
 
 TOLD = [
@@ -60,3 +61,12 @@ def test_the_last_question_is_the_one_that_is_asked(text: str, expected: str | N
 )
 def test_answers_in_the_language_of_the_text(text: str, expected: str) -> None:
     assert language(text) == expected
+
+
+@pytest.mark.parametrize("question", sorted({ask.text for ask in CONVERSATION if ask.alone}))
+def test_knows_the_questions_that_the_conversation_repeats(question: str) -> None:
+    assert len(general_answer(question) or "") > 200
+
+
+def test_knows_nothing_about_a_person() -> None:
+    assert general_answer("¿Cómo se llama mi perra?") is None

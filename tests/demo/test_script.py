@@ -3,8 +3,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from proxy.demo.conversation import answers
 from proxy.demo.script import Scripted, ToolCall, script
-from proxy.demo.talk import answers
 from proxy.memory.block import RECALLED_TITLE
 
 WEATHER = {

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from proxy.demo import show
-from proxy.demo.conversation import CONVERSATION
-from proxy.demo.talk import talk
+from proxy.demo.conversation import CONVERSATION, talk
 
 
 def rows_under(said: str, *heads: str) -> dict[str, list[str]]:

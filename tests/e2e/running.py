@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 import yaml
 
-from proxy.demo.app import create_app
-from proxy.demo.config import DemoConfig
+from tests.scripted.app import create_app
+from tests.scripted.config import ScriptedConfig
 from tests.servers import eventually, run_app, run_command
 
 Json = Any
@@ -87,14 +87,14 @@ class Demo:
 @contextmanager
 def run_demo(*options: str) -> Iterator[Demo]:
     with (
-        run_command("-m", "proxy.demo", "--port", "0", "--record", *options) as (url, _process),
+        run_command("-m", "tests.scripted", "--port", "0", "--record", *options) as (url, _process),
         httpx.Client(base_url=url, timeout=10) as control,
     ):
         yield Demo(url, control)
 
 
 @contextmanager
-def run_demo_here(config: DemoConfig) -> Iterator[Demo]:
+def run_demo_here(config: ScriptedConfig) -> Iterator[Demo]:
     """In a thread, which starts at once; for a test that does not measure or kill it."""
     with run_app(create_app(config)) as url, httpx.Client(base_url=url, timeout=10) as control:
         yield Demo(url, control)

@@ -8,9 +8,9 @@ from typing import Any
 import openai
 import pytest
 
-from proxy.demo.config import DemoConfig
 from proxy.wire.dialects import DIALECTS
 from tests.e2e.running import CHAT, Demo, Proxy, chat, events, run_demo_here, run_proxy, upstream
+from tests.scripted.config import ScriptedConfig
 
 Json = Any
 MODELS = {"kimi": "kimi-k2.6", "deepseek": "deepseek-v4-flash", "mistral": "mistral-small-latest"}
@@ -26,7 +26,7 @@ class World:
 @pytest.fixture(scope="module")
 def world(running_demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with ExitStack() as stack:
-        demos = {name: stack.enter_context(run_demo_here(DemoConfig(dialect=DIALECTS[name]))) for name in MODELS}
+        demos = {name: stack.enter_context(run_demo_here(ScriptedConfig(dialect=DIALECTS[name]))) for name in MODELS}
         upstreams = [upstream(name, demo, [MODELS[name]], dialect=name) for name, demo in demos.items()]
         asking = upstream("asking", running_demo, ["demo-*"], stream_usage="ask")
         config = {"upstreams": [*upstreams, asking]}

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from proxy.demo.server import listen
 from proxy.embed.base import EmbeddingUnavailable
 from proxy.embed.endpoint import EndpointEngine
 from tests.embed.engines import vector, vectors
+from tests.scripted.server import listen
 from tests.servers import run_app
 
 KEY = "sk-embedding-0123456789"

@@ -17,7 +17,7 @@ ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "model": "text-embedding-3-smal
     [
         ({}, "minilm-l6-v2/int8/3"),
         ({"embedding": ENDPOINT}, "text-embedding-3-small@127.0.0.1:9"),
-        ({"embedding": {"model": "multilingual"}}, "multilingual-e5-small/int8/1"),
+        ({"embedding": {"model": "multilingual"}}, "multilingual-e5-small/int8/2"),
         ({"embedding": {"model": "org/some-model"}}, ""),  # only its export can tell
         ({"storage": {"kind": "memory"}}, "minilm-l6-v2/int8/3"),
     ],

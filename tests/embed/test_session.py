@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proxy.embed.base import Vectors
-from proxy.embed.checks import PROBES, checked, checked_probes
+from proxy.embed.base import PROBES, Vectors, checked, checked_probes
 from proxy.embed.exported import read
 from proxy.embed.session import Session
 from proxy.embed.source import BUILTIN, source_of

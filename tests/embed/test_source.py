@@ -59,7 +59,7 @@ def test_an_extra_that_is_not_installed_is_named() -> None:
 
 def test_the_multilingual_model_has_a_version_and_a_folder_of_its_own() -> None:
     source = source_of(MULTILINGUAL)
-    assert (source.version, source.folder) == ("multilingual-e5-small/int8/1", "multilingual-e5-small-int8-1")
+    assert (source.version, source.folder) == ("multilingual-e5-small/int8/2", "multilingual-e5-small-int8-2")
 
 
 def test_a_folder_is_another_source_once_its_files_change(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.app import create_app
 from proxy.config import Config
-from proxy.demo.app import create_app as create_demo
-from proxy.demo.config import DemoConfig
 from proxy.services import Services
 from tests.builders import config
 from tests.grafana.prometheus import METRICS_TOKEN
+from tests.scripted.app import create_app as create_demo
+from tests.scripted.config import ScriptedConfig
 from tests.servers import eventually, run_app, run_proxy
 
 CHAT = "/v1/chat/completions"
@@ -167,7 +167,7 @@ def settings(upstream: str, folder: Path) -> Config:
 
 @contextmanager
 def run_scene(folder: Path) -> Iterator[Scene]:
-    upstream = Counting(create_demo(DemoConfig()))
+    upstream = Counting(create_demo(ScriptedConfig()))
     with run_app(upstream) as upstream_url:
         chosen = settings(upstream_url, folder)
         app = create_app(chosen)

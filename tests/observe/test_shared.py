@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.observe.shared import VARIABLE, folder_of
+from proxy.observe.metrics import VARIABLE, shared_folder
 from tests.e2e.running import CHAT, chat, run_proxy
 from tests.proxied import run_upstream
 from tests.servers import eventually
@@ -96,7 +96,7 @@ def test_a_run_begins_with_nothing_and_counts_all_its_processes(tmp_path: Path) 
 
 @pytest.mark.parametrize(("environ", "expected"), [({}, None), ({VARIABLE: ""}, None), ({VARIABLE: "/x"}, Path("/x"))])
 def test_processes_are_told_as_one_only_if_a_folder_is_named(environ: dict[str, str], expected: Path | None) -> None:
-    assert folder_of(environ) == expected
+    assert shared_folder(environ) == expected
 
 
 @pytest.mark.long

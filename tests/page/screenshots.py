@@ -15,12 +15,12 @@ import httpx
 import pytest
 
 from proxy.config import load
-from proxy.demo.app import create_app
-from proxy.demo.config import DemoConfig
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT
 from proxy.tokens import load_tokenizer
 from proxy.wire.dialects import DIALECTS
 from tests.page.browser import Browser, chromium, playing
+from tests.scripted.app import create_app
+from tests.scripted.config import ScriptedConfig
 from tests.servers import eventually, run_app, run_proxy
 
 BUILD = Path(__file__).parent.parent.parent / "build"
@@ -44,7 +44,7 @@ def main() -> int:
     BUILD.mkdir(exist_ok=True)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="olvido-page-")))
-        demo = create_app(DemoConfig(dialect=DIALECTS["openai"], encode=load_tokenizer().encode_ordinary))
+        demo = create_app(ScriptedConfig(dialect=DIALECTS["openai"], encode=load_tokenizer().encode_ordinary))
         upstream = stack.enter_context(run_app(demo))
         url = stack.enter_context(run_proxy(load(_config(folder, upstream), {})))
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, headers={"authorization": "Bearer sk-demo"}))

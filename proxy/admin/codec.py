@@ -1,0 +1,126 @@
+"""Queries and bodies of the admin API as typed structs, decoded with errors that name what is wrong and the nearest
+name that is right; and answers as JSON that nobody on the way may keep."""
+
+import asyncio
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from urllib.parse import parse_qs
+
+import msgspec
+from msgspec.structs import fields
+
+from proxy.call import Call
+from proxy.config.explain import nearest
+from proxy.edge import read_body, refuse_coding
+from proxy.errors import BadRequest, InvalidJson, MissingParameter
+from proxy.services import Services
+from proxy.types import Answer, Headers, Json
+
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+K = TypeVar("K")
+
+KEPT_BY_NOBODY: Headers = (("cache-control", "no-store"), ("x-content-type-options", "nosniff"))
+
+Moment = Annotated[float, msgspec.Meta(ge=0, lt=1e11)]  # unix seconds
+RowNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]  # of SQLite
+
+_BODIED = ("POST", "PATCH")
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The parameters of a route: those of its query string, or of its body if it has one. Fields of text that have a
+    default need no value, and none is empty."""
+
+
+class Nothing(Asked, frozen=True):
+    """The parameters of a route that takes none."""
+
+
+async def decoded(call: Call, services: Services, kind: type[S]) -> S:
+    """The parameters of a request. Raises BadRequest and its like for what is unknown, repeated, empty, missing or no
+    such value."""
+    if call.method not in _BODIED or kind is Nothing:
+        return from_query(call.query, kind)
+    from_query(call.query, Nothing)
+    refuse_coding(call.headers)
+    server = services.config.server
+    raw = await read_body(call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout)
+    return from_body(raw, kind)
+
+
+def from_query(query: str, kind: type[S]) -> S:
+    """A query string as a `kind`. Raises BadRequest."""
+    given = parse_qs(query, keep_blank_values=True)
+    _refuse_unknown(given, kind, "parameter")
+    for name, values in given.items():
+        if len(values) > 1:
+            raise BadRequest(f"{name} is given {len(values)} times; one value is meant.", param=name)
+        if not values[0]:
+            raise BadRequest(f"{name} is empty; leave it out if nothing is meant.", param=name)
+    return _converted({name: value for name, (value,) in given.items()}, kind, strict=False)
+
+
+def from_body(raw: bytes, kind: type[S]) -> S:
+    """A JSON object as a `kind`. Raises BadRequest."""
+    try:
+        given = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidJson(f"The body is not valid JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise BadRequest("The body is a JSON object.")
+    _refuse_unknown(given, kind, "field")
+    return _converted(given, kind, strict=True)
+
+
+def _refuse_unknown(given: Collection[str], kind: type[msgspec.Struct], what: str) -> None:
+    """Passed over, a misspelt filter would show what was not asked for."""
+    known = kind.__struct_encode_fields__
+    if unknown := sorted(name for name in given if name not in known):
+        named = ", ".join(name[:40] for name in unknown[:10])
+        told = f"unknown {what}{nearest(unknown[0], known)}" if known else f"this route takes no {what}"
+        raise BadRequest(f"{named}: {told}", param=unknown[0][:40])
+
+
+def _converted(given: Mapping[str, Json], kind: type[S], *, strict: bool) -> S:
+    known = {field.encode_name: field for field in fields(kind)}
+    if missing := [name for name, field in known.items() if field.required and name not in given]:
+        raise MissingParameter(f"Missing: {', '.join(missing)}.", param=missing[0])
+    try:
+        return msgspec.convert(given, kind, strict=strict)
+    except msgspec.ValidationError as error:
+        text, _, place = str(error).partition(" - at `$.")
+        name = re.split(r"\W", place)[0]
+        choices = list(_choices(known[name].type)) if name else []
+        told = nearest(str(given[name]), choices) if choices else ""
+        raise BadRequest(f"{name}: {text}{told}", param=name or None) from None
+
+
+def _choices(type_: Any) -> Iterator[str]:
+    """The values that an annotation of literals allows."""
+    if get_origin(type_) is Literal:
+        yield from filter(None, get_args(type_))
+    else:
+        for part in get_args(type_):
+            yield from _choices(part)
+
+
+def page(found: Sequence[T], limit: int, place: Callable[[T], K]) -> tuple[Sequence[T], K | None]:
+    """The first `limit` of what was found, and the place of the last of them if there are more."""
+    return found[:limit], place(found[limit - 1]) if len(found) > limit else None
+
+
+def as_json(value: Json, code: int = 200) -> Answer:
+    """An answer with a value that msgspec can encode."""
+    return Answer(code, (("content-type", "application/json"), *KEPT_BY_NOBODY), msgspec.json.encode(value))
+
+
+async def as_json_aside(services: Services, make: Callable[[], Json]) -> Answer:
+    """An answer with what `make` returns, made and encoded off the event loop: for what may be long."""
+    return await asyncio.get_running_loop().run_in_executor(services.executor, lambda: as_json(make()))
+
+
+def without_body(*headers: tuple[str, str]) -> Answer:
+    """A 204 with these headers."""
+    return Answer(204, (*headers, *KEPT_BY_NOBODY), b"")

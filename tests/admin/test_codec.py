@@ -1,0 +1,117 @@
+"""Query strings, bodies and answers: what is wrong is named."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+
+from proxy.admin.codec import Asked, Moment, Nothing, as_json, from_body, from_query, page, without_body
+from proxy.errors import BadRequest, InvalidJson, MissingParameter
+
+
+class Listed(Asked, frozen=True):
+    scope: str | None = None
+    start: Moment = msgspec.field(default=5.0, name="from")
+    by: Literal["", "model", "upstream"] = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 50
+
+
+class Named(Asked, frozen=True):
+    name: str
+    pinned: bool = False
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("", Listed()),
+        ("limit=1", Listed(limit=1)),
+        ("limit=100&scope=a%2Fb", Listed(limit=100, scope="a/b")),
+        ("scope=7", Listed(scope="7")),
+        ("scope=null", Listed(scope="null")),
+        ("from=0", Listed(start=0.0)),
+        ("from=1700000000.1234567", Listed(start=1700000000.1234567)),
+        ("by=model", Listed(by="model")),
+    ],
+)
+def test_a_query_is_read_as_its_struct(query: str, asked: Listed) -> None:
+    assert from_query(query, Listed) == asked
+
+
+@pytest.mark.parametrize(
+    "given", ["0", "101", "-1", "1.5", "", "x", "%C2%B2", "+1", "1e3", "%201", "9" * 5_000, "1_0", "%D9%A3"]
+)
+def test_a_number_that_is_none_or_out_of_bounds_is_named(given: str) -> None:
+    with pytest.raises(BadRequest, match="limit") as refused:
+        from_query(f"limit={given}", Listed)
+    assert refused.value.param == "limit"
+    assert len(refused.value.message) < 200
+
+
+@pytest.mark.parametrize("given", ["", "now", "-1", "nan", "inf", "2026-01-01", "9" * 12, "1."])
+def test_a_moment_that_is_none_is_named(given: str) -> None:
+    with pytest.raises(BadRequest, match="from") as refused:
+        from_query(f"from={given}", Listed)
+    assert refused.value.param == "from"
+
+
+@pytest.mark.parametrize(
+    ("query", "param", "told"),
+    [
+        ("limt=5", "limt", "did you mean `limit`? known here: scope, from, by, limit"),
+        ("start=5", "start", "known here"),
+        ("limit=3&limit=4", "limit", "2 times"),
+        ("limit=3&limit=3", "limit", "2 times"),
+        ("scope=", "scope", "empty"),
+        ("by=", "by", "empty"),
+        ("by=modl", "by", "did you mean `model`? known here: model, upstream"),
+    ],
+)
+def test_what_is_unknown_repeated_or_empty_is_refused_with_the_nearest_name(query: str, param: str, told: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        from_query(query, Listed)
+    assert refused.value.param == param
+    assert told in refused.value.message
+
+
+def test_a_route_that_takes_nothing_says_so() -> None:
+    assert from_query("", Nothing) == Nothing()
+    with pytest.raises(BadRequest, match="x: this route takes no parameter"):
+        from_query("x=1", Nothing)
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "param"),
+    [
+        (b"{", InvalidJson, None),
+        (b"\xff", InvalidJson, None),
+        (b"[]", BadRequest, None),
+        (b"{}", MissingParameter, "name"),
+        (b'{"nam": "x"}', BadRequest, "nam"),
+        (b'{"name": 7}', BadRequest, "name"),
+        (b'{"name": null}', BadRequest, "name"),
+        (b'{"name": "x", "pinned": "true"}', BadRequest, "pinned"),
+    ],
+)
+def test_a_body_that_is_none_of_its_struct_is_refused_by_name(raw: bytes, kind: Any, param: str | None) -> None:
+    with pytest.raises(kind) as refused:
+        from_body(raw, Named)
+    assert refused.value.param == param
+
+
+def test_a_body_is_read_as_its_struct() -> None:
+    assert from_body(b'{"name": "", "pinned": true}', Named) == Named("", pinned=True)
+
+
+@pytest.mark.parametrize(
+    ("found", "listed", "after"), [([], [], None), ([1, 2], [1, 2], None), ([1, 2, 3], [1, 2], "2")]
+)
+def test_a_page_names_its_last_line_if_there_are_more(found: list[int], listed: list[int], after: str | None) -> None:
+    assert page(found, 2, str) == (listed, after)
+
+
+def test_an_answer_is_json_that_nobody_keeps() -> None:
+    answer = as_json({"a": 1}, 201)
+    assert (answer.status, answer.body) == (201, b'{"a":1}')
+    assert ("cache-control", "no-store") in answer.headers
+    assert without_body(("x", "y")).headers[0] == ("x", "y")
