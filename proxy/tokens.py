@@ -1,7 +1,7 @@
 """How many tokens a prompt costs. What the upstream returns is the truth; before that, and where it returns nothing:
 
 - until a model's upstream has told us what it counted, the o200k ranks that ship in a package (`TokenCounter`);
-- from then on a rough count, calibrated per model by what was told (`Calibration`).
+- from then on a rough count, calibrated per model by what was told (`proxy/storage/shared`).
 
 Nothing is downloaded: `bpe-openai` carries the ranks as data, read without importing it, and tiktoken itself checks
 their sha256 against the one it would expect of its own download. tiktoken counts with the GIL released, so a large body
@@ -16,7 +16,6 @@ import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,7 +24,6 @@ import msgspec
 import tiktoken
 
 from proxy.types import ChatRequest, Message, Part
-from proxy.wire.cache_evidence import CacheEvidence
 
 ENCODING = "o200k_base"
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"  # tiktoken's cache key, no more
@@ -110,9 +108,9 @@ class Counter:
 
 
 class RoughCounter(Counter):
-    """Four bytes a token. Says little by itself, and is as good as any once it is calibrated (`Calibration`): what it
-    costs is a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20 to 70 (measured in a
-    running server)."""
+    """Four bytes a token. Says little by itself, and is as good as any once it is calibrated (`Calibration` in
+    storage/shared): what it costs is a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20
+    to 70 (measured in a running server)."""
 
     def text(self, text: str) -> int:
         return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 4
@@ -209,41 +207,3 @@ class TokenCounter(Counter):
             count = self.text(encoded.decode())
             self._remember(key, count)
         return count
-
-
-class Calibration:
-    """The factor between a count of ours and the upstream's own, per upstream and model."""
-
-    WEIGHT = 0.2  # of the newest observation
-    LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
-    BOUNDS = (0.4, 2.5)  # beyond these something else is going on (an image, a hidden prompt)
-
-    def __init__(self, most_models: int = 200) -> None:
-        self._factors: dict[tuple[str, str], float] = {}
-        self._most_models = most_models
-
-    def factor(self, upstream: str, model: str) -> float | None:
-        """None until the upstream has told us what it counted for this model."""
-        return self._factors.get((upstream, model))
-
-    def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
-        """The upstream counted `measured` prompt tokens where we count `counted`."""
-        if counted < self.LEAST_TOKENS or measured <= 0:
-            return
-        ratio = measured / counted
-        if not self.BOUNDS[0] <= ratio <= self.BOUNDS[1]:
-            return
-        key = (upstream, model)
-        known = self._factors.get(key)
-        if known is None and len(self._factors) >= self._most_models:
-            return
-        self._factors[key] = ratio if known is None else known + self.WEIGHT * (ratio - known)
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrations:
-    """What usage has taught of each upstream and model."""
-
-    rough: Calibration = field(default_factory=Calibration)
-    exact: Calibration = field(default_factory=Calibration)  # by the ranks
-    caches: CacheEvidence = field(default_factory=CacheEvidence)  # whether it has a prefix cache

@@ -9,92 +9,89 @@ by cookie has to come from our own page.
 import hmac
 import re
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from time import time
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from proxy.admin.logouts import Logouts
 from proxy.config import Config
 from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from proxy.sites import is_listed
+from proxy.storage.shared import Logouts, Throttle
 from proxy.types import Headers
 from proxy.wire import headers as wire_headers
 
 COOKIE = "olvido_admin"
 COOKIE_SECONDS = 12 * 3_600
 
-MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
-WRONG_SECONDS = 60.0
-MOST_ADDRESSES = 1_000
-
 _SAFE = ("GET", "HEAD")
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
 
 
 class Door:
-    def __init__(self, config: Config, clock: Callable[[], float] = time, *, logouts: Logouts | None = None) -> None:
+    def __init__(self, config: Config, throttle: Throttle, logouts: Logouts, clock: Callable[[], float] = time) -> None:
         self._token = _bytes(config.admin.token)
         self._metrics_token = _bytes(config.admin.metrics_token)
         self._open_metrics = config.server.open_metrics
         self._is_private = is_loopback(config.server.host)
         self._origins = frozenset(config.server.allowed_origins)
         self._clock = clock
-        self._wrong = Wrong()
-        self.logouts = logouts or Logouts(None, clock)
+        self._throttle = throttle
+        self._logouts = logouts
 
     @property
     def needs_token(self) -> bool:
         return self._token is not None
 
-    def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
+    async def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
         """`client`: the address that asks. Raises Unauthorized, Forbidden, or TooMany for an address that guesses."""
         if self._token is None:
             self._admit_private(headers)
             return
+        await self._logouts.refresh()
         # Before any token is looked at: a page of another site that was given it, or guesses, is refused as one.
         if not is_listed(headers, self._origins):
             self.refuse_others(headers)
         if _is_one_of(_bearer(headers), self._token):
             return
         if not any(self._told_by(value) for value in _cookies(headers)):
-            self._note_wrong(headers, client)
+            await self._note_wrong(headers, client)
             raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
         if method not in _SAFE:
             _refuse_forged(headers)
 
-    def admit_metrics(self, headers: Headers, client: str = "") -> None:
+    async def admit_metrics(self, headers: Headers, client: str = "") -> None:
         """Raises Unauthorized, or TooMany for an address that guesses."""
         if self._open_metrics or (self._is_private and self._metrics_token is None):
             return
         known = [token for token in (self._metrics_token, self._token) if token is not None]
         if not _is_one_of(_bearer(headers), *known):
-            self._note_wrong(headers, client)
+            await self._note_wrong(headers, client)
             raise Unauthorized(
                 "/metrics needs the token of admin.metrics_token, or that of admin.token: Authorization: Bearer "
                 "<token>; or server.open_metrics."
             )
 
-    def enter(self, token: str, client: str) -> str:
+    async def enter(self, token: str, client: str) -> str:
         """The cookie's value for who has the token. Raises Unauthorized; TooMany for an address that guesses;
         BadRequest where there is no token."""
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
         now = self._clock()
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
-            self._refuse_guessing(client)
-            self._wrong.note(client, now)
+            await self._refuse_guessing(client)
+            await self._throttle.note(client, now)
             raise Unauthorized("That is not the token of admin.token.", param="token")
         said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
         return f"{said}.{self._signed(said)}"
 
     async def leave(self, headers: Headers) -> None:
         """The end of the cookies in this request, wherever there are copies of them."""
+        await self._logouts.refresh()
         for told in filter(None, map(self._told_by, _cookies(headers))):
-            await self.logouts.add(*told)
+            await self._logouts.add(*told)
 
     def refuse_others(self, headers: Headers) -> None:
         """Raises Forbidden if a page of another site asks."""
@@ -112,14 +109,14 @@ class Door:
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
 
-    def _note_wrong(self, headers: Headers, client: str) -> None:
+    async def _note_wrong(self, headers: Headers, client: str) -> None:
         """Raises TooMany for an address that has guessed too often."""
         if _bearer(headers):
-            self._refuse_guessing(client)
-            self._wrong.note(client, self._clock())
+            await self._refuse_guessing(client)
+            await self._throttle.note(client, self._clock())
 
-    def _refuse_guessing(self, client: str) -> None:
-        if (seconds := self._wrong.wait(client, self._clock())) > 0:
+    async def _refuse_guessing(self, client: str) -> None:
+        if (seconds := await self._throttle.wait(client, self._clock())) > 0:
             after = (("retry-after", str(round(seconds) + 1)),)
             raise TooMany("Too many wrong tokens from this address. Wait a minute.", headers=after)
 
@@ -129,34 +126,12 @@ class Door:
         match = _COOKIE.fullmatch(cookie)
         if match is None or not hmac.compare_digest(self._signed(f"{match[1]}.{match[2]}"), match[3]):
             return None
-        is_over = self._clock() >= int(match[2]) or self.logouts.has(match[1])
+        is_over = self._clock() >= int(match[2]) or self._logouts.has(match[1])
         return None if is_over else (match[1], int(match[2]))
 
     def _signed(self, said: str) -> str:
         assert self._token is not None
         return hmac.digest(self._token, f"{COOKIE}:{said}".encode(), "sha256").hex()
-
-
-class Wrong:
-    """Wrong tokens lately, by the address that sent them: beyond a few they are refused unread. What keeps a guess from
-    being right is the token's length, which the configuration demands."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, list[float]] = OrderedDict()  # least recently wrong first
-
-    def wait(self, client: str, now: float) -> float:
-        """Seconds until this address may try again."""
-        lately = self._lately(client, now)
-        return lately[-MOST_WRONG] + WRONG_SECONDS - now if len(lately) >= MOST_WRONG else 0.0
-
-    def note(self, client: str, now: float) -> None:
-        self._known[client] = [*self._lately(client, now), now]
-        self._known.move_to_end(client)
-        while len(self._known) > MOST_ADDRESSES:
-            self._known.popitem(last=False)
-
-    def _lately(self, client: str, now: float) -> list[float]:
-        return [at for at in self._known.get(client, ()) if now - at < WRONG_SECONDS]
 
 
 def _refuse_forged(headers: Headers) -> None:

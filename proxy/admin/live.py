@@ -6,8 +6,8 @@
 It ends when the client goes, and when the server stops: whoever watches connects again, to the next one.
 """
 
+from proxy.admin.parts import Admin
 from proxy.call import Call
-from proxy.services import Services
 from proxy.types import Answer, Headers
 
 HEADERS: Headers = (
@@ -18,11 +18,11 @@ HEADERS: Headers = (
 )
 
 
-async def stream(call: Call, services: Services) -> None:
+async def stream(call: Call, admin: Admin) -> None:
     if call.method == "HEAD":
         await call.answer(Answer(200, HEADERS, b""))
         return
     call.watch.start()
-    listener = services.feed.listen()
+    listener = admin.feed.listen()
     call.watch.when_leaving(listener.end)
     await call.answer(Answer(200, HEADERS, listener))

@@ -16,23 +16,22 @@ from time import time
 
 from proxy.admin import form
 from proxy.admin.access import COOKIE, COOKIE_SECONDS
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, Forbidden, Unauthorized
-from proxy.services import Services
 from proxy.types import Headers, Json
 from proxy.wire import headers as wire_headers
 
 
-async def me(call: Call, services: Services) -> None:
-    told: dict[str, Json] = {"version": _version(), "needs_token": services.door.needs_token, "is_admitted": False}
+async def me(call: Call, admin: Admin) -> None:
+    told: dict[str, Json] = {"version": _version(), "needs_token": admin.door.needs_token, "is_admitted": False}
     try:
-        await services.door.logouts.refresh()
-        services.door.admit(call.headers, call.method, call.client)
+        await admin.door.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
         await call.answer(form.answered(told))
         return
-    config = services.config
+    config = admin.services.config
     more: dict[str, Json] = {
         "is_admitted": True,
         "show_content": shows_content(config),
@@ -45,19 +44,18 @@ async def me(call: Call, services: Services) -> None:
     await call.answer(form.answered(told | more))
 
 
-async def login(call: Call, services: Services) -> None:
-    services.door.refuse_others(call.headers)
-    given = await form.body(call, services, allowed=("token",), required=("token",))
+async def login(call: Call, admin: Admin) -> None:
+    admin.door.refuse_others(call.headers)
+    given = await form.body(call, admin.services, allowed=("token",), required=("token",))
     if not isinstance(given["token"], str):
         raise BadRequest("token is a text", param="token")
-    cookie = services.door.enter(given["token"], call.client)
+    cookie = await admin.door.enter(given["token"], call.client)
     await call.answer(form.done(_cookie(cookie, COOKIE_SECONDS, call.headers)))
 
 
-async def logout(call: Call, services: Services) -> None:
-    services.door.refuse_others(call.headers)
-    await services.door.logouts.refresh()
-    await services.door.leave(call.headers)
+async def logout(call: Call, admin: Admin) -> None:
+    admin.door.refuse_others(call.headers)
+    await admin.door.leave(call.headers)
     await call.answer(form.done(_cookie("", 0, call.headers)))
 
 

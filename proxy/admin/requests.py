@@ -27,7 +27,7 @@ async def listed(call: Call, services: Services) -> None:
     query = form.Query(call)
     limit = query.whole("limit", USUAL_REQUESTS, most=MOST_REQUESTS)
     before = query.whole("before", 0, most=MOST_NUMBER) or None
-    found = await services.accounts.rows(
+    found = await services.storage.accounts.rows(
         scope=query.word("scope"), session=query.word("session"), before=before, limit=limit + 1
     )
     after = found[limit - 1][0] if len(found) > limit else None
@@ -40,12 +40,12 @@ async def listed(call: Call, services: Services) -> None:
 
 async def shown(call: Call, services: Services) -> None:
     asked = call.parameters["id"]
-    row = await services.accounts.row(asked, form.Query(call).word("scope"))
+    row = await services.storage.accounts.row(asked, form.Query(call).word("scope"))
     if row is None:
         raise UnknownRoute(f"There is no request {asked[:40]!r}.")
     contents: Contents | None = None
     if shows_content(services.config):
-        contents = await services.contents.get(row.scope, row.request_id)
+        contents = await services.storage.contents.get(row.scope, row.request_id)
     call.watch.start()
     looked_into = partial(_looked_into, row, contents, services.counter.message)
     await call.answer(await form.made(services, looked_into))

@@ -33,23 +33,23 @@ async def log(call: Call, services: Services) -> None:
     limit = query.whole("limit", USUAL_LINES, most=MOST_LINES)
     before = query.word("before")
     # As many are kept of a scope as can be read at once.
-    kept_lines = await services.reuse.recent(
+    kept_lines = await services.storage.reuse.recent(
         scope, limit + 1 if before is None else services.config.reuse.intent.log_rows
     )
     rest = kept_lines if before is None else _following(kept_lines, before)
     lines, after = rest[:limit], _named(rest[limit - 1]) if len(rest) > limit else None
     reused = {line.entry_id for line in lines if line.result == "hit"}
-    entries = [await services.reuse.get(scope, name) for name in sorted(reused)]
+    entries = [await services.storage.reuse.get(scope, name) for name in sorted(reused)]
     reported = {kept.id: _report(kept) for kept in entries if kept is not None and kept.strikes}
     await call.answer(form.answered({"scope": scope, "log": _lines(lines), "reported": reported, "next": after}))
 
 
 async def entry(call: Call, services: Services) -> None:
-    found = await services.reuse.find(call.parameters["id"])
+    found = await services.storage.reuse.find(call.parameters["id"])
     if found is None:
         raise _unknown(call)
     scope, kept = found
-    lines = [line for line in await services.reuse.recent(scope, MOST_LINES) if line.entry_id == kept.id]
+    lines = [line for line in await services.storage.reuse.recent(scope, MOST_LINES) if line.entry_id == kept.id]
     await call.answer(form.answered({"scope": scope, "entry": _entry(kept), "log": _lines(lines)}))
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from proxy.admin import facts, form, live, login, requests, reuse, sessions, summary, what_if
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.services import Services
 
-Handler = Callable[[Call, Services], Awaitable[None]]
+Handler = Callable[[Call, Admin], Awaitable[None]]
+Reader = Callable[[Call, Services], Awaitable[None]]
 
 API = "/admin/api"
 
@@ -14,12 +16,20 @@ API = "/admin/api"
 def admitted(handler: Handler) -> Handler:
     """Only for whoever may administer."""
 
-    async def guarded(call: Call, services: Services) -> None:
-        await services.door.logouts.refresh()
-        services.door.admit(call.headers, call.method, call.client)
-        await handler(call, services)
+    async def guarded(call: Call, admin: Admin) -> None:
+        await admin.door.admit(call.headers, call.method, call.client)
+        await handler(call, admin)
 
     return guarded
+
+
+def of_services(handler: Reader) -> Handler:
+    """A handler that needs none of the admin API's own parts."""
+
+    async def handled(call: Call, admin: Admin) -> None:
+        await handler(call, admin.services)
+
+    return handled
 
 
 # Who is not admitted yet asks these.
@@ -29,24 +39,28 @@ OPEN: tuple[tuple[str, str, Handler], ...] = (
     ("POST", f"{API}/logout", login.logout),
 )
 GUARDED: tuple[tuple[str, str, Handler], ...] = (
-    ("GET", f"{API}/scopes", summary.scopes),
-    ("GET", f"{API}/summary", summary.summary),
-    ("GET", f"{API}/requests", requests.listed),
-    ("GET", f"{API}/requests/{{id}}", requests.shown),
+    ("GET", f"{API}/scopes", of_services(summary.scopes)),
+    ("GET", f"{API}/summary", of_services(summary.summary)),
+    ("GET", f"{API}/requests", of_services(requests.listed)),
+    ("GET", f"{API}/requests/{{id}}", of_services(requests.shown)),
     ("GET", f"{API}/live", live.stream),
-    ("GET", f"{API}/sessions", sessions.listed),
-    ("GET", f"{API}/sessions/{{session:path}}", sessions.shown),  # a client's name for one may have a slash
+    ("GET", f"{API}/sessions", of_services(sessions.listed)),
+    (
+        "GET",
+        f"{API}/sessions/{{session:path}}",
+        of_services(sessions.shown),
+    ),  # a client's name for one may have a slash
     ("POST", f"{API}/what-if", what_if.asked),
-    ("GET", f"{API}/facts", facts.listed),
-    ("POST", f"{API}/facts", facts.added),
-    ("GET", f"{API}/facts/wiped", facts.wiped),
-    ("POST", f"{API}/facts/restore", facts.restored),
-    ("GET", f"{API}/facts/{{id}}", facts.shown),
-    ("PATCH", f"{API}/facts/{{id}}", facts.changed),
-    ("DELETE", f"{API}/facts/{{id}}", facts.forgotten),
-    ("GET", f"{API}/reuse", reuse.log),
-    ("GET", f"{API}/reuse/{{id}}", reuse.entry),
-    ("POST", f"{API}/reuse/{{id}}/wrong", reuse.wrong),
+    ("GET", f"{API}/facts", of_services(facts.listed)),
+    ("POST", f"{API}/facts", of_services(facts.added)),
+    ("GET", f"{API}/facts/wiped", of_services(facts.wiped)),
+    ("POST", f"{API}/facts/restore", of_services(facts.restored)),
+    ("GET", f"{API}/facts/{{id}}", of_services(facts.shown)),
+    ("PATCH", f"{API}/facts/{{id}}", of_services(facts.changed)),
+    ("DELETE", f"{API}/facts/{{id}}", of_services(facts.forgotten)),
+    ("GET", f"{API}/reuse", of_services(reuse.log)),
+    ("GET", f"{API}/reuse/{{id}}", of_services(reuse.entry)),
+    ("POST", f"{API}/reuse/{{id}}/wrong", of_services(reuse.wrong)),
 )
 # What a query string may hold, where it may hold anything.
 PARAMETERS: Mapping[str, frozenset[str]] = {
@@ -69,9 +83,9 @@ def strict(method: str, path: str, handler: Handler) -> Handler:
     """Refuses parameters that the route does not know."""
     known = PARAMETERS.get(f"{method} {path}", frozenset())
 
-    async def checked(call: Call, services: Services) -> None:
+    async def checked(call: Call, admin: Admin) -> None:
         form.refuse_unknown(call, known)
-        await handler(call, services)
+        await handler(call, admin)
 
     return checked
 

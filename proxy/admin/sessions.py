@@ -24,7 +24,7 @@ async def listed(call: Call, services: Services) -> None:
     query = form.Query(call)
     limit = query.whole("limit", USUAL_SESSIONS, most=MOST_SESSIONS)
     before = query.moment("before", 0.0) or None
-    found = await services.accounts.sessions(scope=query.word("scope"), before=before, limit=limit + 1)
+    found = await services.storage.accounts.sessions(scope=query.word("scope"), before=before, limit=limit + 1)
     cards = [
         {
             "scope": card.scope,
@@ -43,14 +43,14 @@ async def shown(call: Call, services: Services) -> None:
     query = form.Query(call)
     session, scope = call.parameters["session"], query.word("scope")
     before = query.whole("before", 0, most=MOST_NUMBER) or None
-    newest = await services.accounts.rows(scope=scope, session=session, limit=1)
+    newest = await services.storage.accounts.rows(scope=scope, session=session, limit=1)
     if not newest:
         raise UnknownRoute(f"There is no session {session[:40]!r}.")
     scope = newest[0][1].scope
-    rest = await services.accounts.rows(scope=scope, session=session, before=before, limit=MOST_REQUESTS + 1)
+    rest = await services.storage.accounts.rows(scope=scope, session=session, before=before, limit=MOST_REQUESTS + 1)
     found = rest[:MOST_REQUESTS]
     after = found[-1][0] if len(rest) > MOST_REQUESTS else None
-    cards = await services.accounts.turns(scope, session)
+    cards = await services.storage.accounts.turns(scope, session)
     with_text = shows_content(services.config)
 
     def told() -> Json:

@@ -42,7 +42,7 @@ ADDED = ("summaries", "facts", "recall")
 async def scopes(call: Call, services: Services) -> None:
     query = form.Query(call)
     limit = query.whole("limit", USUAL_SCOPES, most=MOST_SCOPES)
-    found = await services.accounts.scopes(limit + 1, before=query.moment("before", 0.0) or None)
+    found = await services.storage.accounts.scopes(limit + 1, before=query.moment("before", 0.0) or None)
     told = [{"scope": scope, "last_at": at} for scope, at in found[:limit]]
     after = found[limit - 1][1] if len(found) > limit else None
     await call.answer(form.answered({"scopes": told, "next": after}))
@@ -57,7 +57,7 @@ async def summary(call: Call, services: Services) -> None:
         raise BadRequest("from is before to, by twenty years at most", param="from")
     width = wide(end - start)
     start -= start % width
-    buckets = await services.accounts.buckets(start, end, width, query.word("scope"), _DIMENSIONS[by])
+    buckets = await services.storage.accounts.buckets(start, end, width, query.word("scope"), _DIMENSIONS[by])
     head = {"from": start, "to": end, "width": width, "by": by}
     # Hours of many models come to thousands of sums.
     await call.answer(await form.made(services, lambda: head | summary_of(buckets, by)))

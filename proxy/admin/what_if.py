@@ -19,6 +19,7 @@ import msgspec
 from proxy.admin import form
 from proxy.admin.aside import Borrowed, Stopped
 from proxy.admin.changes import changed
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.errors import BadRequest, Conflict
@@ -27,7 +28,6 @@ from proxy.replay.memo import Memo
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed
-from proxy.services import Services
 from proxy.types import Contents, Json
 from proxy.wire.request import message_of, parse
 
@@ -45,18 +45,21 @@ class Asked(msgspec.Struct, frozen=True):
     last: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
 
 
-async def asked(call: Call, services: Services) -> None:
+async def asked(call: Call, admin: Admin) -> None:
+    services = admin.services
     given = await form.body(call, services, allowed=Asked.__struct_fields__, required=("profile",))
     wanted = form.converted(given, Asked)
     config = changed(services.config, wanted.profile, wanted.changes)
-    if not services.contents.keeps:
+    if not services.storage.contents.keeps:
         raise Conflict("What requests say is not kept: admin.show_content or storage.keep says so.")
     call.watch.start()
-    numbered = await services.accounts.rows(
+    numbered = await services.storage.accounts.rows(
         scope=wanted.scope or None, session=wanted.session or None, limit=wanted.last
     )
     ids = {row.request_id for _, row in numbered}
-    stored = await services.contents.recent(wanted.last, scope=wanted.scope or None, session=wanted.session or None)
+    stored = await services.storage.contents.recent(
+        wanted.last, scope=wanted.scope or None, session=wanted.session or None
+    )
     kept = [each for each in stored if each.request_id in ids]
     embedder = Borrowed(services.intent.embedder, asyncio.get_running_loop())
 
@@ -65,9 +68,9 @@ async def asked(call: Call, services: Services) -> None:
             means = Means(services.counter, Memo(embedder), executor)
             return await _compared(kept, services.config, config, means, go_on)
 
-    call.watch.when_leaving(services.aside.stop)
+    call.watch.when_leaving(admin.aside.stop)
     try:
-        told = await services.aside.run(both)
+        told = await admin.aside.run(both)
     except Stopped:
         raise Conflict("The proxy is being stopped.") from None
     await call.answer(form.answered({**told, "without": len(ids) - told["requests"]}))

@@ -18,7 +18,6 @@ from proxy.observe.metrics import Metrics
 from proxy.reuse import feedback
 from proxy.reuse.cacheable import bypass_reason
 from proxy.reuse.context import contexts_agree
-from proxy.reuse.feedback import HitRates
 from proxy.reuse.learned import ASKED
 from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.question import analyse, warm
@@ -27,6 +26,7 @@ from proxy.reuse.verdict import Verdict, judge
 from proxy.stages.reports import Reports
 from proxy.storage.base import AnswerCache, ReuseStore
 from proxy.storage.partitions import Partitions
+from proxy.storage.shared import HitRates
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter
 from proxy.types import (
@@ -66,7 +66,7 @@ class Found:
 class Intent:
     """Reuse by intent, with what it needs: vectors, entries, answers, and what it has served lately."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
         config: IntentReuse,
         *,
@@ -77,11 +77,12 @@ class Intent:
         counter: TokenCounter,
         metrics: Metrics,
         executor: Executor,
+        rates: HitRates,
     ) -> None:
         self.config = config
         self.embedder = embedder
         self.partitions = partitions
-        self.rates = HitRates()
+        self._rates = rates
         self.reports = Reports(config, partitions, store, metrics)
         self._store = store
         self._answers = answers
@@ -170,7 +171,7 @@ class Intent:
             return replace(miss, intent="absent", asked=asked)
         if (second_thought := self.reports.second_thought(identity, asked, now)) is not None:
             return replace(miss, intent=second_thought, asked=asked)
-        if self.rates.is_open(asked.partition, now):
+        if self._rates.is_open(asked.partition, now):
             return replace(miss, intent="breaker", asked=asked)
         if not await self.partitions.holds_any(scope, asked.partition, now):
             return replace(miss, intent="absent", asked=asked)  # and no vector is needed before the answer
@@ -254,7 +255,7 @@ class Intent:
         is_hit = result == "hit"
         if is_hit:
             self.reports.served(identity, found.candidate, now)
-        self.rates.note(asked.partition, asked.question, entry.id if is_hit else None, now)
+        self._rates.note(asked.partition, asked.question, entry.id if is_hit else None, now)
         if self.config.log_rows:
             decision = ReuseDecision(
                 request_id=incoming.request_id,

@@ -25,11 +25,12 @@ from proxy.stages.elision import shortened, told
 from proxy.stages.elision import without as elision_of
 from proxy.stages.recollect import Asking, recollect
 from proxy.storage.library import Library
+from proxy.storage.shared import Calibrations
+from proxy.storage.shared.local import MOST_IDLE
 from proxy.storage.shelf import Shelf
-from proxy.tokens import Calibrations, RoughCounter, TokenCounter
+from proxy.tokens import RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream
-from proxy.wire.cache_evidence import MOST_IDLE
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
 

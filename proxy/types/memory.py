@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from proxy.types.base import Vector
+from proxy.types.request import Message
 
 Language = Literal["es", "en"]
 Confidence = Literal["high", "medium", "low"]
@@ -85,6 +86,19 @@ class ArchivedTurn:
     at: float
     messages: bytes  # JSON array: the client's own bytes of every message, tool results included
     utterances: tuple[Utterance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn whose last answer waits for the results of its calls."""
+
+    messages: tuple[Message, ...]
+    parent: bytes  # link of the message before its first one; b"" at the beginning of a conversation
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(len(said.raw) for said in self.messages)
 
 
 # --- topics --------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from proxy.admin.access import MOST_WRONG
 from proxy.admin.routes import API, GUARDED, OPEN, PARAMETERS, ROUTES
+from proxy.storage.shared.local import MOST_WRONG
 from tests.admin.conftest import TOKEN, Watched, error
 
 PATHS = [(method, path.replace("{session:path}", "a/b").replace("{id}", "x")) for method, path, _ in GUARDED]

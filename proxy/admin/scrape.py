@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from time import time
 
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.memory.facts import Decay, status
 from proxy.observe.metrics import BEAT
@@ -14,9 +15,10 @@ from proxy.types import Answer
 REFRESHED = 4  # beats: where processes are told as one, each looks as often as that for itself
 
 
-async def metrics(call: Call, services: Services) -> None:
+async def metrics(call: Call, admin: Admin) -> None:
     """The handler of the route."""
-    services.door.admit_metrics(call.headers, call.client)
+    services = admin.services
+    await admin.door.admit_metrics(call.headers, call.client)
     await refresh(services)
     body = await asyncio.to_thread(services.metrics.exposition)
     await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
@@ -32,7 +34,7 @@ async def refresh(services: Services) -> None:
     told.tasks.set(len(services.tasks))
     told.reuse_entries.set(intent.partitions.entries)
     told.reuse_bytes.set(intent.partitions.bytes)
-    told.reuse_stopped.set(intent.rates.open_partitions(time()))
+    told.reuse_stopped.set(services.shared.hit_rates.open_partitions(time()))
     for upstream in services.router.upstreams:
         told.of(told.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
         for counted in (told.upstream_retries, told.upstream_fallbacks):

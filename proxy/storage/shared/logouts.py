@@ -18,7 +18,7 @@ REREAD = 1.0  # seconds
 MOST = 10_000  # of those that get in; the oldest leave
 
 
-class Logouts:
+class FileLogouts:
     def __init__(self, folder: Path | None, clock: Callable[[], float] = time) -> None:
         self._file = None if folder is None else folder / FILE_NAME
         self._clock = clock

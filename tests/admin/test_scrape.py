@@ -6,7 +6,7 @@ from time import time
 
 import pytest
 
-from proxy.observe.scrape import refresh
+from proxy.admin.scrape import refresh
 from tests.builders import body, user
 from tests.proxied import Upstream, ask, in_front_of, run_upstream, serving, total
 
