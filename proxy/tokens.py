@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import msgspec
 import tiktoken
 
+from proxy.lru import Lru
 from proxy.types import ChatRequest, Message, Part
 
 ENCODING = "o200k_base"
@@ -134,8 +135,7 @@ class TokenCounter(Counter):
 
     def __init__(self, encoding: tiktoken.Encoding, *, remembered: int = 50_000) -> None:
         self._encoding = encoding
-        self._counts: dict[Key, int] = {}
-        self._remembered = remembered
+        self._counts: Lru[Key, int] = Lru(remembered)
 
     def text(self, text: str) -> int:
         # Ordinary: special tokens in a user's text are text.
@@ -176,7 +176,7 @@ class TokenCounter(Counter):
             loop = asyncio.get_running_loop()
             counted = await loop.run_in_executor(executor, self._count, [messages[index] for index in new])
         for index, count in zip(new, counted, strict=True):
-            self._remember(keys[index], count)
+            self._counts.put(keys[index], count)
             counts[index] = count
         return tuple([count or 0 for count in counts])
 
@@ -185,18 +185,11 @@ class TokenCounter(Counter):
         key = (link, len(message.raw))
         if (count := self._counts.get(key)) is None:
             count = self.message(message)
-            self._remember(key, count)
+            self._counts.put(key, count)
         return count
 
     def _count(self, messages: Sequence[Message]) -> list[int]:
         return [self.message(message) for message in messages]
-
-    def _remember(self, key: Key, count: int) -> None:
-        if len(self._counts) >= self._remembered:
-            # The oldest tenth goes at once; a dict keeps insertion order.
-            for old in list(self._counts)[: self._remembered // 10]:
-                self._counts.pop(old, None)
-        self._counts[key] = count
 
     def _json(self, value: Any) -> int:
         # Tools are the same in every request of a conversation.
@@ -205,5 +198,5 @@ class TokenCounter(Counter):
         count = self._counts.get(key)
         if count is None:
             count = self.text(encoded.decode())
-            self._remember(key, count)
+            self._counts.put(key, count)
         return count

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
@@ -22,8 +23,8 @@ from proxy.embed.base import (
     Vectors,
 )
 from proxy.embed.batching import Batcher
-from proxy.embed.cache import VectorCache, text_key
 from proxy.embed.checks import PROBES, checked, checked_probes
+from proxy.lru import Lru
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 MOST_CHARACTERS = 8192
 FAILURES = 3  # in a row: one text that an engine can't take must not be everybody's failure
 RETRY_SECONDS = 10.0
+MOST_VECTORS = 4096  # that are kept, of 384 dimensions: about 7 MB
 
 
 class Engine(Protocol):
@@ -68,7 +70,7 @@ class EngineEmbedder:
         self._failures = 0
         self._tasks = Tasks()
         self._batcher = Batcher(self._run, self._tasks)
-        self._cache = VectorCache()
+        self._cache: Lru[bytes, Vectors] = Lru(MOST_VECTORS)  # by the hash of a text
 
     @property
     def version(self) -> str:
@@ -87,13 +89,13 @@ class EngineEmbedder:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         cut = [text[:MOST_CHARACTERS].encode(errors="replace") for text in texts]  # a lone surrogate has no UTF-8
-        keys = [text_key(text) for text in cut]
-        rows = {key: row for key in keys if (row := self._cache.get(key)) is not None}
+        keys = [blake2b(text, digest_size=16).digest() for text in cut]
+        rows = {key: row for key in keys if (row := self._cache.used(key)) is not None}
         new = {key: text.decode() for key, text in zip(keys, cut, strict=True) if key not in rows}
         if new:
             for key, row in zip(new, await self._batcher.embed(list(new.values())), strict=True):
                 rows[key] = row
-                self._cache.put(key, row)
+                self._cache.put(key, row.copy())  # a view would keep the whole run's vectors alive
         return np.stack([rows[key] for key in keys])
 
     async def close(self) -> None:

@@ -144,7 +144,7 @@ class LocalCacheEvidence:
     def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
         key = (upstream, model)
         if usage.cached_tokens:
-            self._misses.drop(key)
+            self._misses.pop(key, None)
         elif usage.reports_none_cached and repeated >= LEAST_REPEATED:
             self._misses.put(key, min(MISSES, self._misses.get(key, 0) + 1))
 
@@ -179,16 +179,12 @@ class LocalBreaker:
         return max(0.0, self._opened_at + self._open_seconds - self._clock())
 
     def allow(self) -> bool:
-        match self.state:
-            case "closed":
-                return True
-            case "open":
-                return False
-            case _:
-                if self._probing:
-                    return False
-                self._probing = True
-                return True
+        if self._opened_at is None:
+            return True
+        if self._probing or self.state == "open":
+            return False
+        self._probing = True
+        return True
 
     def success(self) -> None:
         self._failures = 0
