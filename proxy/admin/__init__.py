@@ -2,9 +2,10 @@
 
 routes.py     all of it; what is behind the door, and the three routes that are not
 access.py     who may use it: the token, or the cookie that a browser got for it
-logouts.py    cookies that were logged out before their time
+parts.py      what all of it shares, built from the services: the door, the live feed, work beside the requests
 form.py       how questions are read and answers written
 
+scrape.py     the route `/metrics`
 login.py      who asks, logging in and out
 summary.py    sums over time, and by what requests have in common
 requests.py   requests in a list, and one looked into; explained.py: what became of each of its messages

@@ -4,7 +4,6 @@
     opening.py   which embedder the configuration asks for
     service.py   around every engine: warming up, cache, batches, checks, state
     batching.py  queries that come at the same moment share one run; a full queue refuses
-    cache.py     vectors of texts seen lately
     checks.py    what no embedding may look like (pure)
     local.py     engine: a sentence-transformers model, exported once, run here
     source.py    which model that is, and that the packaged one is the official one

@@ -4,7 +4,6 @@ catalogue.py  every Prometheus metric: name, meaning, labels; labels.py: what th
 metrics.py    what is counted when
 shared.py     several processes, told as one
 pulse.py      how late the event loop is
-scrape.py     the route `/metrics`
 table.py      the documentation of the metrics, made from the catalogue
 logs.py       structured logs, without contents or keys
 """

@@ -104,6 +104,7 @@ class OpenTurn:
 # --- topics --------------------------------------------------------------------------------------------------------
 
 ShiftCause = Literal["phrase", "similarity", "domain", "flush"]
+FoldReason = Literal["strict", "limit", "flush", "pressure", "economic"]
 
 
 @dataclass(frozen=True, slots=True)
