@@ -98,7 +98,7 @@ async def build(
         counter=counter,
         metrics=metrics,
         executor=executor,
-        rates=shared.hit_rates,
+        shared=shared,
     )
     embedder.start()
     intent.start(tasks)

@@ -73,7 +73,7 @@ from proxy.types.request import (
     ToolCall,
     Turn,
 )
-from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss
+from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss, Served
 
 __all__ = [
     "DOMAINS",
@@ -125,6 +125,7 @@ __all__ = [
     "RowKind",
     "Sampling",
     "Scope",
+    "Served",
     "SessionCard",
     "SessionSource",
     "ShiftCause",

@@ -23,7 +23,7 @@ from proxy.storage.shared.local import (
 )
 from proxy.storage.shared.single_flight import MOST_FAILURES
 from proxy.tasks import Tasks
-from proxy.types import Answer, OpenTurn, StoredAnswer, Usage
+from proxy.types import Answer, OpenTurn, ReuseEntry, Served, StoredAnswer, Usage
 from tests.builders import NOW, calling, messages, stored, user
 
 Build = Callable[[Path | None], SharedState]
@@ -279,7 +279,26 @@ async def test_a_turn_that_is_over_is_gone(shared: SharedState) -> None:
         assert await shared.open_turns.get("a", "1") is None
 
 
-# --- hit rates --------------------------------------------------------------------------------------------------------
+# --- reuse --------------------------------------------------------------------------------------------------------
+
+
+def served(at: float = NOW) -> Served:
+    return Served(ReuseEntry("r-1", "p", "how?", (), "key", NOW, NOW + 60), 0.9, at)
+
+
+async def test_the_last_reuse_of_a_session_is_told_once(shared: SharedState) -> None:
+    last = shared.last_served
+    last.note("a/", "s", served())
+    last.note("a/", "s", served(NOW + 1))
+    assert await last.take("a/", "s") == served(NOW + 1)
+    assert await last.take("a/", "s") is None
+
+
+@pytest.mark.parametrize(("scope", "session"), [("b/", "s"), ("a/", "t"), ("a/s", ""), ("", "a/s")])
+async def test_and_to_no_other_session_or_scope(scope: str, session: str, shared: SharedState) -> None:
+    shared.last_served.note("a/", "s", served())
+    assert await shared.last_served.take(scope, session) is None
+    assert await shared.last_served.take("a/", "s") == served()
 
 
 def test_a_partition_that_one_entry_answers_is_stopped_for_a_while_and_no_other_is(shared: SharedState) -> None:

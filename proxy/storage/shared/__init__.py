@@ -18,7 +18,7 @@ What another backend has to keep to, and `tests/contract/test_shared.py` tests:
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from proxy.types import Answer, OpenTurn, StoredAnswer, Usage
+from proxy.types import Answer, OpenTurn, Served, StoredAnswer, Usage
 
 BreakerState = Literal["closed", "open", "half-open"]
 
@@ -71,6 +71,16 @@ class OpenTurns(Protocol):
 
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
         """None: the turn is over."""
+        ...
+
+
+class LastServed(Protocol):
+    """The last reuse by intent of each session, which its next question may show to have been wrong. Bounded."""
+
+    def note(self, scope: str, session: str, served: Served) -> None: ...
+
+    async def take(self, scope: str, session: str) -> Served | None:
+        """The reuse that the session's next question follows. It is told once."""
         ...
 
 
@@ -199,6 +209,7 @@ class SharedState:
 
     flights: SingleFlight
     open_turns: OpenTurns
+    last_served: LastServed
     hit_rates: HitRates
     calibrations: Calibrations
     breakers: Breakers

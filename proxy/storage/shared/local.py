@@ -12,7 +12,7 @@ from proxy.lru import Lru
 from proxy.storage.shared import BreakerState, Calibrations, SharedState
 from proxy.storage.shared.logouts import FileLogouts
 from proxy.storage.shared.single_flight import LocalSingleFlight
-from proxy.types import OpenTurn, Usage
+from proxy.types import OpenTurn, Served, Usage
 
 
 def local_state(folder: Path | None = None) -> SharedState:
@@ -20,6 +20,7 @@ def local_state(folder: Path | None = None) -> SharedState:
     return SharedState(
         flights=LocalSingleFlight(),
         open_turns=LocalOpenTurns(),
+        last_served=LocalLastServed(),
         hit_rates=LocalHitRates(),
         calibrations=local_calibrations(),
         breakers=LocalBreakers(),
@@ -48,13 +49,26 @@ class LocalOpenTurns:
             self._turns.put((scope, session), turn)
 
 
-# --- hit rates --------------------------------------------------------------------------------------------------------
+# --- reuse --------------------------------------------------------------------------------------------------------
 
 # One entry that answers this many of the last different questions is no longer an answer to a question.
 WINDOW = 40
 ANOMALOUS = 20
 PAUSE = 3_600.0  # seconds
 MOST_PARTITIONS = 10_000
+
+MOST_SESSIONS = 10_000  # whose last reuse is known
+
+
+class LocalLastServed:
+    def __init__(self) -> None:
+        self._sessions: Lru[tuple[str, str], Served] = Lru(MOST_SESSIONS)
+
+    def note(self, scope: str, session: str, served: Served) -> None:
+        self._sessions.put((scope, session), served)
+
+    async def take(self, scope: str, session: str) -> Served | None:
+        return self._sessions.pop((scope, session), None)
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from proxy.storage.shared.local import (
     MISSES,
     MOST_ADDRESSES,
     MOST_PARTITIONS,
+    MOST_SESSIONS,
     MOST_WRONG,
     PAUSE,
     WEIGHT,
@@ -23,10 +24,11 @@ from proxy.storage.shared.local import (
     LocalCacheEvidence,
     LocalCalibration,
     LocalHitRates,
+    LocalLastServed,
     LocalOpenTurns,
     LocalThrottle,
 )
-from proxy.types import Usage
+from proxy.types import ReuseEntry, Served, Usage
 from tests.builders import NOW, calling, messages, user
 
 NONE, SILENT, SOME = Usage(9_000, 9, reports_none_cached=True), Usage(9_000, 9), Usage(9_000, 9, 64)
@@ -46,6 +48,19 @@ async def test_of_open_turns_the_newest_are_kept_as_far_as_there_is_room() -> No
         held.put("s", "2", None)
         held.put("s", "1", turn)
         assert [await held.get("s", session) for session in "123"] == [turn, None, turn]
+
+
+# --- second thoughts --------------------------------------------------------------------------------------------------
+
+
+async def test_of_too_many_sessions_those_served_longest_ago_are_forgotten() -> None:
+    last, served = LocalLastServed(), Served(ReuseEntry("r-1", "p", "how?", (), "key", NOW, NOW + 60), 0.9, NOW)
+    for number in range(MOST_SESSIONS):
+        last.note("a/", str(number), served)
+    last.note("a/", "0", served)
+    last.note("a/", "one more", served)
+    assert await last.take("a/", "1") is None
+    assert [await last.take("a/", name) for name in ("0", "2", "one more")] == [served] * 3
 
 
 # --- one answer to everything -----------------------------------------------------------------------------------------
