@@ -37,7 +37,7 @@ class LinearModel:
 
     def likelihood(self, vector: Mapping[int, float]) -> float:
         """Of the only class, 0 to 1, where the model is a logistic regression."""
-        return sigmoid(float(self.scores(vector)[0]))
+        return 1 / (1 + math.exp(-float(self.scores(vector)[0])))  # `sigmoid`, and a call less for every clause
 
 
 def load_models(file: Path, *names: str) -> tuple[LinearModel, ...]:
