@@ -22,7 +22,6 @@ class Pulse:
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
 
     def _look(self) -> None:
         late = max(0.0, perf_counter() - self._due)
