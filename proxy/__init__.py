@@ -25,6 +25,6 @@ The rooms, in the order a request walks through them:
     demo/         `olvido demo`: an upstream that needs no key, and the conversations that it plays
 
     types/        everything that crosses from one room into another, frozen
-    config/ (settings and profiles), errors.py, tasks.py, services.py (composition root), server.py, cli.py, doctor.py,
-    memory_cli.py, memory_folder.py
+    config/ (settings and profiles), errors.py, tasks.py, lru.py (a bounded dictionary), linear.py (learned scores),
+    services.py (composition root), server.py, cli.py, doctor.py, memory_cli.py, memory_folder.py
 """

@@ -13,6 +13,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from proxy.admin import routes as admin
+from proxy.admin import scrape
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
@@ -26,7 +28,6 @@ from proxy.errors import (
     TooLarge,
     UnknownRoute,
 )
-from proxy.observe import scrape
 from proxy.page import serving as page
 from proxy.passthrough import pass_through
 from proxy.pipeline import handle
@@ -48,16 +49,19 @@ class Application(Starlette):
 
 
 def create_app(config: Config) -> Starlette:
-    """The proxy as an ASGI application. Its parts are built when the server starts it, as `app.state.services`."""
+    """The proxy as an ASGI application. Its parts are built when the server starts it, as `app.state.services`
+    and `app.state.admin`."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.services = services = await build(config)
+        app.state.admin = Admin.of(services)
         pulse = scrape.watch(services)
         try:
             yield
         finally:
             pulse.stop()
+            await app.state.admin.close()
             await services.close()
             services.metrics.close()
 
@@ -65,14 +69,17 @@ def create_app(config: Config) -> Starlette:
         """A route of these methods and OPTIONS, of any if none is named."""
         return Route(path, Endpoint(handler, kind, methods), methods=(*methods, OPTIONS) if methods else None)
 
+    def administered(handler: admin.Handler) -> Handler:
+        return lambda call, _: handler(call, app.state.admin)
+
     app = Application(
         routes=[
             route("/v1/chat/completions", chat, "POST", kind="api"),
             route("/v1/{path:path}", pass_through, kind="api"),  # its methods are the upstream's to know
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
-            route("/metrics", scrape.metrics, "GET", kind="numbers"),
-            *(Route(path, Endpoint(each, methods=each.methods)) for path, each in admin.PATHS.items()),
+            route("/metrics", administered(scrape.metrics), "GET", kind="numbers"),
+            *(Route(path, Endpoint(administered(each), methods=each.methods)) for path, each in admin.PATHS.items()),
             route("/", page.to_page, "GET"),
             route("/ui", page.page, "GET"),
             route("/ui/{file:path}", page.file, "GET"),

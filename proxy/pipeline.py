@@ -105,7 +105,7 @@ async def _from_upstream(
 ) -> Answer:
     """Planned and forwarded. Whoever waits for this answer must not wait for ever. When forwarding has begun, its
     report lands the key too: what comes first counts."""
-    flights, key = way.services.flights, miss.key
+    flights, key = way.services.shared.flights, miss.key
     try:
         planned = await _plan(way, request, identity, directives, route)
         passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
@@ -148,7 +148,7 @@ async def _identify(way: Way, request: ChatRequest, directives: Directives) -> I
         directives,
         private=way.services.config.tenancy == "personal",
         is_answered=way.services.answered.has,
-        sessions=way.services.sessions,
+        sessions=way.services.storage.sessions,
         chains=way.services.chains,
         offload=way.offload,
     )
@@ -168,7 +168,7 @@ async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[C
         request,
         identity,
         archive=way.services.library.archive,
-        open_turn=way.services.learner.open_turns.get,
+        open_turns=way.services.shared.open_turns,
         settled=way.services.learner.settled,
         chains=way.services.chains,
         offload=way.offload,
@@ -200,7 +200,7 @@ async def _reuse(
     way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route
 ) -> ReuseHit | ReuseMiss | Answer:
     """An answer that is here already; the reason why there is none; or the error that identical requests were told."""
-    landed = way.services.flights.landed
+    landed = way.services.shared.flights.landed
     reuse = await _exact(way, request, identity, directives, route)
     if isinstance(reuse, ReuseMiss):
         reuse = await _intent(way, request, identity, directives, reuse, route)
@@ -223,7 +223,7 @@ async def _exact(
         directives,
         upstream=exact.addressee(route.upstream.name, way.incoming.query, way.incoming.headers),
         config=way.services.config.reuse.exact,
-        cache=way.services.answers,
+        cache=way.services.storage.answers,
         now=way.incoming.received_at,
         offload=way.offload,
     )
@@ -247,12 +247,12 @@ async def _share(
     that those before it were told. Who wants a fresh answer shares none."""
     if miss.key is None or not directives.lookup:
         return miss
-    flights = way.services.flights
+    flights = way.services.shared.flights
     brought = await flights.lead_or_wait(miss.key, route.upstream.config.timeout.first_byte)
     if isinstance(brought, int) and flights.landed != landed:
         lead = brought
         # An answer landed since this request looked for its own: it may have been this one.
-        again = way.services.answers.get(identity.scope.id, miss.key, way.incoming.received_at)
+        again = way.services.storage.answers.get(identity.scope.id, miss.key, way.incoming.received_at)
         try:
             answer = await way.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
         except BaseException:

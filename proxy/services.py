@@ -7,15 +7,11 @@ from dataclasses import dataclass
 
 import tiktoken
 
-from proxy.admin.aside import Aside
-from proxy.admin.door import Door, Logouts
-from proxy.admin.feed import Feed
 from proxy.config import Config
 from proxy.edge import Gate
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.sites import Sites
-from proxy.stages.exact import Flights
 from proxy.stages.intent import Intent
 from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
@@ -23,15 +19,15 @@ from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
 from proxy.stages.record import Recorder
 from proxy.stages.verify import Verifier
-from proxy.storage.accounts import Accounts, ContentStore
 from proxy.storage.answered import AnsweredScopes
-from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
 from proxy.storage.partitions import Partitions
+from proxy.storage.shared import SharedState
+from proxy.storage.shared.local import local_state
 from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
-from proxy.tokens import Calibrations, TokenCounter, load_tokenizer
+from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 from proxy.wire.turns import Chains
@@ -44,20 +40,13 @@ CPU_THREADS = 2
 class Services:
     config: Config
     gate: Gate
-    door: Door
     sites: Sites
     router: Router
     metrics: Metrics
     answered: AnsweredScopes
-    sessions: SessionStore
-    ledger: Ledger
-    answers: AnswerCache
     chains: Chains
-    flights: Flights
-    reuse: ReuseStore
     intent: Intent
     verifier: Verifier
-    calibrations: Calibrations
     library: Library
     planner: Planner
     learner: Learner
@@ -67,15 +56,10 @@ class Services:
     executor: ThreadPoolExecutor
     counter: TokenCounter
     storage: Storage
-    accounts: Accounts
-    contents: ContentStore
-    feed: Feed
-    aside: Aside
+    shared: SharedState
 
     async def close(self) -> None:
         """Let what runs finish, write what is queued, close what is open."""
-        self.feed.close()
-        await self.aside.close(self.config.server.drain)
         self.storage.stop()
         await self.tasks.drain(self.config.server.drain)
         await self.intent.embedder.close()
@@ -97,13 +81,12 @@ async def build(
     tasks = Tasks()
     metrics = Metrics()
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
-    logouts = Logouts(config.storage.path if storage.database.is_on_disk else None)
-    await logouts.refresh()
+    shared = local_state(config.storage.path if storage.database.is_on_disk else None)
+    await shared.logouts.refresh()
     router = Router(
-        [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
+        [Upstream(upstream, shared.breakers) for upstream in config.upstreams],
+        reject_unknown=config.server.unknown_model == "reject",
     )
-    calibrations = Calibrations()
-    flights = Flights()
     answered = AnsweredScopes(storage.on_record)
     embedder = open_embedder(config, observed=metrics.embedded)
     intent = Intent(
@@ -115,6 +98,7 @@ async def build(
         counter=counter,
         metrics=metrics,
         executor=executor,
+        shared=shared,
     )
     embedder.start()
     intent.start(tasks)
@@ -129,21 +113,18 @@ async def build(
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
     )
-    learner = Learner(library, embedder, executor, tasks)
+    learner = Learner(library, embedder, executor, tasks, shared.open_turns)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
-        config, counter=counter, calibrations=calibrations, library=library, embedder=embedder, executor=executor
+        config, counter=counter, calibrations=shared.calibrations, library=library, embedder=embedder, executor=executor
     )
     recorder = Recorder(
         answered=answered,
-        ledger=storage.ledger,
-        sessions=storage.sessions,
-        answers=storage.answers,
+        storage=storage,
+        shared=shared,
         counter=counter,
-        calibrations=calibrations,
         metrics=metrics,
         router=router,
-        flights=flights,
         remember=intent.remember,
         learner=learner,
         obedience=obedience,
@@ -155,17 +136,11 @@ async def build(
     return Services(
         config=config,
         gate=Gate(config, storage.secret),
-        door=Door(config, logouts=logouts),
         sites=Sites(config),
         router=router,
         metrics=metrics,
         answered=answered,
-        sessions=storage.sessions,
-        ledger=storage.ledger,
-        answers=storage.answers,
         chains=Chains(),
-        flights=flights,
-        reuse=storage.reuse,
         intent=intent,
         library=library,
         planner=planner,
@@ -179,14 +154,10 @@ async def build(
             metrics=metrics,
             tasks=tasks,
         ),
-        calibrations=calibrations,
         recorder=recorder,
         tasks=tasks,
         executor=executor,
         counter=counter,
         storage=storage,
-        accounts=storage.accounts,
-        contents=storage.contents,
-        feed=Feed(storage.accounts, tasks),
-        aside=Aside(),
+        shared=shared,
     )

@@ -1,7 +1,7 @@
 """How many tokens a prompt costs. What the upstream returns is the truth; before that, and where it returns nothing:
 
 - until a model's upstream has told us what it counted, the o200k ranks that ship in a package (`TokenCounter`);
-- from then on a rough count, calibrated per model by what was told (`Calibration`).
+- from then on a rough count, calibrated per model by what was told (`proxy/storage/shared`).
 
 Nothing is downloaded: `bpe-openai` carries the ranks as data, read without importing it, and tiktoken itself checks
 their sha256 against the one it would expect of its own download. tiktoken counts with the GIL released, so a large body
@@ -16,7 +16,6 @@ import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,8 +23,8 @@ from typing import Any, TypeAlias
 import msgspec
 import tiktoken
 
+from proxy.lru import Lru
 from proxy.types import ChatRequest, Message, Part
-from proxy.wire.cache_evidence import CacheEvidence
 
 ENCODING = "o200k_base"
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"  # tiktoken's cache key, no more
@@ -110,9 +109,9 @@ class Counter:
 
 
 class RoughCounter(Counter):
-    """Four bytes a token. Says little by itself, and is as good as any once it is calibrated (`Calibration`): what it
-    costs is a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20 to 70 (measured in a
-    running server)."""
+    """Four bytes a token. Says little by itself, and is as good as any once it is calibrated (`Calibration` in
+    storage/shared): what it costs is a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20
+    to 70 (measured in a running server)."""
 
     def text(self, text: str) -> int:
         return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 4
@@ -136,8 +135,7 @@ class TokenCounter(Counter):
 
     def __init__(self, encoding: tiktoken.Encoding, *, remembered: int = 50_000) -> None:
         self._encoding = encoding
-        self._counts: dict[Key, int] = {}
-        self._remembered = remembered
+        self._counts: Lru[Key, int] = Lru(remembered)
 
     def text(self, text: str) -> int:
         # Ordinary: special tokens in a user's text are text.
@@ -178,7 +176,7 @@ class TokenCounter(Counter):
             loop = asyncio.get_running_loop()
             counted = await loop.run_in_executor(executor, self._count, [messages[index] for index in new])
         for index, count in zip(new, counted, strict=True):
-            self._remember(keys[index], count)
+            self._counts.put(keys[index], count)
             counts[index] = count
         return tuple([count or 0 for count in counts])
 
@@ -187,18 +185,11 @@ class TokenCounter(Counter):
         key = (link, len(message.raw))
         if (count := self._counts.get(key)) is None:
             count = self.message(message)
-            self._remember(key, count)
+            self._counts.put(key, count)
         return count
 
     def _count(self, messages: Sequence[Message]) -> list[int]:
         return [self.message(message) for message in messages]
-
-    def _remember(self, key: Key, count: int) -> None:
-        if len(self._counts) >= self._remembered:
-            # The oldest tenth goes at once; a dict keeps insertion order.
-            for old in list(self._counts)[: self._remembered // 10]:
-                self._counts.pop(old, None)
-        self._counts[key] = count
 
     def _json(self, value: Any) -> int:
         # Tools are the same in every request of a conversation.
@@ -207,43 +198,5 @@ class TokenCounter(Counter):
         count = self._counts.get(key)
         if count is None:
             count = self.text(encoded.decode())
-            self._remember(key, count)
+            self._counts.put(key, count)
         return count
-
-
-class Calibration:
-    """The factor between a count of ours and the upstream's own, per upstream and model."""
-
-    WEIGHT = 0.2  # of the newest observation
-    LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
-    BOUNDS = (0.4, 2.5)  # beyond these something else is going on (an image, a hidden prompt)
-
-    def __init__(self, most_models: int = 200) -> None:
-        self._factors: dict[tuple[str, str], float] = {}
-        self._most_models = most_models
-
-    def factor(self, upstream: str, model: str) -> float | None:
-        """None until the upstream has told us what it counted for this model."""
-        return self._factors.get((upstream, model))
-
-    def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
-        """The upstream counted `measured` prompt tokens where we count `counted`."""
-        if counted < self.LEAST_TOKENS or measured <= 0:
-            return
-        ratio = measured / counted
-        if not self.BOUNDS[0] <= ratio <= self.BOUNDS[1]:
-            return
-        key = (upstream, model)
-        known = self._factors.get(key)
-        if known is None and len(self._factors) >= self._most_models:
-            return
-        self._factors[key] = ratio if known is None else known + self.WEIGHT * (ratio - known)
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrations:
-    """What usage has taught of each upstream and model."""
-
-    rough: Calibration = field(default_factory=Calibration)
-    exact: Calibration = field(default_factory=Calibration)  # by the ranks
-    caches: CacheEvidence = field(default_factory=CacheEvidence)  # whether it has a prefix cache

@@ -35,6 +35,7 @@ ELSEWHERE = {
     "reuse/standing/vocabulary.py": "tables only; tests/reuse/test_standing.py says what they decide",
     "reuse/verbs.py": "tables only; tests/reuse/test_effects.py says what they decide",
     "storage/accounts.py": "Protocols only; tests/contract/test_accounts.py and tests/contract/test_contents.py",
+    "storage/shared/single_flight.py": "tests/contract/test_shared.py: as every backend's",
     "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_migrations.py and tests/contract run it",
     "types/account.py": _DATA,
     "types/answer.py": _DATA,

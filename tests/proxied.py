@@ -104,13 +104,15 @@ def composed(built: Services, **parts: Any) -> Services:
             tasks=built.tasks,
             on_fail_open=parts.get("metrics", built.metrics).failed_open,
         )
+    stores = {name: parts.pop(name) for name in ("sessions", "ledger", "answers") if name in parts}
+    parts["storage"] = replace(built.storage, **stores)
     embedder = parts.pop("embedder", built.intent.embedder)
     services = replace(built, **parts)
-    learner = Learner(services.library, embedder, services.executor, services.tasks)
+    learner = Learner(services.library, embedder, services.executor, services.tasks, services.shared.open_turns)
     planner = Planner(
         services.config,
         counter=services.counter,
-        calibrations=services.calibrations,
+        calibrations=services.shared.calibrations,
         library=services.library,
         embedder=embedder,
         executor=services.executor,
@@ -121,14 +123,11 @@ def composed(built: Services, **parts: Any) -> Services:
     services = replace(services, **{"learner": learner, "planner": planner, "obedience": obedience, **parts})
     recorder = Recorder(
         answered=services.answered,
-        ledger=services.ledger,
-        sessions=services.sessions,
-        answers=services.answers,
+        storage=services.storage,
+        shared=services.shared,
         counter=services.counter,
-        calibrations=services.calibrations,
         metrics=services.metrics,
         router=services.router,
-        flights=services.flights,
         remember=services.intent.remember,
         learner=services.learner,
         obedience=services.obedience,

@@ -8,6 +8,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from proxy.storage.answers import MemoryAnswers
+from proxy.storage.opening import Storage
+from proxy.storage.secret import SECRET_BYTES
+from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase
@@ -51,6 +55,21 @@ class AtOnce(Database):
 def nothing() -> NoDatabase:
     """Keeps nothing; one for all tests of a process."""
     return NoDatabase()
+
+
+def storage(**parts: Any) -> Storage:
+    """All of it in one database, but for `parts`."""
+    database = AtOnce()
+    built: dict[str, Any] = {
+        "sessions": SqliteSessions(database),
+        "ledger": SqliteLedger(database),
+        "answers": MemoryAnswers(),
+        "reuse": SqliteReuse(database),
+        "accounts": SqliteAccounts(database),
+        "contents": SqliteContents(nothing(), ContentLimits(0, 0, 0)),
+    }
+    secret = bytes(SECRET_BYTES)
+    return Storage(**built | remembering() | parts, database=database, nothing=nothing(), secret=secret)
 
 
 def remembering() -> dict[str, Any]:

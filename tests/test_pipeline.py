@@ -18,13 +18,13 @@ from proxy.errors import BadRequest, UnknownModel, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import handle
 from proxy.services import Services, build
-from proxy.stages.exact import Flights
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix
 from proxy.storage.library import Library
 from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.shared.local import local_state
+from proxy.storage.shared.single_flight import MOST_FAILURES
 from proxy.tasks import Tasks
-from proxy.tokens import Calibrations
 from proxy.types import Headers, Incoming, StoredAnswer
 from proxy.upstream.client import Upstream as Client
 from proxy.upstream.routing import Router
@@ -80,7 +80,7 @@ class House:
     def run(self, play: Callable[[Services], Coroutine[Any, Any, T]]) -> T:
         parts = {"sessions": stores.sessions(), "ledger": stores.ledger(), "answers": MemoryAnswers()}
         library = Library(**stores.remembering(), executor=self.built.executor, tasks=self.built.tasks)
-        known = {"calibrations": Calibrations(), "metrics": Metrics(), "flights": Flights(), "library": library}
+        known = {"shared": local_state(), "metrics": Metrics(), "library": library}
         self.upstream.bodies()
         return self.runner.run(play(composed(self.built, **parts, **known)))
 
@@ -215,7 +215,7 @@ def test_an_answer_and_a_session_stay_with_the_key_and_the_user_they_belong_to(
         for actor in {actor for actor, _, _ in asked}:
             key, person = actor
             tenant = services.gate.tenant((("authorization", f"Bearer {key}"),))
-            rows = await services.ledger.recent(f"{tenant}/{person}")
+            rows = await services.storage.ledger.recent(f"{tenant}/{person}")
             assert len(rows) == sum(each == actor for each, _, _ in asked)
 
     house.run(play)
@@ -263,7 +263,7 @@ async def test_who_waits_for_an_answer_that_fails_asks_for_itself(upstream: Upst
         )
         assert first.status == 500
         assert [other.status for other in others] == [200] * 3
-        assert len(services.flights) == 0
+        assert len(services.shared.flights) == 0
         upstream.bodies()
 
 
@@ -299,7 +299,7 @@ async def test_a_hundred_that_ask_at_once_do_not_stampede_when_the_upstream_fail
         assert Counter(status for status, _, _ in answers) == statuses
         assert len(upstream.bodies()) == calls
         await services.tasks.drain(5)
-        assert len(services.flights) == 0
+        assert len(services.shared.flights) == 0
         assert total(services, "olvido_requests_total") == 100
 
 
@@ -329,9 +329,9 @@ async def test_fifty_that_wait_for_a_stream_that_breaks_off_are_told_after_the_s
         assert Counter(status for status, _, _ in answers) == {200: 2, 502: 48}
         told_all = {body for status, _, body in answers if status == 502}
         assert [json.loads(each)["error"]["code"] for each in told_all] == [code]
-        assert len(upstream.bodies()) == Flights.MOST_FAILURES == 2
+        assert len(upstream.bodies()) == MOST_FAILURES == 2
         await services.tasks.drain(5)
-        assert len(services.flights) == 0
+        assert len(services.shared.flights) == 0
         assert total(services, "olvido_requests_total") == 50
 
 
@@ -427,7 +427,7 @@ async def test_a_stage_that_fails_costs_the_client_nothing(
         assert got.plan == (f"fail-open;stage={stage}" if told else "untouched")
         assert total(services, "olvido_fail_open_total", stage=stage) == 1
         assert total(services, "olvido_fail_open_total") == 1
-        assert len(services.flights) == 0
+        assert len(services.shared.flights) == 0
 
 
 async def test_nor_does_one_that_hangs(upstream: Upstream) -> None:
@@ -440,7 +440,8 @@ async def test_nor_does_one_that_hangs(upstream: Upstream) -> None:
     }
     async with serving(in_front_of(upstream)) as built:
         services = [
-            composed(built, metrics=Metrics(), flights=Flights(), tasks=Tasks(), **parts) for parts in hanging.values()
+            composed(built, metrics=Metrics(), shared=local_state(), tasks=Tasks(), **parts)
+            for parts in hanging.values()
         ]
         answers = await asyncio.gather(*(ask(each, raw) for each in services))
     assert upstream.bodies() == [raw] * 3

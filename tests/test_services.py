@@ -15,9 +15,6 @@ from tests.servers import eventually
 
 async def test_every_part_is_the_one_that_the_others_know() -> None:
     services = await build(config(storage={"kind": "memory"}), encoding=encoding)
-    assert services.sessions is services.storage.sessions
-    assert services.ledger is services.storage.ledger
-    assert services.answers is services.storage.answers
     assert [upstream.name for upstream in services.router.upstreams] == ["kimi"]
     assert services.counter.text("hello world") == 2
     await services.close()
@@ -44,15 +41,15 @@ async def test_closing_lets_what_runs_finish_and_writes_what_is_queued(tmp_path:
     async def late() -> None:
         begun.set()
         await asyncio.sleep(0.02)
-        services.ledger.append(ledger_row(scope="a"))
-        await services.answers.put("a", "key", stored(), 60.0)
+        services.storage.ledger.append(ledger_row(scope="a"))
+        await services.storage.answers.put("a", "key", stored(), 60.0)
 
     services.tasks.spawn(late(), name="late")
     await begun.wait()
     await services.close()
     again = await build(settings, encoding=encoding)
-    assert len(await again.ledger.recent("a")) == 1
-    assert await again.answers.get("a", "key", NOW) == stored()
+    assert len(await again.storage.ledger.recent("a")) == 1
+    assert await again.storage.answers.get("a", "key", NOW) == stored()
     await again.close()
 
 

@@ -20,7 +20,6 @@ from proxy.tokens import (
     PER_REQUEST,
     PER_ROLE,
     PIECE,
-    Calibration,
     RoughCounter,
     TokenCounter,
     load_tokenizer,
@@ -242,52 +241,3 @@ def test_the_rough_count_sees_all_that_the_exact_one_sees() -> None:
 def test_the_rough_count_of_a_picture_is_not_that_of_its_bytes() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 100_000}}
     assert RoughCounter().request(chat(user([picture]))) < 1_000
-
-
-# --- calibration ----------------------------------------------------------------------------------------------------
-
-
-def test_of_an_unknown_model_nothing_is_known() -> None:
-    assert Calibration().factor("kimi", "kimi-k3") is None
-
-
-def test_the_first_observation_counts_whole_and_later_ones_in_part() -> None:
-    learnt = Calibration()
-    learnt.observe("kimi", "kimi-k3", counted=1_000, measured=1_200)
-    assert learnt.factor("kimi", "kimi-k3") == pytest.approx(1.2)
-    learnt.observe("kimi", "kimi-k3", counted=1_000, measured=1_000)
-    assert learnt.factor("kimi", "kimi-k3") == pytest.approx(1.2 - Calibration.WEIGHT * 0.2)
-
-
-def test_it_is_learnt_per_upstream_and_model() -> None:
-    learnt = Calibration()
-    learnt.observe("kimi", "kimi-k3", counted=1_000, measured=1_200)
-    assert learnt.factor("kimi", "kimi-k2.6") is None
-    assert learnt.factor("other", "kimi-k3") is None
-
-
-@pytest.mark.parametrize(
-    ("counted", "measured"), [(0, 10), (49, 60), (1_000, 0), (1_000, -5), (1_000, 10_000), (1_000, 100)]
-)
-def test_what_says_nothing_about_the_tokenizer_is_not_learnt(counted: int, measured: int) -> None:
-    learnt = Calibration()
-    learnt.observe("kimi", "kimi-k3", counted=counted, measured=measured)
-    assert learnt.factor("kimi", "kimi-k3") is None
-
-
-def test_clients_cannot_make_it_grow_without_end() -> None:
-    learnt = Calibration(most_models=2)
-    for model in ("a", "b", "c"):
-        learnt.observe("kimi", model, counted=1_000, measured=1_500)
-    assert [learnt.factor("kimi", model) for model in ("a", "b", "c")] == [1.5, 1.5, None]
-    learnt.observe("kimi", "a", counted=1_000, measured=1_000)
-    assert learnt.factor("kimi", "a") == pytest.approx(1.5 - Calibration.WEIGHT * 0.5)
-
-
-@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(-10, 30_000)), max_size=20))
-def test_the_factor_stays_within_its_bounds(observations: list[tuple[int, int]]) -> None:
-    learnt = Calibration()
-    for counted, measured in observations:
-        learnt.observe("kimi", "kimi-k3", counted=counted, measured=measured)
-    factor = learnt.factor("kimi", "kimi-k3")
-    assert factor is None or Calibration.BOUNDS[0] <= factor <= Calibration.BOUNDS[1]

@@ -1,9 +1,11 @@
 """The API for whoever runs the proxy, under /admin/api, which the page at /ui is made from.
 
 routes.py     all routes; which are behind the door, and the three that are not
-door.py       admission: the token, the cookie that a browser got for it, and cookies that have ended
+door.py       admission: the token, or the cookie that a browser got for it
+parts.py      what all of it shares, built from the services: the door, the live feed, work beside the requests
 codec.py      queries and bodies as typed structs, answers as JSON
 
+scrape.py     the route `/metrics`, and how late the event loop is
 login.py      logging in and out, and what a client is told about itself
 summary.py    sums over time, and by what requests have in common
 requests.py   requests and conversations, in lists, looked into, and as they happen

@@ -6,16 +6,11 @@ browser reached us are checked, and the site that asked. A browser adds a cookie
 by cookie has to come from our own page.
 """
 
-import asyncio
 import hmac
-import logging
-import os
 import re
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from time import monotonic, time
+from time import time
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -24,152 +19,82 @@ from proxy.config import Config
 from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from proxy.sites import is_listed
+from proxy.storage.shared import Logouts, Throttle
 from proxy.types import Headers
 from proxy.wire import headers as wire_headers
 
-log = logging.getLogger(__name__)
-
 COOKIE = "olvido_admin"
 COOKIE_SECONDS = 12 * 3_600
-
-MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
-WRONG_SECONDS = 60.0
-MOST_ADDRESSES = 1_000
-
-LOGOUTS = "admin.logouts"  # file of the storage folder
-REREAD = 1.0  # seconds
-MOST_LOGOUTS = 10_000  # of cookies that would get in; the oldest leave
 
 _SAFE = ("GET", "HEAD")
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
 
 
-class Logouts:
-    """Cookies that were logged out before their time. A cookie needs no storage to be known; that it has ended does.
-
-    They are in a file of the storage folder, so they stay ended after a restart, and every process that shares the
-    folder knows of them within a second. Where nothing is on disk this process alone knows them, until it ends.
-    """
-
-    def __init__(self, folder: Path | None, clock: Callable[[], float] = time) -> None:
-        self._file = None if folder is None else folder / LOGOUTS
-        self._clock = clock
-        self._ended: dict[str, int] = {}  # id of a cookie: when it would have ended by itself, Unix seconds
-        self._read: tuple[int, int] = (0, 0)  # size and time of the file when it was read
-        self._looked = float("-inf")  # monotonic
-
-    def has(self, cookie_id: str) -> bool:
-        """Whether the cookie of this id has ended, as far as is known since the last `refresh`."""
-        return cookie_id in self._ended
-
-    async def add(self, cookie_id: str, expires: int) -> None:
-        """Ends a cookie, durably when this returns, if the disk takes it. `expires`: Unix seconds."""
-        self._note(cookie_id, expires)
-        if self._file is not None:
-            await self._at_the_file(lambda file: _append(file, cookie_id, expires))
-
-    async def refresh(self) -> None:
-        """Reads what other processes, or earlier ones, have ended, once a second at most."""
-        if self._file is None or monotonic() - self._looked < REREAD:
-            return
-        self._looked = monotonic()
-        await self._at_the_file(self._reread)
-
-    async def _at_the_file(self, work: Callable[[Path], None]) -> None:
-        assert self._file is not None
-        try:
-            await asyncio.to_thread(work, self._file)
-        except OSError as error:
-            log.warning("logouts are known to this process alone", extra={"why": error.strerror})
-
-    def _reread(self, file: Path) -> None:
-        try:
-            now_is = file.stat()
-        except FileNotFoundError:
-            return
-        if (version := (now_is.st_size, now_is.st_mtime_ns)) == self._read:
-            return
-        for line in file.read_text("ascii", "replace").splitlines():
-            cookie_id, _, expires = line.partition(" ")
-            if expires.isascii() and expires.isdecimal():
-                self._note(cookie_id, int(expires))
-        self._read = version
-        if not self._ended:
-            file.unlink()  # every one of them has ended by itself
-
-    def _note(self, cookie_id: str, expires: int) -> None:
-        now = self._clock()
-        kept = {each: at for each, at in self._ended.items() if at > now}
-        if expires > now:
-            kept[cookie_id] = expires
-        self._ended = dict(
-            list(kept.items())[-MOST_LOGOUTS:]
-        )  # at once: the event loop looks at it while a thread is here
-
-
 class Door:
     """Admits requests to the admin API and to `/metrics`, and gives cookies for the token."""
 
-    def __init__(self, config: Config, clock: Callable[[], float] = time, *, logouts: Logouts | None = None) -> None:
+    def __init__(self, config: Config, throttle: Throttle, logouts: Logouts, clock: Callable[[], float] = time) -> None:
         self._token = _bytes(config.admin.token)
         self._metrics_token = _bytes(config.admin.metrics_token)
         self._open_metrics = config.server.open_metrics
         self._is_private = is_loopback(config.server.host)
         self._origins = frozenset(config.server.allowed_origins)
         self._clock = clock
-        self._wrong = WrongTokens()
-        self.logouts = logouts or Logouts(None, clock)
+        self._throttle = throttle
+        self._logouts = logouts
 
     @property
     def needs_token(self) -> bool:
         """Whether a token is configured."""
         return self._token is not None
 
-    def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
+    async def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
         """`client`: the address that asks. Raises Unauthorized, Forbidden, or TooMany for an address that guesses."""
         if self._token is None:
             self._admit_private(headers)
             return
+        await self._logouts.refresh()
         # Before any token is looked at: a page of another site that was given it, or guesses, is refused as one.
         if not is_listed(headers, self._origins):
             self.refuse_others(headers)
         if _is_one_of(_bearer(headers), self._token):
             return
         if not any(self._told_by(value) for value in _cookies(headers)):
-            self._note_wrong(headers, client)
+            await self._note_wrong(headers, client)
             raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
         if method not in _SAFE:
             _refuse_forged(headers)
 
-    def admit_metrics(self, headers: Headers, client: str = "") -> None:
+    async def admit_metrics(self, headers: Headers, client: str = "") -> None:
         """Raises Unauthorized, or TooMany for an address that guesses."""
         if self._open_metrics or (self._is_private and self._metrics_token is None):
             return
         known = [token for token in (self._metrics_token, self._token) if token is not None]
         if not _is_one_of(_bearer(headers), *known):
-            self._note_wrong(headers, client)
+            await self._note_wrong(headers, client)
             raise Unauthorized(
                 "/metrics needs the token of admin.metrics_token, or that of admin.token: Authorization: Bearer "
                 "<token>; or server.open_metrics."
             )
 
-    def enter(self, token: str, client: str) -> str:
+    async def enter(self, token: str, client: str) -> str:
         """The cookie's value for who has the token. Raises Unauthorized; TooMany for an address that guesses;
         BadRequest where there is no token."""
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
         now = self._clock()
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
-            self._refuse_guessing(client)
-            self._wrong.note(client, now)
+            await self._refuse_guessing(client)
+            await self._throttle.note(client, now)
             raise Unauthorized("That is not the token of admin.token.", param="token")
         said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
         return f"{said}.{self._signed(said)}"
 
     async def leave(self, headers: Headers) -> None:
         """The end of the cookies in this request, wherever there are copies of them."""
+        await self._logouts.refresh()
         for told in filter(None, map(self._told_by, _cookies(headers))):
-            await self.logouts.add(*told)
+            await self._logouts.add(*told)
 
     def refuse_others(self, headers: Headers) -> None:
         """Raises Forbidden if a page of another site asks."""
@@ -187,14 +112,14 @@ class Door:
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
 
-    def _note_wrong(self, headers: Headers, client: str) -> None:
+    async def _note_wrong(self, headers: Headers, client: str) -> None:
         """Raises TooMany for an address that has guessed too often."""
         if _bearer(headers):
-            self._refuse_guessing(client)
-            self._wrong.note(client, self._clock())
+            await self._refuse_guessing(client)
+            await self._throttle.note(client, self._clock())
 
-    def _refuse_guessing(self, client: str) -> None:
-        if (seconds := self._wrong.wait(client, self._clock())) > 0:
+    async def _refuse_guessing(self, client: str) -> None:
+        if (seconds := await self._throttle.wait(client, self._clock())) > 0:
             after = (("retry-after", str(round(seconds) + 1)),)
             raise TooMany("Too many wrong tokens from this address. Wait a minute.", headers=after)
 
@@ -204,45 +129,12 @@ class Door:
         match = _COOKIE.fullmatch(cookie)
         if match is None or not hmac.compare_digest(self._signed(f"{match[1]}.{match[2]}"), match[3]):
             return None
-        is_over = self._clock() >= int(match[2]) or self.logouts.has(match[1])
+        is_over = self._clock() >= int(match[2]) or self._logouts.has(match[1])
         return None if is_over else (match[1], int(match[2]))
 
     def _signed(self, said: str) -> str:
         assert self._token is not None
         return hmac.digest(self._token, f"{COOKIE}:{said}".encode(), "sha256").hex()
-
-
-class WrongTokens:
-    """A throttle of wrong tokens, by the address that sent them: beyond a few they are refused unread. What keeps a
-    guess from being right is the token's length, which the configuration demands."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, list[float]] = OrderedDict()  # least recently wrong first
-
-    def wait(self, client: str, now: float) -> float:
-        """Seconds until this address may try again."""
-        lately = self._lately(client, now)
-        return lately[-MOST_WRONG] + WRONG_SECONDS - now if len(lately) >= MOST_WRONG else 0.0
-
-    def note(self, client: str, now: float) -> None:
-        """Counts a wrong token."""
-        self._known[client] = [*self._lately(client, now), now]
-        self._known.move_to_end(client)
-        while len(self._known) > MOST_ADDRESSES:
-            self._known.popitem(last=False)
-
-    def _lately(self, client: str, now: float) -> list[float]:
-        return [at for at in self._known.get(client, ()) if now - at < WRONG_SECONDS]
-
-
-def _append(file: Path, cookie_id: str, expires: int) -> None:
-    """Adds a line in one write: other processes do the same."""
-    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-    try:
-        os.write(descriptor, f"{cookie_id} {expires}\n".encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _refuse_forged(headers: Headers) -> None:

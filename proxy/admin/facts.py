@@ -26,6 +26,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from proxy.admin.codec import Asked, as_json, page
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, UnknownRoute
@@ -76,8 +77,9 @@ class Restore(Asked, frozen=True):
     until: float | None = None  # unix seconds
 
 
-async def listed(call: Call, services: Services, asked: FactsAsked) -> Answer:
+async def listed(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
     """Answers with a page of the facts."""
+    services = admin.services
     before = None if asked.before is None else _place(asked.before)
     scopes = await services.library.facts.scopes() if asked.scope is None else [asked.scope]
     now, ageing = time(), edits.decay(services.config.memory)
@@ -96,30 +98,32 @@ async def listed(call: Call, services: Services, asked: FactsAsked) -> Answer:
     return as_json({"facts": cards, "more": after is not None, "next": after})
 
 
-async def shown(call: Call, services: Services, asked: Asked) -> Answer:
+async def shown(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with a fact, its history and the messages that said it."""
+    services = admin.services
     scope, fact = await _found(call, services)
     said = await _said(services, scope, fact)
     return _shown(services, scope, fact, await services.library.facts.all(scope), said=said)
 
 
-async def wiped(call: Call, services: Services, asked: WipedAsked) -> Answer:
+async def wiped(call: Call, admin: Admin, asked: WipedAsked) -> Answer:
     """Answers with a page of what can be brought back."""
-    found = await services.library.wipes.wiped(time(), asked.scope, after=asked.before, limit=asked.limit + 1)
+    found = await admin.services.library.wipes.wiped(time(), asked.scope, after=asked.before, limit=asked.limit + 1)
     listed, after = page(found, asked.limit, lambda each: each.scope)
     return as_json({"wiped": listed, "next": after})
 
 
-async def restored(call: Call, services: Services, asked: Restore) -> Answer:
+async def restored(call: Call, admin: Admin, asked: Restore) -> Answer:
     """Brings back what the newest wipe took."""
-    back = await services.library.restore(asked.scope, asked.until)
+    back = await admin.services.library.restore(asked.scope, asked.until)
     if back is None:
         raise UnknownRoute("Nothing of that scope can be brought back: nothing was wiped, or not lately, or not then.")
     return as_json({"scope": back.scope, "facts": back.facts, "turns": back.turns})
 
 
-async def added(call: Call, services: Services, asked: NewFact) -> Answer:
+async def added(call: Call, admin: Admin, asked: NewFact) -> Answer:
     """Adds a fact; 201, or 200 for one that is known."""
+    services = admin.services
     scope = asked.scope
     if not is_scope(scope):
         raise BadRequest(
@@ -132,8 +136,9 @@ async def added(call: Call, services: Services, asked: NewFact) -> Answer:
     return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
-async def changed(call: Call, services: Services, asked: Edit) -> Answer:
+async def changed(call: Call, admin: Admin, asked: Edit) -> Answer:
     """Changes or confirms a fact."""
+    services = admin.services
     if asked.confirm is False:
         raise BadRequest("confirm can only be true: nothing that was confirmed is taken back", param="confirm")
     if asked == Edit():
@@ -145,8 +150,9 @@ async def changed(call: Call, services: Services, asked: Edit) -> Answer:
     return await _written(services, scope, known, edits.edit(known.values(), fact, asked, scope=scope, now=time()))
 
 
-async def forgotten(call: Call, services: Services, asked: Asked) -> Answer:
+async def forgotten(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Forgets a fact and the messages that said it."""
+    services = admin.services
     scope, fact = await _found(call, services)
     await services.library.forget(scope, [fact])
     await services.library.facts.flush()

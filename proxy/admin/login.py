@@ -16,10 +16,10 @@ from time import time
 
 from proxy.admin.codec import Asked, as_json, without_body
 from proxy.admin.door import COOKIE, COOKIE_SECONDS
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import Forbidden, Unauthorized
-from proxy.services import Services
 from proxy.types import Answer, Headers
 from proxy.wire import headers as wire_headers
 
@@ -30,15 +30,14 @@ class Login(Asked, frozen=True):
     token: str
 
 
-async def me(call: Call, services: Services, asked: Asked) -> Answer:
+async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with the version, and to whom is admitted with the settings that the page needs."""
-    told = {"version": _version(), "needs_token": services.door.needs_token, "is_admitted": False}
+    told = {"version": _version(), "needs_token": admin.door.needs_token, "is_admitted": False}
     try:
-        await services.door.logouts.refresh()
-        services.door.admit(call.headers, call.method, call.client)
+        await admin.door.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
         return as_json(told)
-    config = services.config
+    config = admin.services.config
     more = {
         "is_admitted": True,
         "show_content": shows_content(config),
@@ -51,16 +50,15 @@ async def me(call: Call, services: Services, asked: Asked) -> Answer:
     return as_json(told | more)
 
 
-async def login(call: Call, services: Services, asked: Login) -> Answer:
+async def login(call: Call, admin: Admin, asked: Login) -> Answer:
     """Gives a browser its cookie."""
-    cookie = services.door.enter(asked.token, call.client)
+    cookie = await admin.door.enter(asked.token, call.client)
     return without_body(_cookie(cookie, COOKIE_SECONDS, call.headers))
 
 
-async def logout(call: Call, services: Services, asked: Asked) -> Answer:
+async def logout(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Ends the cookie, wherever there are copies of it."""
-    await services.door.logouts.refresh()
-    await services.door.leave(call.headers)
+    await admin.door.leave(call.headers)
     return without_body(_cookie("", 0, call.headers))
 
 

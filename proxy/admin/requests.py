@@ -26,11 +26,11 @@ import msgspec
 
 from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_aside, page
 from proxy.admin.explained import NOTHING_KEPT, explained
+from proxy.admin.parts import Admin
 from proxy.admin.rows import row_json, sums_json
 from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, UnknownRoute
-from proxy.services import Services
 from proxy.types import Answer, Contents, Headers, Json, LedgerRow, Message, TurnCard
 
 log = logging.getLogger(__name__)
@@ -75,26 +75,27 @@ class SessionAsked(Asked, frozen=True):
     before: RowNumber | None = None
 
 
-async def listed(call: Call, services: Services, asked: RequestsAsked) -> Answer:
+async def listed(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
     """Answers with a page of the ledger."""
-    rows = await services.accounts.rows(
+    rows = await admin.services.storage.accounts.rows(
         scope=asked.scope, session=asked.session, before=asked.before, limit=asked.limit + 1
     )
     found, after = page(rows, asked.limit, lambda each: each[0])
     return await as_json_aside(
-        services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
+        admin.services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
     )
 
 
-async def shown(call: Call, services: Services, asked: RequestAsked) -> Answer:
+async def shown(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
     """Answers with one request, and what became of its messages."""
+    services = admin.services
     request_id = call.parameters["id"]
-    row = await services.accounts.row(request_id, asked.scope)
+    row = await services.storage.accounts.row(request_id, asked.scope)
     if row is None:
         raise UnknownRoute(f"There is no request {request_id[:40]!r}.")
     contents: Contents | None = None
     if shows_content(services.config):
-        contents = await services.contents.get(row.scope, row.request_id)
+        contents = await services.storage.contents.get(row.scope, row.request_id)
     call.watch.start()
     return await as_json_aside(services, partial(_looked_into, row, contents, services.counter.message))
 
@@ -110,19 +111,21 @@ def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Me
         return {**request, **NOTHING_KEPT}
 
 
-async def live(call: Call, services: Services, asked: Asked) -> Answer:
+async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with a stream of what happens."""
     if call.method == "HEAD":
         return Answer(200, LIVE_HEADERS, b"")
     call.watch.start()
-    listener = services.feed.listen()
+    listener = admin.feed.listen()
     call.watch.when_leaving(listener.end)
     return Answer(200, LIVE_HEADERS, listener)
 
 
-async def sessions(call: Call, services: Services, asked: SessionsAsked) -> Answer:
+async def sessions(call: Call, admin: Admin, asked: SessionsAsked) -> Answer:
     """Answers with a page of the conversations."""
-    cards = await services.accounts.sessions(scope=asked.scope, before=asked.before or None, limit=asked.limit + 1)
+    cards = await admin.services.storage.accounts.sessions(
+        scope=asked.scope, before=asked.before or None, limit=asked.limit + 1
+    )
     found, after = page(cards, asked.limit, lambda card: card.last_at)
     told = [
         {
@@ -137,16 +140,17 @@ async def sessions(call: Call, services: Services, asked: SessionsAsked) -> Answ
     return as_json({"sessions": told, "next": after})
 
 
-async def session(call: Call, services: Services, asked: SessionAsked) -> Answer:
+async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
     """Answers with the requests and the turns of a conversation."""
+    services = admin.services
     name = call.parameters["session"]
-    newest = await services.accounts.rows(scope=asked.scope, session=name, limit=1)
+    newest = await services.storage.accounts.rows(scope=asked.scope, session=name, limit=1)
     if not newest:
         raise UnknownRoute(f"There is no session {name[:40]!r}.")
     scope = newest[0][1].scope
-    rows = await services.accounts.rows(scope=scope, session=name, before=asked.before, limit=MOST_REQUESTS + 1)
+    rows = await services.storage.accounts.rows(scope=scope, session=name, before=asked.before, limit=MOST_REQUESTS + 1)
     found, after = page(rows, MOST_REQUESTS, lambda each: each[0])
-    cards = await services.accounts.turns(scope, name)
+    cards = await services.storage.accounts.turns(scope, name)
     with_text = shows_content(services.config)
 
     def told() -> Json:

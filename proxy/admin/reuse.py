@@ -19,9 +19,9 @@ from typing import Annotated
 import msgspec
 
 from proxy.admin.codec import Asked, as_json, page
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.errors import BadRequest, UnknownRoute
-from proxy.services import Services
 from proxy.types import Answer, Json, ReuseDecision, ReuseEntry
 
 MOST_LINES = 1_000
@@ -36,32 +36,33 @@ class LogAsked(Asked, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_LINES)] = USUAL_LINES
 
 
-async def log(call: Call, services: Services, asked: LogAsked) -> Answer:
+async def log(call: Call, admin: Admin, asked: LogAsked) -> Answer:
     """Answers with a page of the log of a scope."""
+    services = admin.services
     # As many are kept of a scope as can be read at once.
     most = asked.limit + 1 if asked.before is None else services.config.reuse.intent.log_rows
-    kept_lines = await services.reuse.recent(asked.scope, most)
+    kept_lines = await services.storage.reuse.recent(asked.scope, most)
     rest = kept_lines if asked.before is None else _following(kept_lines, asked.before)
     lines, after = page(rest, asked.limit, _named)
     reused = {line.entry_id for line in lines if line.result == "hit"}
-    entries = [await services.reuse.get(asked.scope, name) for name in sorted(reused)]
+    entries = [await services.storage.reuse.get(asked.scope, name) for name in sorted(reused)]
     reported = {kept.id: _report(kept) for kept in entries if kept is not None and kept.strikes}
     return as_json({"scope": asked.scope, "log": lines, "reported": reported, "next": after})
 
 
-async def entry(call: Call, services: Services, asked: Asked) -> Answer:
+async def entry(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with an entry and its lines of the log."""
-    found = await services.reuse.find(call.parameters["id"])
+    found = await admin.services.storage.reuse.find(call.parameters["id"])
     if found is None:
         raise _unknown(call)
     scope, kept = found
-    lines = [line for line in await services.reuse.recent(scope, MOST_LINES) if line.entry_id == kept.id]
+    lines = [line for line in await admin.services.storage.reuse.recent(scope, MOST_LINES) if line.entry_id == kept.id]
     return as_json({"scope": scope, "entry": {**asdict(kept), "evicted": kept.is_evicted}, "log": lines})
 
 
-async def wrong(call: Call, services: Services, asked: Asked) -> Answer:
+async def wrong(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Takes the report that an answer was wrong."""
-    ended = await services.intent.reports.wrong(call.parameters["id"], time())
+    ended = await admin.services.intent.reports.wrong(call.parameters["id"], time())
     if ended is None:
         raise _unknown(call)
     return as_json({"id": ended.id, "evicted": True, "min_cosine": ended.min_cosine, "strikes": ended.strikes})

@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 
 from proxy.admin import facts, login, requests, reuse, summary, what_if
 from proxy.admin.codec import Nothing, decoded
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.errors import MethodNotAllowed
 from proxy.memory.edits import Edit
-from proxy.services import Services
 from proxy.types import Answer
 
 A = TypeVar("A", bound=Any)
+
+Handler = Callable[[Call, Admin], Awaitable[None]]
 
 API = "/admin/api"
 
@@ -25,23 +27,22 @@ class Route:
 
     method: str
     path: str
-    handler: Callable[[Call, Services, Any], Awaitable[Answer]]
+    handler: Callable[[Call, Admin, Any], Awaitable[Answer]]
     asked: type[Any]
     is_guarded: bool = True
 
-    async def answer(self, call: Call, services: Services) -> None:
+    async def answer(self, call: Call, admin: Admin) -> None:
         """Answers a request whose sender is admitted, or that needs no admission."""
         if self.is_guarded:
-            await services.door.logouts.refresh()
-            services.door.admit(call.headers, call.method, call.client)
+            await admin.door.admit(call.headers, call.method, call.client)
         elif self.method != "GET":
-            services.door.refuse_others(call.headers)
-        asked = await decoded(call, services, self.asked)
-        await call.answer(await self.handler(call, services, asked))
+            admin.door.refuse_others(call.headers)
+        asked = await decoded(call, admin.services, self.asked)
+        await call.answer(await self.handler(call, admin, asked))
 
 
 def _route(
-    line: str, handler: Callable[[Call, Services, A], Awaitable[Answer]], asked: type[A], *, is_guarded: bool = True
+    line: str, handler: Callable[[Call, Admin, A], Awaitable[Answer]], asked: type[A], *, is_guarded: bool = True
 ) -> Route:
     method, path = line.split()
     return Route(method, f"{API}/{path}", handler, asked, is_guarded)
@@ -80,14 +81,14 @@ class Path:
         self._by_method = by_method
         self.methods = tuple(by_method)
 
-    async def __call__(self, call: Call, services: Services) -> None:
+    async def __call__(self, call: Call, admin: Admin) -> None:
         """Answers by the method that is asked. Raises MethodNotAllowed."""
         route = self._by_method.get("GET" if call.method == "HEAD" else call.method)
         if route is None:
             allowed = ", ".join((*self.methods, *(["HEAD"] if "GET" in self.methods else ())))
             text = f"{call.method[:20]} is no method of this route. It has {allowed}."
             raise MethodNotAllowed(text, headers=(("allow", allowed),))
-        await route.answer(call, services)
+        await route.answer(call, admin)
 
 
 # Handlers by path, in the order in which paths are tried.

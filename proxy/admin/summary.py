@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from proxy.admin.codec import Asked, Moment, as_json, as_json_aside, page
+from proxy.admin.parts import Admin
 from proxy.admin.rows import added_up, sums_json, total
 from proxy.call import Call
 from proxy.errors import BadRequest
-from proxy.services import Services
 from proxy.storage.accounts import Dimension, Width
 from proxy.types import Answer, Bucket, Json, Sums
 
@@ -49,14 +49,14 @@ class SummaryAsked(Asked, frozen=True):
     scope: str | None = None
 
 
-async def scopes(call: Call, services: Services, asked: ScopesAsked) -> Answer:
+async def scopes(call: Call, admin: Admin, asked: ScopesAsked) -> Answer:
     """Answers with a page of the scopes."""
-    found = await services.accounts.scopes(asked.limit + 1, before=asked.before or None)
+    found = await admin.services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None)
     listed, after = page(found, asked.limit, lambda each: each[1])
     return as_json({"scopes": [{"scope": scope, "last_at": at} for scope, at in listed], "next": after})
 
 
-async def summary(call: Call, services: Services, asked: SummaryAsked) -> Answer:
+async def summary(call: Call, admin: Admin, asked: SummaryAsked) -> Answer:
     """Answers with the sums of a span of time."""
     end = time() if asked.to is None else asked.to
     start = max(end - USUAL_SPAN, 0.0) if asked.start is None else asked.start
@@ -65,10 +65,10 @@ async def summary(call: Call, services: Services, asked: SummaryAsked) -> Answer
     width = wide(end - start)
     start -= start % width
     by: Dimension = "source" if asked.by == "mechanism" else asked.by
-    buckets = await services.accounts.buckets(start, end, width, asked.scope, by)
+    buckets = await admin.services.storage.accounts.buckets(start, end, width, asked.scope, by)
     head = {"from": start, "to": end, "width": width, "by": asked.by}
     # Hours of many models come to thousands of sums.
-    return await as_json_aside(services, lambda: head | summary_of(buckets, asked.by))
+    return await as_json_aside(admin.services, lambda: head | summary_of(buckets, asked.by))
 
 
 def wide(span: float) -> Width:

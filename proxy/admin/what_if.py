@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from proxy.admin.aside import Borrowed, Stopped
 from proxy.admin.codec import Asked, as_json
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.config import Config
 from proxy.config.explain import explained
@@ -31,7 +32,6 @@ from proxy.replay.memo import Memo
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed
-from proxy.services import Services
 from proxy.types import Answer, Contents, Json
 from proxy.wire.request import message_of, parse
 
@@ -53,16 +53,17 @@ class WhatIf(Asked, frozen=True):
     last: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
 
 
-async def asked(call: Call, services: Services, wanted: WhatIf) -> Answer:
+async def asked(call: Call, admin: Admin, wanted: WhatIf) -> Answer:
     """Answers with the two replays, side by side."""
+    services = admin.services
     config = changed(services.config, wanted.profile, wanted.changes)
-    if not services.contents.keeps:
+    if not services.storage.contents.keeps:
         raise Conflict("What requests say is not kept: admin.show_content or storage.keep says so.")
     call.watch.start()
     scope, session = wanted.scope or None, wanted.session or None
-    numbered = await services.accounts.rows(scope=scope, session=session, limit=wanted.last)
+    numbered = await services.storage.accounts.rows(scope=scope, session=session, limit=wanted.last)
     ids = {row.request_id for _, row in numbered}
-    stored = await services.contents.recent(wanted.last, scope=scope, session=session)
+    stored = await services.storage.contents.recent(wanted.last, scope=scope, session=session)
     kept = [each for each in stored if each.request_id in ids]
     embedder = Borrowed(services.intent.embedder, asyncio.get_running_loop())
 
@@ -71,9 +72,9 @@ async def asked(call: Call, services: Services, wanted: WhatIf) -> Answer:
             means = Means(services.counter, Memo(embedder), executor)
             return await _compared(kept, services.config, config, means, go_on)
 
-    call.watch.when_leaving(services.aside.stop)
+    call.watch.when_leaving(admin.aside.stop)
     try:
-        told = await services.aside.run(both)
+        told = await admin.aside.run(both)
     except Stopped:
         raise Conflict("The proxy is being stopped.") from None
     return as_json({**told, "without": len(ids) - told["requests"]})

@@ -2,14 +2,14 @@
 
 import hashlib
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 import msgspec
 
 from proxy.demo.completions import Encode
+from proxy.lru import Lru
 from proxy.types import PrefixCache
 
 
@@ -42,8 +42,7 @@ class PromptCache:
     def __init__(self, spec: PrefixCache, clock: Callable[[], float], bound: int) -> None:
         self._spec = spec
         self._clock = clock
-        self._bound = bound
-        self._expiry: OrderedDict[bytes, float] = OrderedDict()  # least recently used first
+        self._expiry: Lru[bytes, float] = Lru(bound)
 
     def __len__(self) -> int:
         return len(self._expiry)
@@ -53,16 +52,11 @@ class PromptCache:
         if self._spec.ttl <= 0 or len(tokens) < max(self._spec.minimum, self._spec.block):
             return 0
         now = self._clock()
-        cached, known = 0, True
-        for number, link in enumerate(self._links(api_key, model, tokens), start=1):
-            known = known and self._expiry.get(link, 0.0) > now
-            if known:
-                cached = number * self._spec.block
-            self._expiry[link] = now + self._spec.ttl
-            self._expiry.move_to_end(link)
-        while len(self._expiry) > self._bound:
-            self._expiry.popitem(last=False)
-        return cached
+        links = self._links(api_key, model, tokens)
+        cached = sum(1 for _ in takewhile(lambda link: self._expiry.get(link, 0.0) > now, links))
+        for link in links:
+            self._expiry.put(link, now + self._spec.ttl)
+        return cached * self._spec.block
 
     def _links(self, api_key: str, model: str, tokens: Sequence[int]) -> Sequence[bytes]:
         links = []

@@ -8,7 +8,6 @@ warming ── opened, and the probes look right ──▶ ready ── three ru
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Protocol
@@ -27,6 +26,7 @@ from proxy.embed.base import (
     checked_probes,
 )
 from proxy.embed.batching import Batcher
+from proxy.lru import Lru
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 MOST_CHARACTERS = 8192
 FAILURES = 3  # in a row: one text that an engine can't take must not be everybody's failure
 RETRY_SECONDS = 10.0
-ENTRIES = 4096  # of 384 dimensions: about 7 MB
+MOST_VECTORS = 4096  # that are kept, of 384 dimensions: about 7 MB
 
 
 class Engine(Protocol):
@@ -61,37 +61,6 @@ class Engine(Protocol):
         """Lets go of what it holds."""
 
 
-def text_key(text: bytes) -> bytes:
-    """The key of a text in the cache: its hash, 16 bytes."""
-    return blake2b(text, digest_size=16).digest()
-
-
-class VectorCache:
-    """The vectors of texts seen lately, by the hash of the text: a conversation asks for the same ones again and again.
-    The least recently used leaves."""
-
-    def __init__(self, entries: int = ENTRIES) -> None:
-        self._entries = entries
-        self._rows: OrderedDict[bytes, Vectors] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def get(self, key: bytes) -> Vectors | None:
-        """The vector of a text; None if it is not here."""
-        row = self._rows.get(key)
-        if row is not None:
-            self._rows.move_to_end(key)
-        return row
-
-    def put(self, key: bytes, row: Vectors) -> None:
-        """Keeps a copy of a vector."""
-        self._rows[key] = row.copy()  # a view would keep the whole run's vectors alive
-        self._rows.move_to_end(key)
-        if len(self._rows) > self._entries:
-            self._rows.popitem(last=False)
-
-
 class EngineEmbedder:
     """The Embedder of an engine."""
 
@@ -107,7 +76,7 @@ class EngineEmbedder:
         self._failures = 0
         self._tasks = Tasks()
         self._batcher = Batcher(self._run, self._tasks)
-        self._cache = VectorCache()
+        self._cache: Lru[bytes, Vectors] = Lru(MOST_VECTORS)  # by the hash of a text
 
     @property
     def version(self) -> str:
@@ -130,13 +99,13 @@ class EngineEmbedder:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         cut = [text[:MOST_CHARACTERS].encode(errors="replace") for text in texts]  # a lone surrogate has no UTF-8
-        keys = [text_key(text) for text in cut]
-        rows = {key: row for key in keys if (row := self._cache.get(key)) is not None}
+        keys = [blake2b(text, digest_size=16).digest() for text in cut]
+        rows = {key: row for key in keys if (row := self._cache.used(key)) is not None}
         new = {key: text.decode() for key, text in zip(keys, cut, strict=True) if key not in rows}
         if new:
             for key, row in zip(new, await self._batcher.embed(list(new.values())), strict=True):
                 rows[key] = row
-                self._cache.put(key, row)
+                self._cache.put(key, row.copy())  # a view would keep the whole run's vectors alive
         return np.stack([rows[key] for key in keys])
 
     async def close(self) -> None:

@@ -5,7 +5,6 @@ too, but for the ends of sentences.
 """
 
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -182,7 +181,3 @@ def _told(text: str, language: Language) -> tuple[str, ...]:
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
     found += [f"g=about {domain}" for domain in domains.weights(text)]
     return tuple(found)
-
-
-def bucket(feature: str, buckets: int) -> int:
-    return zlib.crc32(feature.encode()) % buckets

@@ -23,12 +23,9 @@ A cold cache, or none, makes the advance negative: then every fold pays at once.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from proxy.config.prices import UNPRICED
-from proxy.types import BreakEven, PrefixCache, Price
-
-Reason = Literal["strict", "limit", "flush", "pressure", "economic"]
+from proxy.types import BreakEven, FoldReason, PrefixCache, Price
 
 # By how much what was spent may pass what pass-through would have cost by now, as a share of it: for what is needed,
 # and for the newest complete turn, without which an answer may have nothing to refer to. Chosen so that no conversation
@@ -138,7 +135,7 @@ class Terms:
 @dataclass(frozen=True, slots=True)
 class Folding:
     leave: int  # complete turns that leave, oldest first
-    reason: Reason
+    reason: FoldReason
 
 
 def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Folding | None:

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from proxy.linear import LinearModel, hashed, load_models, sigmoid
 from proxy.memory import learned
 from proxy.memory.clauses import tokens
 from proxy.memory.subject import SINGLE, gist
@@ -59,7 +60,7 @@ def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
     places = _likest(new, older)
     changes = change(new)
     scores = _trees().scores(pairs(new, [older[at] for at in places], changes)).tolist()
-    likely = {at: learned.sigmoid(score) for at, score in zip(places, scores, strict=True)}
+    likely = {at: sigmoid(score) for at, score in zip(places, scores, strict=True)}
     least = OF_LIKELIEST * max(likely.values())
     near = [at for at in sorted(likely, key=lambda at: -likely[at]) if likely[at] >= least]
     may = [at for at in near if changes > MAY_TELL_OF_CHANGE and _is_doubted(likely[at], new, older[at])]
@@ -107,7 +108,7 @@ def are_alike(new_text: str, old_text: str) -> bool:
 
 def change(text: str) -> float:
     """How likely `text` tells that something is otherwise than before, 0 to 1."""
-    return learned.sigmoid(float(_change().scores(change_vector(text))[0]))
+    return _change().likelihood(change_vector(text))
 
 
 def change_vector(text: str) -> dict[int, float]:
@@ -120,7 +121,7 @@ def change_vector(text: str) -> dict[int, float]:
     about = gist(text)
     signs = {"changes": about.changes, "ends": about.ends, "replacing": about.replacing, "returns": about.returns}
     told = [name for name, holds in {**signs, "orders": about.orders}.items() if holds]
-    return learned.hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), CHANGE)
+    return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), CHANGE)
 
 
 # --- two statements --------------------------------------------------------------------------------------------------
@@ -281,6 +282,5 @@ def _trees() -> Trees:
 
 
 @lru_cache(1)
-def _change() -> learned.Model:
-    with np.load(FILE) as arrays:
-        return learned.Model(arrays["change_weights"], arrays["change_scale"], arrays["change_intercept"])
+def _change() -> LinearModel:
+    return load_models(FILE, "change")[0]

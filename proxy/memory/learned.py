@@ -5,8 +5,7 @@ Linear models over hashed features of `clauses`, in `learned.npz`, made by `test
 probabilities are those of a logistic regression; nothing here is random, and nothing is downloaded.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -15,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from proxy.memory.clauses import Clause, Token, boundaries, bucket, features, may_begin, must_begin, sentences, tokens
+from proxy.linear import LinearModel, hashed, load_models, softmax
+from proxy.memory.clauses import Clause, Token, boundaries, features, may_begin, must_begin, sentences, tokens
 from proxy.memory.spoken import spoken_in
 from proxy.types.memory import Language
 
@@ -54,35 +54,17 @@ class Needs:
     kinds: Mapping[str, float]  # of KINDS, how likely each is the one; they sum to 1
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    weights: npt.NDArray[np.int8]  # buckets, classes
-    scale: npt.NDArray[np.float32]
-    intercept: npt.NDArray[np.float32]
-
-    def scores(self, vector: dict[int, float]) -> npt.NDArray[np.float32]:
-        if not vector:
-            return self.intercept
-        rows = self.weights[np.fromiter(vector, dtype=np.intp, count=len(vector))]
-        by = np.fromiter(vector.values(), dtype=np.float32, count=len(vector))
-        found: npt.NDArray[np.float32] = by @ rows.astype(np.float32) * self.scale + self.intercept
-        return found
-
-
 @lru_cache(1)
-def _models() -> Mapping[str, Model]:
-    with np.load(FILE) as arrays:
-        return {
-            name: Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
-            for name in ("fact", "about", "cut", "need", "kind")
-        }
+def _models() -> Mapping[str, LinearModel]:
+    names = ("fact", "about", "cut", "need", "kind")
+    return dict(zip(names, load_models(FILE, *names), strict=True))
 
 
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
     """The models' guess about one clause of a message, given its neighbours."""
     found = features(clauses, at, language)
     abouts = _likeliest(found)
-    return Guess(sigmoid(float(_models()["fact"].scores(fact_vector(found))[0])), abouts[0][0], abouts)
+    return Guess(_models()["fact"].likelihood(fact_vector(found)), abouts[0][0], abouts)
 
 
 def about(clauses: Sequence[str], at: int, language: Language) -> tuple[tuple[str, float], ...]:
@@ -111,7 +93,7 @@ def needs(question: str, language: Language) -> Needs:
     vector = need_vector(features([question], 0, language))
     likely = softmax(models["kind"].scores(vector))
     kinds = {kind: float(share) for kind, share in zip(KINDS, likely, strict=True)}
-    return Needs(sigmoid(float(models["need"].scores(vector)[0])), kinds)
+    return Needs(models["need"].likelihood(vector), kinds)
 
 
 def split(text: str) -> list[Clause]:
@@ -136,25 +118,15 @@ def _split(text: str) -> tuple[Clause, ...]:
     return tuple(found)
 
 
-def _begins(model: Model, said: Sequence[Token], at: int) -> bool:
+def _begins(model: LinearModel, said: Sequence[Token], at: int) -> bool:
     if must_begin(said, at) or not may_begin(said, at):
         return must_begin(said, at)
-    return sigmoid(float(model.scores(cut_vector(boundaries(said, at)))[0])) > _BEGINS
+    return model.likelihood(cut_vector(boundaries(said, at))) > _BEGINS
 
 
 def _is_question(sentence: str) -> bool:
     said = sentence.strip()
     return said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
-
-
-def sigmoid(score: float) -> float:
-    return 1 / (1 + math.exp(-score))
-
-
-def softmax(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    powers = np.exp(scores - scores.max())
-    likely: npt.NDArray[np.float32] = powers / powers.sum()
-    return likely
 
 
 def need_vector(found: Features) -> dict[int, float]:
@@ -174,15 +146,3 @@ def about_vector(found: Features) -> dict[int, float]:
 
 def cut_vector(found: Sequence[str]) -> dict[int, float]:
     return hashed(((found, 1.0),), CUT)
-
-
-def hashed(groups: Iterable[tuple[Sequence[str], float]], buckets: int) -> dict[int, float]:
-    """Every group of features weighs the same, however many it has."""
-    vector: dict[int, float] = {}
-    for group, weight in groups:
-        distinct = set(group)
-        share = weight / math.sqrt(max(len(distinct), 1))
-        for feature in distinct:
-            place = bucket(feature, buckets)
-            vector[place] = vector.get(place, 0.0) + share
-    return vector

@@ -1,9 +1,9 @@
 """Summaries that were written, so that another question after the same history does not write them again."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from proxy.lru import Lru
 from proxy.types import Summary
 
 MOST_NOTES = 128
@@ -25,8 +25,7 @@ class Notes:
     """Those of one scope, bounded. One thread at a time: that which holds the shelf's lock."""
 
     def __init__(self, most: int = MOST_NOTES) -> None:
-        self._known: OrderedDict[Segment, Summary | None] = OrderedDict()
-        self._most = most
+        self._known: Lru[Segment, Summary | None] = Lru(most)
 
     @property
     def size(self) -> int:
@@ -37,9 +36,8 @@ class Notes:
         if segment in self._known:
             self._known.move_to_end(segment)
             return self._known[segment]
-        self._known[segment] = found = written()
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
+        found = written()
+        self._known.put(segment, found)
         return found
 
     def clear(self) -> None:

@@ -1,7 +1,6 @@
 """How far a conversation has come: the state that an earlier request left, brought up to this one. What is done is in
 proportion to what is new; of a history that no state is known of it is read once, however many questions follow it."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from proxy.config.profiles import Profile, Window
+from proxy.lru import Lru
 from proxy.memory.block import without_ours
 from proxy.memory.domains import domain
 from proxy.memory.shift import LOOKED_BACK, Exchange, Topic, continuity, shift
@@ -67,11 +67,10 @@ class Past:
 
 class Pasts:
     """Histories that were read from their beginning: another question after one of them, or another answer, starts
-    there. Bounded. It holds links and numbers, nothing that was said. Worker threads share it: each step is one."""
+    there. It holds links and numbers, nothing that was said. Worker threads share it."""
 
     def __init__(self, most: int = MOST_PASTS) -> None:
-        self._known: OrderedDict[tuple[bytes, tuple[int, ...], Window], Past] = OrderedDict()
-        self._most = most
+        self._known: Lru[tuple[bytes, tuple[int, ...], Window], Past] = Lru(most)
 
     @property
     def size(self) -> int:
@@ -86,10 +85,8 @@ class Pasts:
         # counted, and known here, by the length in bytes as well.
         lengths = tuple([len(said.raw) for said in case.messages[:newest]])
         key = (case.chain[newest - 1], lengths, case.profile.window)
-        past = self._known.pop(key, None) or _read(case, newest)
-        self._known[key] = past
-        while len(self._known) > self._most:
-            self._known.popitem(last=False)
+        past = self._known.get(key) or _read(case, newest)
+        self._known.put(key, past)
         return past
 
 

@@ -1,10 +1,9 @@
 """Turns as memory keeps them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from proxy.memory.block import without_ours
-from proxy.types import ArchivedTurn, Message, Utterance
+from proxy.types import ArchivedTurn, Message, OpenTurn, Utterance
 from proxy.wire.request import packed, unpacked
 
 
@@ -40,19 +39,6 @@ def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
     if not _is_answer(messages[-1]):
         found.pop()
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTurn:
-    """A turn whose last answer waits for the results of its calls."""
-
-    messages: tuple[Message, ...]
-    parent: bytes  # link of the message before its first one; b"" at the beginning of a conversation
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return sum(len(said.raw) for said in self.messages)
 
 
 def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:

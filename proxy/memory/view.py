@@ -5,13 +5,14 @@ A conversation goes on from a path that was looked up before, so the last paths 
 with: what is looked up is what was said since.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from proxy.lru import Lru
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32]
@@ -109,31 +110,23 @@ class Walked:
     upto: int  # messages that the index had had by then
 
 
-class Paths:
+class Paths(Lru[bytes, Walked]):
     """The last ones, bounded."""
 
     def __init__(self, most: int = MOST_PATHS) -> None:
-        self._known: OrderedDict[bytes, Walked] = OrderedDict()
-        self._most = most
+        super().__init__(most)
 
     @property
     def nbytes(self) -> int:
-        return sum(walked.view.nbytes for walked in self._known.values())
+        return sum(walked.view.nbytes for walked in self.values())
 
     def nearest(self, path: Sequence[bytes]) -> Walked | None:
         """The longest beginning of `path` that is known. A link names all that stands before it."""
         for length in range(len(path), max(0, len(path) - STEPS_BACK), -1):
-            walked = self._known.get(path[length - 1])
+            walked = self.get(path[length - 1])
             if walked is not None and walked.length == length:
                 return walked
         return None
 
     def keep(self, path: Sequence[bytes], walked: Walked) -> None:
-        link = path[walked.length - 1]
-        self._known[link] = walked
-        self._known.move_to_end(link)
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
-
-    def clear(self) -> None:
-        self._known.clear()
+        self.put(path[walked.length - 1], walked)

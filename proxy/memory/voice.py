@@ -14,10 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
-from proxy.memory import learned
-from proxy.memory.clauses import bucket, tokens
+from proxy.linear import LinearModel, bucket, hashed, load_models
+from proxy.memory.clauses import tokens
 from proxy.memory.handing import HANDING, folded
 from proxy.memory.shapes import enclosed, is_foreign, is_spoken
 
@@ -59,9 +57,9 @@ def voices(text: str) -> list[tuple[Piece, float]]:
     first, second = _models()
     known = features(text, found)
     vectors = [vector(each) for each in known]
-    likely = [_sigmoid(first, each) for each in vectors]
+    likely = [first.likelihood(each) for each in vectors]
     beside = [with_near(each, near(likely, at, known[at])) for at, each in enumerate(vectors)]
-    surer = [_sigmoid(second, each) for each in beside]
+    surer = [second.likelihood(each) for each in beside]
     return [(piece, 0.0 if piece.is_enclosed else says) for piece, says in zip(found, surer, strict=True)]
 
 
@@ -210,7 +208,7 @@ def vector(known: Known) -> dict[int, float]:
         ([f"{number}{feature}" for feature in group], weight)
         for number, (group, weight) in enumerate(zip(known.groups, _WEIGHTS, strict=True))
     ]
-    return learned.hashed(groups, BUCKETS)
+    return hashed(groups, BUCKETS)
 
 
 def with_near(found: Mapping[int, float], features_near: Iterable[str]) -> dict[int, float]:
@@ -226,14 +224,5 @@ def with_near(found: Mapping[int, float], features_near: Iterable[str]) -> dict[
 
 
 @lru_cache(1)
-def _models() -> tuple[learned.Model, learned.Model]:
-    with np.load(FILE) as arrays:
-        return _model(arrays, "first"), _model(arrays, "second")
-
-
-def _model(arrays: "np.lib.npyio.NpzFile", name: str) -> learned.Model:
-    return learned.Model(arrays[f"{name}_weights"], arrays[f"{name}_scale"], arrays[f"{name}_intercept"])
-
-
-def _sigmoid(model: learned.Model, found: dict[int, float]) -> float:
-    return learned.sigmoid(float(model.scores(found)[0]))
+def _models() -> tuple[LinearModel, ...]:
+    return load_models(FILE, "first", "second")

@@ -2,7 +2,6 @@
 
 catalogue.py  every Prometheus metric: name, meaning, labels; labels.py: what those can say
 metrics.py    what is counted when, and several processes told as one
-scrape.py     the route `/metrics`, and how late the event loop is
 table.py      the documentation of the metrics, made from the catalogue
 logs.py       structured logs, without contents or keys
 """

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TypeAlias, get_args
 
-from proxy.memory import economics
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partition import UNSUITED
 from proxy.reuse.verdict import REASONS
-from proxy.types import FactStatus, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
+from proxy.types import FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
 
 Values: TypeAlias = Sequence[str] | str  # every one; or what they are
 Labels: TypeAlias = Mapping[str, Values]
@@ -59,7 +58,7 @@ STAGE = (
 )
 FAIL_OPEN = "`deadline`, or the class of the exception"
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
-FOLD: Sequence[str] = get_args(economics.Reason)
+FOLD: Sequence[str] = get_args(FoldReason)
 SHIFT: Sequence[str] = get_args(ShiftCause)
 FACT: Sequence[str] = get_args(FactStatus)
 ROWS: Sequence[str] = get_args(RowKind)

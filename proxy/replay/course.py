@@ -26,8 +26,8 @@ from proxy.stages.learn import Learner
 from proxy.stages.plan import Planner
 from proxy.storage.library import Library
 from proxy.storage.opening import Storage
+from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
-from proxy.tokens import Calibrations
 from proxy.types import ChatRequest, Directives, Headers, Identity, Incoming, Message, Passage, Plan, ReuseMiss
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
@@ -62,16 +62,18 @@ class Course:
         self._router = Router([Upstream(each) for each in config.upstreams], reject_unknown=False)
         self._chains = turns.Chains()
         self._tasks = Tasks()
+        shared = local_state()
+        self._open_turns = shared.open_turns
         library = Library(storage.facts, storage.archive, storage.states, storage.wipes, means.executor, self._tasks)
         self._planner = Planner(
             config,
             counter=means.counter,
-            calibrations=Calibrations(),
+            calibrations=shared.calibrations,
             library=library,
             embedder=means.embedder,
             executor=means.executor,
         )
-        self._learner = Learner(library, means.embedder, means.executor, self._tasks)
+        self._learner = Learner(library, means.embedder, means.executor, self._tasks, shared.open_turns)
         self._weights = Weights(means.counter.message, means.counter.text)
         self._caches = {name: PrefixCache(self._weights) for name in ("full", "sliding", "ours")}
 
@@ -119,7 +121,7 @@ class Course:
                 way.request,
                 identity,
                 archive=self._archive,
-                open_turn=self._learner.open_turns.get,
+                open_turns=self._open_turns,
                 settled=self._learner.settled,
                 chains=self._chains,
                 offload=offload,

@@ -16,7 +16,6 @@ Which earlier questions may it be compared with?
     standing/      is it understood without what was said before it?
     context.py     do two conversations say the same?
     index.py       the nearest of the questions that were asked before
-    feedback.py    what becomes of an entry that gave a wrong answer
 
 What does a question say? Tables of English and Spanish are in `…_en.py` and `…_es.py`.
 

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from proxy.language.text import plain
+from proxy.linear import LinearModel
 from proxy.reuse.effects import side_effect
 from proxy.reuse.features import framed, lexical, shapes_of, tokens_of
 from proxy.reuse.feelings import emotional
@@ -39,6 +40,13 @@ class Weights(msgspec.Struct, frozen=True):
 
 _UNIT = 0.1
 _WEIGHTS = msgspec.json.decode(Path(__file__).with_suffix(".json").read_bytes(), type=Weights)
+_VERDICTS = {name: place for place, name in enumerate(_WEIGHTS.verdicts)}
+_FEATURES = {name: place for place, name in enumerate(_WEIGHTS.features, len(_VERDICTS))}
+_MODEL = LinearModel(
+    weights=np.array([*_WEIGHTS.verdicts.values(), *_WEIGHTS.features.values()], np.int16),
+    scale=np.full(len(ASKED), _UNIT),
+    intercept=np.array(_WEIGHTS.bias) * _UNIT,
+)
 _VECTOR = np.array(_WEIGHTS.vector, np.float32) * np.float32(_UNIT)
 
 
@@ -70,16 +78,13 @@ def learned(said: str, vector: Vector | None = None, *, margin: float = 0.0) -> 
 
 @lru_cache(maxsize=2048)
 def _of_text(said: str) -> Scores:
-    sums = [float(weight) for weight in _WEIGHTS.bias]
-    for verdict in verdicts(said):
-        for at, weight in enumerate(_WEIGHTS.verdicts[verdict]):
-            sums[at] += weight
+    vector = {_VERDICTS[verdict]: 1.0 for verdict in verdicts(said)}
     for group in grouped(said):
-        scale = 1 / math.sqrt(len(group) or 1)
-        for found in filter(None, map(_WEIGHTS.features.get, group)):
-            for at, weight in enumerate(found):
-                sums[at] += weight * scale
-    return sums[0] * _UNIT, sums[1] * _UNIT, sums[2] * _UNIT
+        share = 1 / math.sqrt(len(group) or 1)
+        for place in filter(None, map(_FEATURES.get, group)):  # the first places are verdicts'
+            vector[place] = vector.get(place, 0.0) + share
+    time, effect, feeling = _MODEL.scores(vector).tolist()
+    return time, effect, feeling
 
 
 def grouped(said: str) -> tuple[list[str], list[str]]:

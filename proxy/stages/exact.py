@@ -1,9 +1,5 @@
 """The answer to this very request, if it may be reused: deterministic, cacheable, complete, in the same scope."""
 
-import asyncio
-import itertools
-from dataclasses import dataclass
-
 import msgspec
 
 from proxy.config.model import ExactReuse
@@ -78,88 +74,3 @@ def storable(delivery: Delivery, now: float) -> StoredAnswer | None:
         return None
     body = delivery.raw_completion or msgspec.json.encode(delivery.completion)
     return StoredAnswer(body, now, delivery.upstream, delivery.model, delivery.streamed, delivery.usage)
-
-
-@dataclass(frozen=True, slots=True)
-class _HandedOver:
-    """A flight that came to nothing: one of those who wait leads next."""
-
-    failures: int  # of its leaders in a row
-
-
-@dataclass(frozen=True, slots=True)
-class _Flight:
-    lead: int
-    failures: int  # of the leaders before this one, in a row
-    brought: "asyncio.Future[StoredAnswer | Answer | _HandedOver | None]"
-
-
-class Flights:
-    """Concurrent identical requests share one upstream call: the first leads, the others wait for what it brings.
-
-    Whoever leads must `land` its key, under the number it was given. If it failed, or its client left, one of those
-    waiting leads next while the others go on waiting; after `MOST_FAILURES` in a row they are all told what the last
-    one was told. So a failing upstream sees a few of them, one after the other, and not all at once.
-    """
-
-    MOST_FAILURES = 2
-
-    def __init__(self) -> None:
-        self._under_way: dict[str, _Flight] = {}
-        self._numbers = itertools.count(1)
-        self.landed = 0  # how many have brought an answer; whoever sees it change may have looked it up too early
-
-    def __len__(self) -> int:
-        return len(self._under_way)
-
-    async def lead_or_wait(self, key: str, seconds: float) -> int | StoredAnswer | Answer | None:
-        """A number: you lead, and land under it. Otherwise what the leader brought: its answer; an error, as the client
-        is told it; or None: go upstream on your own, which is also what happens after `seconds` in all: a leader may
-        have a client that does not read."""
-        loop = asyncio.get_running_loop()
-        deadline, failures = loop.time() + seconds, 0
-        while (flight := self._under_way.get(key)) is not None:
-            done, _ = await asyncio.wait({flight.brought}, timeout=max(0.0, deadline - loop.time()))
-            if not done:
-                return None
-            brought = flight.brought.result()
-            if not isinstance(brought, _HandedOver):
-                return brought
-            failures = brought.failures
-        lead = next(self._numbers)
-        self._under_way[key] = _Flight(lead, failures, loop.create_future())
-        return lead
-
-    def share(self, key: str, lead: int | None, answer: StoredAnswer) -> None:
-        """The answer is here, but not in the store yet: give it to those who wait, and to those who come until it has
-        landed, for a disk may be slow."""
-        flight = self._under_way.get(key)
-        if flight is not None and flight.lead == lead and not flight.brought.done():
-            flight.brought.set_result(answer)
-
-    def land(self, key: str, lead: int | None, answer: StoredAnswer | None) -> None:
-        """The answer; None: there is nothing to share, and each goes on its own."""
-        self.landed += answer is not None
-        if (flight := self._take(key, lead)) is not None:
-            flight.brought.set_result(answer)
-
-    def abandon(self, key: str, lead: int | None) -> None:
-        """The leader's client left: nobody knows yet what the answer would have been."""
-        if (flight := self._take(key, lead)) is not None:
-            flight.brought.set_result(_HandedOver(flight.failures))
-
-    def fail(self, key: str, lead: int | None, told: Answer) -> None:
-        """The upstream refused, broke off or was not there. `told`: what a client to which nothing has gone yet is told
-        of it."""
-        if (flight := self._take(key, lead)) is not None:
-            failures = flight.failures + 1
-            is_over = failures >= self.MOST_FAILURES
-            flight.brought.set_result(told if is_over else _HandedOver(failures))
-
-    def _take(self, key: str, lead: int | None) -> _Flight | None:
-        """The flight with this number, unless it has landed before."""
-        flight = self._under_way.get(key)
-        if flight is None or flight.lead != lead:
-            return None
-        del self._under_way[key]
-        return None if flight.brought.done() else flight

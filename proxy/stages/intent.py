@@ -15,18 +15,17 @@ from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.embed.source import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.observe.metrics import Metrics
-from proxy.reuse import feedback
 from proxy.reuse.cacheable import bypass_reason
 from proxy.reuse.context import contexts_agree
-from proxy.reuse.feedback import HitRates
 from proxy.reuse.learned import ASKED
 from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.question import analyse, warm
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, judge
-from proxy.stages.reports import Reports
+from proxy.stages.reports import SECOND_THOUGHT, Reports
 from proxy.storage.base import AnswerCache, ReuseStore
 from proxy.storage.partitions import Partitions
+from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter
 from proxy.types import (
@@ -66,7 +65,7 @@ class Found:
 class Intent:
     """Reuse by intent, with what it needs: vectors, entries, answers, and what it has served lately."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
         config: IntentReuse,
         *,
@@ -77,12 +76,13 @@ class Intent:
         counter: TokenCounter,
         metrics: Metrics,
         executor: Executor,
+        shared: SharedState,
     ) -> None:
         self.config = config
         self.embedder = embedder
         self.partitions = partitions
-        self.rates = HitRates()
-        self.reports = Reports(config, partitions, store, metrics)
+        self._rates = shared.hit_rates
+        self.reports = Reports(config, partitions, store, metrics, shared.last_served)
         self._store = store
         self._answers = answers
         self._counter = counter
@@ -168,9 +168,9 @@ class Intent:
         scope, now = identity.scope.id, incoming.received_at
         if not identity.is_answered:
             return replace(miss, intent="absent", asked=asked)
-        if (second_thought := self.reports.second_thought(identity, asked, now)) is not None:
+        if (second_thought := await self.reports.second_thought(identity, asked, now)) is not None:
             return replace(miss, intent=second_thought, asked=asked)
-        if self.rates.is_open(asked.partition, now):
+        if self._rates.is_open(asked.partition, now):
             return replace(miss, intent="breaker", asked=asked)
         if not await self.partitions.holds_any(scope, asked.partition, now):
             return replace(miss, intent="absent", asked=asked)  # and no vector is needed before the answer
@@ -231,7 +231,7 @@ class Intent:
     def _objection(self, identity: Identity, asked: Asked, found: Found, now: float) -> str | None:
         """A hit that the user would not want."""
         entry = found.candidate.entry
-        soon = now - entry.created_at <= feedback.SECOND_THOUGHT
+        soon = now - entry.created_at <= SECOND_THOUGHT
         if found.verdict.reused and identity.continuity == "regenerated" and entry.question == asked.question and soon:
             return "regenerated"  # whoever asks for another answer does not want the same one
         return None
@@ -254,7 +254,7 @@ class Intent:
         is_hit = result == "hit"
         if is_hit:
             self.reports.served(identity, found.candidate, now)
-        self.rates.note(asked.partition, asked.question, entry.id if is_hit else None, now)
+        self._rates.note(asked.partition, asked.question, entry.id if is_hit else None, now)
         if self.config.log_rows:
             decision = ReuseDecision(
                 request_id=incoming.request_id,

@@ -23,8 +23,8 @@ from proxy.memory.turns import going_on
 from proxy.memory.unsaid import mark
 from proxy.offload import Turns, in_slices
 from proxy.stages.reading import Read, read
-from proxy.stages.resume import OpenTurns
 from proxy.storage.library import Library
+from proxy.storage.shared import OpenTurns
 from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Vector
@@ -58,9 +58,10 @@ class _Learnt:
 
 
 class Learner:
-    def __init__(self, library: Library, embedder: Embedder, executor: Executor, tasks: Tasks) -> None:
+    def __init__(
+        self, library: Library, embedder: Embedder, executor: Executor, tasks: Tasks, open_turns: OpenTurns
+    ) -> None:
         self.pending = 0  # requests that are being learnt from
-        self.open_turns = OpenTurns()  # of conversations that are sent bit by bit
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._queues: dict[str, _Queue] = {}  # by memory scope; of those alone that somebody is in
         self._turns = Turns()  # to read a slice, by scope: the other threads are for those who wait for an answer
@@ -68,6 +69,7 @@ class Learner:
         self._embedder = embedder
         self._executor = executor
         self._tasks = tasks
+        self._open_turns = open_turns  # of conversations that are sent bit by bit
 
     def delivered(
         self, passage: Passage, chain: tuple[bytes, ...], answers: Sequence[Message], attempts: Attempts
@@ -82,7 +84,7 @@ class Learner:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
         messages = (*passage.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
-            self.open_turns.put(identity, going_on(messages, chain))
+            self._open_turns.put(identity.memory, identity.session, going_on(messages, chain))
         self.pending += 1
         kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
         self._tasks.spawn(self._attempted(passage, messages, chain, attempts, kept), name="learn")

@@ -6,7 +6,6 @@ thread decides (proxy/memory/planning.py).
 """
 
 import asyncio
-from collections import OrderedDict
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ from functools import partial
 from proxy.config import Config, price_for
 from proxy.config.profiles import Profile
 from proxy.embed.base import Embedder, EmbeddingUnavailable
+from proxy.lru import Lru
 from proxy.memory import economics, facts, planning, prefix_cache, window
 from proxy.memory.block import without_ours
 from proxy.memory.counted import Counted
@@ -25,11 +25,12 @@ from proxy.stages.elision import shortened, told
 from proxy.stages.elision import without as elision_of
 from proxy.stages.recollect import Asking, recollect
 from proxy.storage.library import Library
+from proxy.storage.shared import Calibrations
+from proxy.storage.shared.local import MOST_IDLE
 from proxy.storage.shelf import Shelf
-from proxy.tokens import Calibrations, RoughCounter, TokenCounter
+from proxy.tokens import RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
 from proxy.upstream.client import Upstream
-from proxy.wire.cache_evidence import MOST_IDLE
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
 
@@ -79,7 +80,7 @@ class Planner:
             config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after
         )
         self._counted = Counted(counter.text)
-        self._shortened: OrderedDict[tuple[bytes, int], Message] = OrderedDict()
+        self._shortened: Lru[tuple[bytes, int], Message] = Lru(MOST_SHORTENED)
 
     async def plan(
         self, incoming: Incoming, request: ChatRequest, identity: Identity, directives: Directives, upstream: Upstream
@@ -232,9 +233,7 @@ class Planner:
         key = (identity.chain[index], profile.window.answer_tokens)
         if (shorter := self._shortened.get(key)) is None:
             shorter = window.cap_message(request.messages[index], profile.window.answer_tokens, self._counter.text)
-            self._shortened[key] = shorter
-            if len(self._shortened) > MOST_SHORTENED:
-                self._shortened.popitem(last=False)
+            self._shortened.put(key, shorter)
         return shorter
 
 

@@ -22,9 +22,10 @@ from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.storage.answered import AnsweredScopes
-from proxy.storage.base import AnswerCache, Ledger, SessionStore
+from proxy.storage.opening import Storage
+from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
-from proxy.tokens import Calibrations, TokenCounter
+from proxy.tokens import TokenCounter
 from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
@@ -50,14 +51,11 @@ class Recorder:
         self,
         *,
         answered: AnsweredScopes,
-        ledger: Ledger,
-        sessions: SessionStore,
-        answers: AnswerCache,
+        storage: Storage,
+        shared: SharedState,
         counter: TokenCounter,
-        calibrations: Calibrations,
         metrics: Metrics,
         router: Router,
-        flights: exact.Flights,
         remember: Remember,
         learner: Learner,
         obedience: Obedience,
@@ -67,14 +65,14 @@ class Recorder:
         keeper: Keeper | None = None,
     ) -> None:
         self._answered = answered
-        self._ledger = ledger
-        self._sessions = sessions
-        self._answers = answers
+        self._ledger = storage.ledger
+        self._sessions = storage.sessions
+        self._answers = storage.answers
         self._counter = counter
-        self._calibrations = calibrations
+        self._calibrations = shared.calibrations
         self._metrics = metrics
         self._router = router
-        self._flights = flights
+        self._flights = shared.flights
         self._remember_asked = remember
         self._learner = learner
         self._obedience = obedience

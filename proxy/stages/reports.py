@@ -2,33 +2,45 @@
 
 from proxy.config.model import IntentReuse
 from proxy.observe.metrics import Metrics
-from proxy.reuse import feedback
 from proxy.reuse.context import agree
-from proxy.reuse.feedback import LastServed, Served
 from proxy.storage.base import ReuseStore
 from proxy.storage.partitions import Partitions
-from proxy.types import Asked, Candidate, Identity, ReuseEntry
+from proxy.storage.shared import LastServed
+from proxy.types import Asked, Candidate, Identity, ReuseEntry, Served
+
+# A strike asks for more than the cosine that went wrong, by this much; the last one ends the entry.
+STEP = 0.03
+MOST_STRIKES = 2
+HIGHEST = 0.999  # an identical question still gets through
+SECOND_THOUGHT = 600.0  # seconds after a reuse in which asking again means that the answer was not the right one
+
+
+def raised(entry: ReuseEntry, cosine: float) -> float:
+    """The cosine an entry needs after it went wrong at `cosine`."""
+    return min(HIGHEST, max(entry.min_cosine, cosine) + STEP)
 
 
 class Reports:
     """Strikes against entries. The last one ends an entry; any raises what its question needs to be reused again."""
 
-    def __init__(self, config: IntentReuse, partitions: Partitions, store: ReuseStore, metrics: Metrics) -> None:
+    def __init__(
+        self, config: IntentReuse, partitions: Partitions, store: ReuseStore, metrics: Metrics, last_served: LastServed
+    ) -> None:
         self._config = config
         self._partitions = partitions
         self._store = store
         self._metrics = metrics
-        self._served = LastServed()
+        self._served = last_served
 
     def served(self, identity: Identity, candidate: Candidate, now: float) -> None:
         """This answer was given; the next question tells whether it was the right one."""
         self._store.served(identity.scope.id, candidate.entry.id)
         self._served.note(identity.scope.id, identity.session, Served(candidate.entry, candidate.cosine, now))
 
-    def second_thought(self, identity: Identity, asked: Asked, now: float) -> str | None:
+    async def second_thought(self, identity: Identity, asked: Asked, now: float) -> str | None:
         """Does the question right after a reused answer ask for it again? Then this is why no answer is reused now."""
-        served = self._served.take(identity.scope.id, identity.session, now)
-        if served is None:
+        served = await self._served.take(identity.scope.id, identity.session)
+        if served is None or now - served.at > SECOND_THOUGHT:
             return None
         if identity.continuity == "regenerated":
             reason = "regenerated"
@@ -36,7 +48,7 @@ class Reports:
             reason = "rephrased"
         else:
             return None
-        last = served.entry.strikes + 1 >= feedback.MOST_STRIKES
+        last = served.entry.strikes + 1 >= MOST_STRIKES
         self._strike(identity.scope.id, served.entry, served.cosine, now, reason=reason, last=last)
         return reason
 
@@ -54,5 +66,5 @@ class Reports:
         return await self._store.get(scope, entry.id)
 
     def _strike(self, scope: str, entry: ReuseEntry, cosine: float, now: float, *, reason: str, last: bool) -> None:
-        self._partitions.raise_threshold(scope, entry, feedback.raised(entry, cosine), now, evict=last)
+        self._partitions.raise_threshold(scope, entry, raised(entry, cosine), now, evict=last)
         self._metrics.of(self._metrics.reuse_reports, reason).inc()

@@ -7,52 +7,23 @@ the letter and mean something else: whoever says "continue" for the second time 
 taken for a repetition if the client calls it one.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.errors import BadRequest
 from proxy.memory.layout import INSTRUCTIONS
-from proxy.memory.turns import OpenTurn, messages_of, up_to_calls
+from proxy.memory.turns import messages_of, up_to_calls
 from proxy.offload import Offload
 from proxy.storage.recollection import Archive
+from proxy.storage.shared import OpenTurns
 from proxy.types import ArchivedTurn, ChatRequest, Identity, Incoming, Message
 from proxy.wire import turns
 from proxy.wire.headers import is_retry
 from proxy.wire.request import with_messages
 
 MOST_TURNS = 2_000
-MOST_OPEN = 1_000  # turns that are going on
-MOST_OPEN_BYTES = 64 * 2**20  # of them all
 AGAIN_SECONDS = 600.0  # the same question within as long is the same request, as for reuse by intent
 FEW_WORDS = 3
-
-
-class OpenTurns:
-    """Turns that wait for the results of calls, by conversation; the newest of them. Another process has its own."""
-
-    def __init__(self, most: int = MOST_OPEN, most_bytes: int = MOST_OPEN_BYTES) -> None:
-        self._most, self._most_bytes = most, most_bytes
-        self._turns: OrderedDict[tuple[str, str], OpenTurn] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, identity: Identity) -> OpenTurn | None:
-        return self._turns.get(_key(identity))
-
-    def put(self, identity: Identity, turn: OpenTurn | None) -> None:
-        """None: the turn is over."""
-        if (before := self._turns.pop(_key(identity), None)) is not None:
-            self._bytes -= before.size
-        if turn is not None:
-            self._turns[_key(identity)] = turn
-            self._bytes += turn.size
-        while len(self._turns) > self._most or self._bytes > self._most_bytes:
-            _, oldest = self._turns.popitem(last=False)
-            self._bytes -= oldest.size
-
-
-def _key(identity: Identity) -> tuple[str, str]:
-    return identity.memory, identity.session
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +40,7 @@ async def resume(
     identity: Identity,
     *,
     archive: Archive,
-    open_turn: Callable[[Identity], OpenTurn | None],
+    open_turns: OpenTurns,
     settled: Callable[[Identity], Awaitable[None]],
     chains: turns.Chains,
     offload: Offload,
@@ -87,7 +58,7 @@ async def resume(
     latest = await archive.latest(identity.memory, identity.session)
     path = await archive.path(identity.memory, latest.link, MOST_TURNS) if latest else []
     if calls:
-        going_on, before = open_turn(identity), path
+        going_on, before = await open_turns.get(identity.memory, identity.session), path
         if going_on is not None:
             before = await archive.path(identity.memory, going_on.parent, MOST_TURNS)
         begun = going_on.messages if going_on else ()

@@ -15,5 +15,6 @@ a file, or memory, or keeps nothing. Another backend would pass the same contrac
 | shelf.py, orders.py | one scope's part of it; commands to forget that are not carried out yet |
 | undo.py | what a wipe put aside comes back, among what was learnt since |
 | partitions.py | entries for reuse in memory, searched: loaded at first use, what other processes do within a second |
+| shared/ | state that the processes of one proxy would share: single flight, open turns, breakers and the like |
 | answered.py | scopes that an upstream has answered: before that nothing is made for a scope |
 """

@@ -10,22 +10,22 @@ What lies in the folder is data, whoever put it there: values are msgpack of one
 import asyncio
 import sqlite3
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import diskcache
 import msgspec
 
+from proxy.lru import Lru
 from proxy.storage.base import AnswersUnavailable
 from proxy.storage.secret import private_file, private_folder
 from proxy.types import StoredAnswer
 
 T = TypeVar("T")
-V = TypeVar("V")
 
 LOCK_SECONDS = 2.0  # how long a write waits for another process
 TRUST_SECONDS = 1.0
@@ -52,53 +52,26 @@ class Entry:
         return self.answer if self.scope == scope and now < self.expires_at else None
 
 
-class Shelf(Generic[V]):
-    """Values by key, up to a sum of bytes. What was put first leaves first."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._values: OrderedDict[str, tuple[int, V]] = OrderedDict()
-
-    def get(self, key: str) -> V | None:
-        found = self._values.get(key)
-        return None if found is None else found[1]
-
-    def put(self, key: str, value: V, size: int) -> None:
-        self.pop(key)
-        self._values[key] = (size, value)
-        self._bytes += size
-        while self._bytes > self._max_bytes:
-            _, (left, _) = self._values.popitem(last=False)
-            self._bytes -= left
-
-    def pop(self, key: str) -> V | None:
-        size, value = self._values.pop(key, (0, None))
-        self._bytes -= size
-        return value
-
-
 class MemoryAnswers:
     """Keeps nothing where `max_bytes` is 0."""
 
     def __init__(self, max_bytes: int = 64 * 2**20, max_entry_bytes: int = 4 * 2**20) -> None:
         self._max_entry_bytes = max_entry_bytes
-        self._shelf: Shelf[Entry] = Shelf(max_bytes)
+        self._entries: Lru[str, Entry] = Lru(cost=attrgetter("size"), most_cost=max_bytes)
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
-        entry = self._shelf.get(key)
+        entry = self._entries.get(key)
         return None if entry is None else entry.open(scope, now)
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
         if ttl > 0 and len(answer.completion) <= self._max_entry_bytes:
-            entry = Entry.of(scope, answer, ttl)
-            self._shelf.put(key, entry, entry.size)
+            self._entries.put(key, Entry.of(scope, answer, ttl))
 
     async def delete(self, scope: str, key: str) -> bool:
-        entry = self._shelf.get(key)
+        entry = self._entries.get(key)
         if entry is None or entry.scope != scope:
             return False
-        self._shelf.pop(key)
+        self._entries.drop(key)
         return True
 
     async def close(self) -> None: ...
@@ -152,8 +125,10 @@ class DiskAnswers:
         self._folder = folder
         self._max_entry_bytes = max_entry_bytes
         self._clock = clock
-        # With the time until which it is trusted. Small beside the disk, or what leaves the disk would still be here.
-        self._trusted: Shelf[tuple[float, Entry]] = Shelf(min(memory_bytes, max_bytes // 4))
+        # With the time until which each is trusted, and its size. Small beside the disk, or what leaves the disk would
+        # still be here.
+        most = min(memory_bytes, max_bytes // 4)
+        self._trusted: Lru[str, tuple[float, Entry, int]] = Lru(cost=itemgetter(2), most_cost=most)
         self._changes = 0  # a look-up that sees it change may have read an older answer
         # A look-up must not wait behind a write, nor do more than one of each crowd out the event loop.
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="answers-reader")
@@ -212,10 +187,10 @@ class DiskAnswers:
             await asyncio.to_thread(thread.shutdown)
 
     def _trust(self, key: str, entry: Entry) -> None:
-        self._trusted.put(key, (self._clock() + TRUST_SECONDS, entry), entry.size)
+        self._trusted.put(key, (self._clock() + TRUST_SECONDS, entry, entry.size))
 
     def _forget(self, key: str) -> None:
-        self._trusted.pop(key)
+        self._trusted.drop(key)
         self._changes += 1
 
     async def _in(self, thread: ThreadPoolExecutor, work: Callable[..., T], *arguments: Any) -> T:

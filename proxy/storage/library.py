@@ -6,13 +6,13 @@ its lock.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from time import monotonic, time
 
 from proxy.attempt import Attempts
+from proxy.lru import Lru
 from proxy.memory.state import pack, unpack
 from proxy.memory.unsaid import mark
 from proxy.storage.accounts import ContentStore
@@ -73,11 +73,9 @@ class Library:
         self._on_fail_open = on_fail_open
         self._refresh_seconds = refresh_seconds
         self._most_bytes = most_bytes
-        self._most_shelves = most_shelves
-        self._most_states = most_states
         self._tidied_at = monotonic()
-        self._shelves: OrderedDict[str, Shelf] = OrderedDict()
-        self._recent: OrderedDict[tuple[str, bytes], PathState] = OrderedDict()
+        self._shelves: Lru[str, Shelf] = Lru(most_shelves)
+        self._recent: Lru[tuple[str, bytes], PathState] = Lru(most_states)
 
     # --- what a scope remembers ---------------------------------------------------------------------------------------
 
@@ -99,10 +97,7 @@ class Library:
         return shelf
 
     def _placed(self, scope: str, shelf: Shelf) -> Shelf:
-        self._shelves[scope] = shelf
-        self._shelves.move_to_end(scope)
-        if len(self._shelves) > self._most_shelves:
-            self._shelves.popitem(last=False)
+        self._shelves.put(scope, shelf)
         return shelf
 
     async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
@@ -284,11 +279,11 @@ class Library:
         found = await self._states.get(scope, [chain[length - 1] for length in lengths]) if lengths else None
         if found is None or (state := unpack(found[1])) is None:
             return None
-        self._remember(scope, found[0], state)
+        self._recent.put((scope, found[0]), state)
         return state, next(length for length in lengths if chain[length - 1] == found[0])
 
     def keep_state(self, scope: str, session: str, link: bytes, state: PathState) -> None:
-        self._remember(scope, link, state)
+        self._recent.put((scope, link), state)
         self._states.put(scope, session, link, state.at, pack(state))
 
     def forget_states(self, scope: str) -> None:
@@ -299,8 +294,3 @@ class Library:
                 fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
                 self._recent[key] = replace(state, fold=fold, volatile="", volatile_facts=0, volatile_others=0)
         self._states.forget(scope)
-
-    def _remember(self, scope: str, link: bytes, state: PathState) -> None:
-        self._recent[scope, link] = state
-        if len(self._recent) > self._most_states:
-            self._recent.popitem(last=False)

@@ -1,10 +1,10 @@
 """What is known of a link of a conversation (`Link`), and what is kept of links in front of a database: what is queued
 (`Pending`), and what was used last (`Recent`)."""
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from proxy.lru import Lru
 from proxy.storage.base import KnownPrefix
 
 Key = tuple[str, bytes]  # scope, link
@@ -72,25 +72,21 @@ class Pending:
                 self._links[key] = (writes - 1, queued)
 
 
-class Recent:
+class Recent(Lru[Key, Link]):
     """The links that were used last, each with all that is known of it; least recently used out first.
 
     A chain is recognised without the database where nothing longer can be known: its last link is here, or a link
     that no session has gone on from.
     """
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._links: OrderedDict[Key, Link] = OrderedDict()
-
     def find(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         """None: the database has to be asked."""
         for length in range(len(chain), 0, -1):
             key = (scope, chain[length - 1])
-            if (link := self._links.get(key)) is not None:
+            if (link := self.get(key)) is not None:
                 if link.went_on and length < len(chain):
                     return None
-                self._links.move_to_end(key)
+                self.move_to_end(key)
                 return link.as_prefix(length)
         return None
 
@@ -98,7 +94,7 @@ class Recent:
         """Would these changes change nothing but a time by less than a minute? A request that is sent again and again
         needs no writing."""
         for key, link in changes:
-            known = self._links.get(key)
+            known = self.get(key)
             if known is None or (link.went_on and not known.went_on):
                 return False
             if link.sessions:
@@ -111,16 +107,7 @@ class Recent:
         """Follow one `remember`. A link that is not here is only added if it is `new`, to the database as well:
         otherwise that may know of it what we do not."""
         for key, link in changes:
-            if (known := self._links.get(key)) is not None:
-                self.add(key, known.merged(link))
+            if (known := self.get(key)) is not None:
+                self.put(key, known.merged(link))
             elif new and link.sessions:
-                self.add(key, link)
-
-    def add(self, key: Key, link: Link) -> None:
-        self._links[key] = link
-        self._links.move_to_end(key)
-        if len(self._links) > self._limit:
-            self._links.popitem(last=False)
-
-    def clear(self) -> None:
-        self._links.clear()
+                self.put(key, link)

@@ -1,10 +1,10 @@
 """Commands to forget that storage has not carried out yet: until it has, what they name is kept from whoever reads."""
 
 import logging
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from proxy.lru import Lru
 from proxy.memory.forgetting import forgotten, rests
 from proxy.types import Fact, Forgetting
 
@@ -40,20 +40,18 @@ class Order:
 class Orders:
     def __init__(self) -> None:
         self._given: dict[str, list[Order]] = {}  # by scope
-        self._recent: OrderedDict[str, tuple[Order, ...]] = OrderedDict()  # by scope, carried out or not
+        self._recent: Lru[str, tuple[Order, ...]] = Lru(MOST_MEANT)  # by scope, carried out or not
         # By scope and link of the command: when it was given, and what it meant. Sent again, it must not mean what is
         # the next nearest to its words.
-        self._meant: OrderedDict[tuple[str, bytes], tuple[float, dict[str, Fact]]] = OrderedDict()
+        self._meant: Lru[tuple[str, bytes], tuple[float, dict[str, Fact]]] = Lru(MOST_MEANT)
 
     def __len__(self) -> int:
         return sum(map(len, self._given.values()))
 
     def give(self, scope: str, order: Order) -> None:
         self._given.setdefault(scope, []).append(order)
-        recent = [each for each in self._recent.pop(scope, ()) if order.at - each.at <= RETRIED_WITHIN]
-        self._recent[scope] = (*recent[-MOST_RECENT:], order)
-        if len(self._recent) > MOST_MEANT:
-            self._recent.popitem(last=False)
+        recent = [each for each in self._recent.get(scope, ()) if order.at - each.at <= RETRIED_WITHIN]
+        self._recent.put(scope, (*recent[-MOST_RECENT:], order))
 
     def since(self, scope: str, at: float) -> tuple[Forgetting, ...]:
         """What was ordered in this scope after `at`, as long as a request may take."""
@@ -75,9 +73,7 @@ class Orders:
         meant = order.means((before | known).values())
         if not meant:
             log.info("an order to forget names nothing that is known, or not which of several facts")
-        self._meant[scope, order.chain[-1]] = (order.at, before | {fact.id: fact for fact in meant})
-        if len(self._meant) > MOST_MEANT:
-            self._meant.popitem(last=False)
+        self._meant.put((scope, order.chain[-1]), (order.at, before | {fact.id: fact for fact in meant}))
         return tuple(fact for fact in meant if fact.id in known)
 
     def spared(self, scope: str, facts: Sequence[Fact]) -> Sequence[Fact]:

@@ -47,8 +47,10 @@ from proxy.types.memory import (
     FactSource,
     FactStatus,
     Fold,
+    FoldReason,
     Forgetting,
     Language,
+    OpenTurn,
     PathState,
     ShiftCause,
     Statement,
@@ -71,7 +73,7 @@ from proxy.types.request import (
     ToolCall,
     Turn,
 )
-from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss
+from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss, Served
 
 __all__ = [
     "DOMAINS",
@@ -93,6 +95,7 @@ __all__ = [
     "FactSource",
     "FactStatus",
     "Fold",
+    "FoldReason",
     "Forgetting",
     "Headers",
     "Identity",
@@ -103,6 +106,7 @@ __all__ = [
     "Mechanisms",
     "Message",
     "Mode",
+    "OpenTurn",
     "Outcome",
     "Part",
     "Passage",
@@ -121,6 +125,7 @@ __all__ = [
     "RowKind",
     "Sampling",
     "Scope",
+    "Served",
     "SessionCard",
     "SessionSource",
     "ShiftCause",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from proxy.types.base import Vector
+from proxy.types.request import Message
 
 Language = Literal["es", "en"]
 Confidence = Literal["high", "medium", "low"]
@@ -87,9 +88,23 @@ class ArchivedTurn:
     utterances: tuple[Utterance, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn whose last answer waits for the results of its calls."""
+
+    messages: tuple[Message, ...]
+    parent: bytes  # link of the message before its first one; b"" at the beginning of a conversation
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(len(said.raw) for said in self.messages)
+
+
 # --- topics --------------------------------------------------------------------------------------------------------
 
 ShiftCause = Literal["phrase", "similarity", "domain", "flush"]
+FoldReason = Literal["strict", "limit", "flush", "pressure", "economic"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,15 @@ class ReuseEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """A reuse by intent: the entry whose answer was given."""
+
+    entry: ReuseEntry
+    cosine: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """An entry whose question is near enough to be looked at."""
 

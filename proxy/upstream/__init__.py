@@ -2,5 +2,5 @@
 
 routing.py   which upstream serves a model, and who stands in for it
 client.py    one upstream: its connections, timeouts, and the bytes in both directions
-retry.py     try again, fall back, give up, or leave it alone for a while (circuit breaker): pure decisions
+retry.py     try again, fall back, or give up: a pure decision
 """

@@ -20,8 +20,9 @@ from multidict import CIMultiDict
 
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import ImpossibleStatus, UpstreamTimeout
+from proxy.storage.shared import Breakers
+from proxy.storage.shared.local import LocalBreakers
 from proxy.types import Headers
-from proxy.upstream.retry import Breaker
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
@@ -30,10 +31,11 @@ _HEADER_BYTES = 64 * 1024
 class Upstream:
     """Shared by all requests to one provider. Keeps no state of any client: no cookies, no credentials."""
 
-    def __init__(self, config: UpstreamConfig) -> None:
+    def __init__(self, config: UpstreamConfig, breakers: Breakers | None = None) -> None:
         self.config = config
         self.name = config.name
-        self.breaker = Breaker(config.breaker.failures, config.breaker.open_seconds)
+        settings = config.breaker
+        self.breaker = (breakers or LocalBreakers()).of(config.name, settings.failures, settings.open_seconds)
         self._base_url = config.base_url.rstrip("/")
         self._timeouts: dict[str, float | None] = {"connect": config.timeout.connect, "read": None, "pool": None}
         self.url = lru_cache(maxsize=64)(self._url)  # parsing one takes 20 µs

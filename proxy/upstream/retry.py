@@ -1,11 +1,10 @@
-"""Decisions about an upstream that fails, before the first byte has gone to the client: try again, fall back, give up;
-and, by a circuit breaker, leave it alone for a while."""
+"""Decisions about an upstream that fails, before the first byte has gone to the client: try again, fall back, or
+give up."""
 
 import email.utils
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
-from time import monotonic
 from typing import Literal
 
 from proxy.types import Headers
@@ -18,7 +17,6 @@ FIRST_DELAY = 0.5  # seconds; as in the official SDKs, doubled each time up to t
 LONGEST_DELAY = 8.0
 
 Failure = Literal["connect", "broken", "timeout"]
-State = Literal["closed", "open", "half-open"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,62 +93,3 @@ def _number(value: str | None) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < float("inf") else None
-
-
-class Breaker:
-    """A circuit breaker: after several failures in a row an upstream is left alone for a while, then probed once. Only
-    failures of the upstream as a whole count (unreachable, silent, 502 to 504), never an error that one request may
-    have earned (4xx, 429, 500). `failures == 0` turns it off."""
-
-    def __init__(self, failures: int, open_seconds: float, clock: Callable[[], float] = monotonic) -> None:
-        self._limit = failures
-        self._open_seconds = open_seconds
-        self._clock = clock
-        self._failures = 0
-        self._opened_at: float | None = None
-        self._probing = False
-
-    @property
-    def state(self) -> State:
-        """Open: nothing goes through; half-open: a probe may."""
-        if self._opened_at is None:
-            return "closed"
-        return "half-open" if self._clock() - self._opened_at >= self._open_seconds else "open"
-
-    @property
-    def retry_after(self) -> float:
-        """Seconds until the next probe is let through."""
-        if self._opened_at is None:
-            return 0.0
-        return max(0.0, self._opened_at + self._open_seconds - self._clock())
-
-    def allow(self) -> bool:
-        """Whether a request may go through now. In the half-open state one may, as the probe. Every request that was
-        let through must end in `success`, `failure` or `abandoned`."""
-        match self.state:
-            case "closed":
-                return True
-            case "open":
-                return False
-            case _:
-                if self._probing:
-                    return False
-                self._probing = True
-                return True
-
-    def success(self) -> None:
-        """The upstream answered."""
-        self._failures = 0
-        self._opened_at = None
-        self._probing = False
-
-    def failure(self) -> None:
-        """The upstream failed as a whole."""
-        self._failures += 1
-        if self._probing or (self._limit and self._failures >= self._limit):
-            self._opened_at = self._clock()
-        self._probing = False
-
-    def abandoned(self) -> None:
-        """The request ended without a verdict (the client left): the next one may probe."""
-        self._probing = False

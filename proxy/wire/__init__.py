@@ -13,7 +13,7 @@ accumulate.py  a stream of chunks → the completion it amounts to
 merge.py       how a fragment of one joins what is there
 replay.py      a completion → a stream of chunks
 disclaimer.py  the line that says an answer is from memory: put in front, recognised, taken off
-usage.py       what the upstream counted, in each of the shapes it comes in; cache_evidence.py: what that shows in time
+usage.py       what the upstream counted, in each of the shapes it comes in
 dialects.py    what each kind of upstream demands
 order.py       is this order of messages one the upstream accepts?
 """

@@ -1,12 +1,12 @@
 """Turns, the units inside them that must never be cut, and the hash chain that recognises a history."""
 
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b, sha256
 
 import msgspec
 
+from proxy.lru import Lru
 from proxy.types import Message, Turn
 
 LINK_BYTES = 16
@@ -65,9 +65,8 @@ class Chains:
     GROWTH = 3  # messages that a request adds to the one before it, at most: an answer, a tool's result, a question
 
     def __init__(self, most: int = 2_000, most_links: int = 500_000) -> None:
-        self._known: OrderedDict[bytes, tuple[bytes, ...]] = OrderedDict()
-        self._most, self._most_links = most, most_links  # a link takes 57 bytes where no other chain has it, else 8
-        self._links = 0
+        # A link takes 57 bytes where no other chain has it, else 8. Worker threads come here too, with large requests.
+        self._known: Lru[bytes, tuple[bytes, ...]] = Lru(most, cost=len, most_cost=most_links)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -77,13 +76,7 @@ class Chains:
         found = next((links for digest in digests if (links := self._known.get(digest)) is not None), ())
         if len(found) < len(messages):
             found = (*found, *extend(found[-1] if found else _root(scope_id), messages[len(found) :]))
-        # Taken out and put back, each one step: worker threads come here too, with large requests.
-        before = self._known.pop(digests[0], ())
-        self._known[digests[0]] = found
-        self._links += len(found) - len(before)
-        while len(self._known) > self._most or self._links > self._most_links:
-            _, oldest = self._known.popitem(last=False)
-            self._links -= len(oldest)
+        self._known.put(digests[0], found)
         return found
 
     def _digests(self, scope_id: str, messages: Sequence[Message]) -> list[bytes]:

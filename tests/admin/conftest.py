@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from proxy.admin.parts import Admin
 from proxy.app import create_app
 from proxy.services import Services
 from proxy.types import LedgerRow
@@ -30,6 +31,7 @@ class Watched:
     http: httpx.Client  # of whoever runs it
     client: httpx.Client  # of who asks
     services: Services
+    admin: Admin
     inside: Inside
 
     def scope(self) -> str:
@@ -39,7 +41,7 @@ class Watched:
     def wrote(self, scope: str, **differing: Any) -> LedgerRow:
         """A row of the ledger that is written now."""
         row = ledger_row(**{"request_id": f"req_{next(numbers)}", "scope": scope, **differing})
-        self.inside.do(lambda: self.services.ledger.append(row))
+        self.inside.do(lambda: self.services.storage.ledger.append(row))
         return row
 
     def get(self, path: str, **query: Any) -> Any:
@@ -62,7 +64,7 @@ def started(stack: ExitStack, **sections: Any) -> Watched:
     http = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False))
     headers = {"authorization": f"Bearer {KEY}"}
     client = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False, headers=headers))
-    return Watched(http, client, app.state.services, inside)
+    return Watched(http, client, app.state.services, app.state.admin, inside)
 
 
 @pytest.fixture(scope="session")

@@ -1,27 +1,18 @@
 """Who may administer: a table of what programs, browsers and pages of other sites send."""
 
-import stat
-from pathlib import Path
+from collections.abc import Callable
+from time import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.admin import door as door_module
-from proxy.admin.door import (
-    COOKIE,
-    COOKIE_SECONDS,
-    LOGOUTS,
-    MOST_ADDRESSES,
-    MOST_LOGOUTS,
-    MOST_WRONG,
-    WRONG_SECONDS,
-    Door,
-    Logouts,
-    WrongTokens,
-)
+from proxy.admin.door import COOKIE, COOKIE_SECONDS, Door
+from proxy.config import Config
 from proxy.errors import BadRequest, Forbidden, OlvidoError, TooMany, Unauthorized
+from proxy.storage.shared.local import MOST_WRONG, WRONG_SECONDS, LocalThrottle
+from proxy.storage.shared.logouts import FileLogouts
 from proxy.types import Headers
 from tests.builders import NOW, config
 
@@ -31,16 +22,20 @@ LOCAL: Headers = (("host", "127.0.0.1:8484"),)
 RIGHT: Headers = (("authorization", f"Bearer {TOKEN}"),)
 
 
+def opened(settings: Config, clock: Callable[[], float] = time) -> Door:
+    return Door(settings, LocalThrottle(), FileLogouts(None, clock), clock)
+
+
 def door(host: str = "127.0.0.1", token: str | None = None, **server: Any) -> Door:
     """One whose configuration need not be allowed: what a rule refuses today has to be refused here as well."""
     settings: dict[str, Any] = {"server": {"host": host, **server}, "tenancy": "personal", "admin": {"token": TOKEN}}
     allowed = config(**settings)
-    return Door(allowed if token is not None else allowed.model_copy(update={"admin": config().admin}))
+    return opened(allowed if token is not None else allowed.model_copy(update={"admin": config().admin}))
 
 
-def refusal(door: Door, headers: Headers) -> type[OlvidoError] | None:
+async def refusal(door: Door, headers: Headers) -> type[OlvidoError] | None:
     try:
-        door.admit(headers)
+        await door.admit(headers)
     except OlvidoError as error:
         return type(error)
     return None
@@ -73,14 +68,14 @@ def refusal(door: Door, headers: Headers) -> type[OlvidoError] | None:
         ("Bearer None", False),
     ],
 )
-def test_with_a_token_only_who_has_it_gets_in(authorization: str | None, host: str, *, admitted: bool) -> None:
+async def test_with_a_token_only_who_has_it_gets_in(authorization: str | None, host: str, *, admitted: bool) -> None:
     given_: Headers = () if authorization is None else (("authorization", authorization),)
-    assert refusal(door(host, TOKEN), (*LOCAL, *given_)) is (None if admitted else Unauthorized)
+    assert await refusal(door(host, TOKEN), (*LOCAL, *given_)) is (None if admitted else Unauthorized)
 
 
 @pytest.mark.parametrize("name", ["x-api-key", "api-key", "cookie", "x-olvido-token"])
-def test_a_token_elsewhere_is_none(name: str) -> None:
-    assert refusal(door(token=TOKEN), ((name, f"Bearer {TOKEN}"),)) is Unauthorized
+async def test_a_token_elsewhere_is_none(name: str) -> None:
+    assert await refusal(door(token=TOKEN), ((name, f"Bearer {TOKEN}"),)) is Unauthorized
 
 
 @pytest.mark.parametrize(
@@ -95,8 +90,8 @@ def test_a_token_elsewhere_is_none(name: str) -> None:
         (("host", "127.0.0.1:8484"), ("origin", FRIEND), ("sec-fetch-site", "cross-site")),
     ],
 )
-def test_who_has_it_may_come_from_anywhere(headers: Headers) -> None:
-    assert refusal(door("0.0.0.0", TOKEN, allowed_origins=[FRIEND]), (*headers, *RIGHT)) is None
+async def test_who_has_it_may_come_from_anywhere(headers: Headers) -> None:
+    assert await refusal(door("0.0.0.0", TOKEN, allowed_origins=[FRIEND]), (*headers, *RIGHT)) is None
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -114,17 +109,17 @@ def test_who_has_it_may_come_from_anywhere(headers: Headers) -> None:
     ],
 )
 @pytest.mark.parametrize("by", ["token", "cookie"])
-def test_but_not_from_a_page_of_another_site(by: str, headers: Headers, method: str) -> None:
+async def test_but_not_from_a_page_of_another_site(by: str, headers: Headers, method: str) -> None:
     asked = door("0.0.0.0", TOKEN, allowed_origins=[FRIEND])
-    proof = RIGHT if by == "token" else (("cookie", f"{COOKIE}={asked.enter(TOKEN, '10.0.0.1')}"),)
-    asked.admit((*LOCAL, *proof))
+    proof = RIGHT if by == "token" else (("cookie", f"{COOKIE}={await asked.enter(TOKEN, '10.0.0.1')}"),)
+    await asked.admit((*LOCAL, *proof))
     with pytest.raises(Forbidden):
-        asked.admit((*LOCAL, *proof, *headers, ("content-type", "application/json")), method)
+        await asked.admit((*LOCAL, *proof, *headers, ("content-type", "application/json")), method)
 
 
-def test_a_refusal_does_not_tell_what_would_have_been_right() -> None:
+async def test_a_refusal_does_not_tell_what_would_have_been_right() -> None:
     with pytest.raises(Unauthorized) as refused:
-        door(token=TOKEN).admit((("authorization", "Bearer wrong"),))
+        await door(token=TOKEN).admit((("authorization", "Bearer wrong"),))
     assert TOKEN not in refused.value.message
     assert "wrong" not in refused.value.message
 
@@ -134,8 +129,8 @@ def test_a_refusal_does_not_tell_what_would_have_been_right() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "olvido.example.org", "10.0.0.1"])
 @pytest.mark.parametrize("headers", [LOCAL, (*LOCAL, *RIGHT), (("host", "localhost"), ("sec-fetch-site", "none"))])
-def test_without_a_token_nobody_gets_in_where_others_can_reach_us(host: str, headers: Headers) -> None:
-    assert refusal(door(host), headers) is Forbidden
+async def test_without_a_token_nobody_gets_in_where_others_can_reach_us(host: str, headers: Headers) -> None:
+    assert await refusal(door(host), headers) is Forbidden
 
 
 @pytest.mark.parametrize(
@@ -177,9 +172,9 @@ def test_without_a_token_nobody_gets_in_where_others_can_reach_us(host: str, hea
         (None, False),
     ],
 )
-def test_without_a_token_we_answer_to_this_machines_own_name_only(host: str | None, *, admitted: bool) -> None:
+async def test_without_a_token_we_answer_to_this_machines_own_name_only(host: str | None, *, admitted: bool) -> None:
     given_: Headers = () if host is None else (("host", host),)
-    assert refusal(door(), given_) is (None if admitted else Forbidden)
+    assert await refusal(door(), given_) is (None if admitted else Forbidden)
 
 
 @pytest.mark.parametrize(
@@ -208,8 +203,8 @@ def test_without_a_token_we_answer_to_this_machines_own_name_only(host: str | No
         ("127.0.0.1:8484", "http://127.0.0.1:8484 http://evil.com", False),
     ],
 )
-def test_without_a_token_no_page_of_another_site_gets_in(host: str, origin: str, *, admitted: bool) -> None:
-    assert refusal(door(), (("host", host), ("origin", origin))) is (None if admitted else Forbidden)
+async def test_without_a_token_no_page_of_another_site_gets_in(host: str, origin: str, *, admitted: bool) -> None:
+    assert await refusal(door(), (("host", host), ("origin", origin))) is (None if admitted else Forbidden)
 
 
 @pytest.mark.parametrize(
@@ -224,18 +219,18 @@ def test_without_a_token_no_page_of_another_site_gets_in(host: str, origin: str,
         ("something-new", False),
     ],
 )
-def test_a_browser_says_whose_request_it_is(site: str | None, *, admitted: bool) -> None:
+async def test_a_browser_says_whose_request_it_is(site: str | None, *, admitted: bool) -> None:
     given_: Headers = () if site is None else (("sec-fetch-site", site),)
-    assert refusal(door(), (*LOCAL, *given_)) is (None if admitted else Forbidden)
+    assert await refusal(door(), (*LOCAL, *given_)) is (None if admitted else Forbidden)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-def test_a_private_address_is_any_that_only_this_machine_reaches(host: str) -> None:
-    assert refusal(door(host), LOCAL) is None
+async def test_a_private_address_is_any_that_only_this_machine_reaches(host: str) -> None:
+    assert await refusal(door(host), LOCAL) is None
 
 
-def test_a_token_that_nobody_asked_for_does_no_harm() -> None:
-    assert refusal(door(), (*LOCAL, *RIGHT)) is None
+async def test_a_token_that_nobody_asked_for_does_no_harm() -> None:
+    assert await refusal(door(), (*LOCAL, *RIGHT)) is None
 
 
 # --- the cookie of a browser ------------------------------------------------------------------------------------------
@@ -249,7 +244,7 @@ class Clock:
 
 
 def guarded(clock: Clock, token: str = TOKEN) -> Door:
-    return Door(config(admin={"token": token}), clock)
+    return opened(config(admin={"token": token}), clock)
 
 
 def with_cookie(value: str, *more: tuple[str, str]) -> Headers:
@@ -259,45 +254,45 @@ def with_cookie(value: str, *more: tuple[str, str]) -> Headers:
 OWN = (("sec-fetch-site", "same-origin"), ("content-type", "application/json"))
 
 
-def verdict(door: Door, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
+async def verdict(door: Door, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
     try:
-        door.admit(headers, method)
+        await door.admit(headers, method)
     except OlvidoError as error:
         return type(error)
     return None
 
 
-def test_who_has_the_token_gets_a_cookie_that_says_so_for_twelve_hours() -> None:
+async def test_who_has_the_token_gets_a_cookie_that_says_so_for_twelve_hours() -> None:
     clock = Clock()
     door = guarded(clock)
-    headers = with_cookie(door.enter(TOKEN, "10.0.0.1"))
-    assert verdict(door, headers) is None
+    headers = with_cookie(await door.enter(TOKEN, "10.0.0.1"))
+    assert await verdict(door, headers) is None
     clock.now = NOW + COOKIE_SECONDS - 1
-    assert verdict(door, headers) is None
+    assert await verdict(door, headers) is None
     clock.now = NOW + COOKIE_SECONDS
-    assert verdict(door, headers) is Unauthorized
+    assert await verdict(door, headers) is Unauthorized
 
 
-def test_the_cookie_is_known_to_every_process_with_this_token_and_to_none_with_another() -> None:
+async def test_the_cookie_is_known_to_every_process_with_this_token_and_to_none_with_another() -> None:
     clock = Clock()
-    cookie = guarded(clock).enter(TOKEN, "")
-    assert verdict(guarded(clock), with_cookie(cookie)) is None
-    assert verdict(guarded(clock, f"{TOKEN}-changed"), with_cookie(cookie)) is Unauthorized
+    cookie = await guarded(clock).enter(TOKEN, "")
+    assert await verdict(guarded(clock), with_cookie(cookie)) is None
+    assert await verdict(guarded(clock, f"{TOKEN}-changed"), with_cookie(cookie)) is Unauthorized
 
 
-def test_no_two_cookies_are_the_same_and_none_holds_the_token() -> None:
+async def test_no_two_cookies_are_the_same_and_none_holds_the_token() -> None:
     door = guarded(Clock())
-    cookies = {door.enter(TOKEN, "") for _ in range(20)}
+    cookies = {await door.enter(TOKEN, "") for _ in range(20)}
     assert len(cookies) == 20
     assert not any(TOKEN in cookie for cookie in cookies)
 
 
-def test_one_of_several_cookies_of_this_name_is_enough() -> None:
+async def test_one_of_several_cookies_of_this_name_is_enough() -> None:
     # Another program of this machine may have set its own: cookies know no ports.
     door = guarded(Clock())
-    right = door.enter(TOKEN, "")
-    assert verdict(door, (("cookie", f"{COOKIE}=x"), ("cookie", f"{COOKIE}={right}"))) is None
-    assert verdict(door, (("cookie", f"{COOKIE}=x;{COOKIE}={right}"),)) is None
+    right = await door.enter(TOKEN, "")
+    assert await verdict(door, (("cookie", f"{COOKIE}=x"), ("cookie", f"{COOKIE}={right}"))) is None
+    assert await verdict(door, (("cookie", f"{COOKIE}=x;{COOKIE}={right}"),)) is None
 
 
 @pytest.mark.parametrize(
@@ -317,9 +312,9 @@ def test_one_of_several_cookies_of_this_name_is_enough() -> None:
         lambda right: right.replace(".", ".\u0663", 1),  # a digit elsewhere
     ],
 )
-def test_a_cookie_that_was_changed_is_none(forge: Any) -> None:
+async def test_a_cookie_that_was_changed_is_none(forge: Any) -> None:
     door = guarded(Clock())
-    assert verdict(door, with_cookie(forge(door.enter(TOKEN, "")))) is Unauthorized
+    assert await verdict(door, with_cookie(forge(await door.enter(TOKEN, "")))) is Unauthorized
 
 
 @pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE", "PUT"])
@@ -343,88 +338,90 @@ def test_a_cookie_that_was_changed_is_none(forge: Any) -> None:
         ((("origin", "null"), ("content-type", "application/json")), False),
     ],
 )
-def test_by_cookie_only_our_own_page_changes_anything(headers: Headers, method: str, *, admitted: bool) -> None:
+async def test_by_cookie_only_our_own_page_changes_anything(headers: Headers, method: str, *, admitted: bool) -> None:
     door = guarded(Clock())
-    assert verdict(door, with_cookie(door.enter(TOKEN, ""), *headers), method) is (None if admitted else Forbidden)
+    assert await verdict(door, with_cookie(await door.enter(TOKEN, ""), *headers), method) is (
+        None if admitted else Forbidden
+    )
 
 
-def test_the_token_itself_needs_no_such_proof() -> None:
-    assert verdict(guarded(Clock()), (*LOCAL, *RIGHT), "DELETE") is None
+async def test_the_token_itself_needs_no_such_proof() -> None:
+    assert await verdict(guarded(Clock()), (*LOCAL, *RIGHT), "DELETE") is None
 
 
 @pytest.mark.parametrize("given", ["", "wrong-wrong-wrong-wrong", TOKEN.upper(), f"{TOKEN} ", "ñandú", "\ud800"])
-def test_a_wrong_token_gets_no_cookie(given: str) -> None:
+async def test_a_wrong_token_gets_no_cookie(given: str) -> None:
     with pytest.raises(Unauthorized) as refused:
-        guarded(Clock()).enter(given, "10.0.0.1")
+        await guarded(Clock()).enter(given, "10.0.0.1")
     assert TOKEN not in refused.value.message
 
 
-def test_without_a_token_there_is_nothing_to_log_in_with() -> None:
+async def test_without_a_token_there_is_nothing_to_log_in_with() -> None:
     with pytest.raises(BadRequest, match=r"admin\.token"):
-        door().enter("anything", "10.0.0.1")
+        await door().enter("anything", "10.0.0.1")
 
 
-def test_who_guesses_has_to_wait_and_who_has_the_right_one_never() -> None:
+async def test_who_guesses_has_to_wait_and_who_has_the_right_one_never() -> None:
     clock = Clock()
     door = guarded(clock)
     for _ in range(MOST_WRONG):
         with pytest.raises(Unauthorized):
-            door.enter("wrong", "10.0.0.1")
+            await door.enter("wrong", "10.0.0.1")
     with pytest.raises(TooMany) as refused:
-        door.enter("wrong", "10.0.0.1")
+        await door.enter("wrong", "10.0.0.1")
     assert dict(refused.value.headers) == {"retry-after": str(round(WRONG_SECONDS) + 1)}
-    assert door.enter(TOKEN, "10.0.0.1")
+    assert await door.enter(TOKEN, "10.0.0.1")
     with pytest.raises(Unauthorized):
-        door.enter("wrong", "10.0.0.2")
+        await door.enter("wrong", "10.0.0.2")
     clock.now += WRONG_SECONDS
     with pytest.raises(Unauthorized):
-        door.enter("wrong", "10.0.0.1")
+        await door.enter("wrong", "10.0.0.1")
 
 
 def bearer(token: str) -> Headers:
     return (*LOCAL, ("authorization", f"Bearer {token}"))
 
 
-def test_who_guesses_by_header_is_limited_as_who_guesses_by_the_form() -> None:
+async def test_who_guesses_by_header_is_limited_as_who_guesses_by_the_form() -> None:
     clock = Clock()
     door = guarded(clock)
     for _ in range(MOST_WRONG):
         with pytest.raises(Unauthorized):
-            door.admit(bearer("wrong"), "GET", "10.0.0.1")
+            await door.admit(bearer("wrong"), "GET", "10.0.0.1")
     with pytest.raises(TooMany) as refused:
-        door.admit(bearer("wrong"), "GET", "10.0.0.1")
+        await door.admit(bearer("wrong"), "GET", "10.0.0.1")
     assert dict(refused.value.headers) == {"retry-after": str(round(WRONG_SECONDS) + 1)}
     with pytest.raises(TooMany):
-        door.enter("wrong", "10.0.0.1")
-    door.admit(bearer(TOKEN), "GET", "10.0.0.1")  # the owner, who shares the address
-    door.admit(with_cookie(door.enter(TOKEN, "10.0.0.1")), "GET", "10.0.0.1")
+        await door.enter("wrong", "10.0.0.1")
+    await door.admit(bearer(TOKEN), "GET", "10.0.0.1")  # the owner, who shares the address
+    await door.admit(with_cookie(await door.enter(TOKEN, "10.0.0.1")), "GET", "10.0.0.1")
     clock.now += WRONG_SECONDS
     with pytest.raises(Unauthorized):
-        door.admit(bearer("wrong"), "GET", "10.0.0.1")
+        await door.admit(bearer("wrong"), "GET", "10.0.0.1")
 
 
 @pytest.mark.parametrize("headers", [LOCAL, (*LOCAL, ("authorization", "Basic eA==")), (*LOCAL, ("cookie", "a=b"))])
-def test_who_gives_no_token_guesses_none(headers: Headers) -> None:
+async def test_who_gives_no_token_guesses_none(headers: Headers) -> None:
     door = guarded(Clock())
     for _ in range(2 * MOST_WRONG):
         with pytest.raises(Unauthorized):
-            door.admit(headers, "GET", "10.0.0.1")
-    door.admit(bearer(TOKEN), "GET", "10.0.0.1")
+            await door.admit(headers, "GET", "10.0.0.1")
+    await door.admit(bearer(TOKEN), "GET", "10.0.0.1")
 
 
 async def test_who_leaves_ends_the_cookie_and_all_copies_of_it() -> None:
     door = guarded(Clock())
-    mine, others = door.enter(TOKEN, ""), door.enter(TOKEN, "")
+    mine, others = await door.enter(TOKEN, ""), await door.enter(TOKEN, "")
     await door.leave(with_cookie(mine))
-    assert verdict(door, with_cookie(mine)) is Unauthorized
-    assert verdict(door, with_cookie(others)) is None
+    assert await verdict(door, with_cookie(mine)) is Unauthorized
+    assert await verdict(door, with_cookie(others)) is None
 
 
 async def test_nobody_ends_what_is_not_a_cookie_of_ours() -> None:
     door = guarded(Clock())
-    right = door.enter(TOKEN, "")
+    right = await door.enter(TOKEN, "")
     await door.leave(with_cookie(right[:-1] + ("0" if right[-1] != "0" else "1")))
-    assert verdict(door, with_cookie(right)) is None
+    assert await verdict(door, with_cookie(right)) is None
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
@@ -451,40 +448,31 @@ OWN_METRICS = {"metrics_token": METRICS_TOKEN}
         ("0.0.0.0", {}, False, None, False),
     ],
 )
-def test_numbers_are_told_to_who_has_a_token_for_them_or_where_none_is_needed(
+async def test_numbers_are_told_to_who_has_a_token_for_them_or_where_none_is_needed(
     host: str, admin: dict[str, str], token: str | None, *, is_open: bool, admitted: bool
 ) -> None:
-    door = Door(config(server={"host": host, "open_metrics": is_open}, admin=admin), Clock())
+    door = opened(config(server={"host": host, "open_metrics": is_open}, admin=admin), Clock())
     headers: Headers = LOCAL if token is None else bearer(token)
     if admitted:
-        door.admit_metrics(headers)
+        await door.admit_metrics(headers)
     else:
         with pytest.raises(Unauthorized):
-            door.admit_metrics(headers)
+            await door.admit_metrics(headers)
 
 
-def test_the_token_of_the_numbers_opens_nothing_else() -> None:
-    door = Door(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN, **OWN_METRICS}), Clock())
-    assert refusal(door, bearer(METRICS_TOKEN)) is Unauthorized
+async def test_the_token_of_the_numbers_opens_nothing_else() -> None:
+    door = opened(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN, **OWN_METRICS}), Clock())
+    assert await refusal(door, bearer(METRICS_TOKEN)) is Unauthorized
 
 
-def test_who_guesses_for_the_numbers_is_limited_too() -> None:
-    door = Door(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN}), Clock())
+async def test_who_guesses_for_the_numbers_is_limited_too() -> None:
+    door = opened(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN}), Clock())
     for _ in range(MOST_WRONG):
         with pytest.raises(Unauthorized):
-            door.admit_metrics(bearer("wrong"), "10.0.0.1")
+            await door.admit_metrics(bearer("wrong"), "10.0.0.1")
     with pytest.raises(TooMany):
-        door.admit_metrics(bearer("wrong"), "10.0.0.1")
-    door.admit_metrics(bearer(TOKEN), "10.0.0.1")
-
-
-def test_addresses_that_guess_are_remembered_up_to_a_bound_the_latest_ones() -> None:
-    wrong = WrongTokens()
-    for address in range(MOST_ADDRESSES + 1):
-        for _ in range(MOST_WRONG):
-            wrong.note(str(address), NOW)
-    assert wrong.wait("0", NOW) == 0.0
-    assert wrong.wait("1", NOW) == wrong.wait(str(MOST_ADDRESSES), NOW) == WRONG_SECONDS
+        await door.admit_metrics(bearer("wrong"), "10.0.0.1")
+    await door.admit_metrics(bearer(TOKEN), "10.0.0.1")
 
 
 # --- whatever comes ---------------------------------------------------------------------------------------------------
@@ -494,73 +482,8 @@ ODD = st.text(alphabet="127.0localhost[]:@/?#\\%é \x00", max_size=20)
 
 
 @given(st.lists(st.tuples(NAMES, ODD | st.text(st.characters(max_codepoint=255)))))
-def test_nothing_odd_gets_in_or_fails(headers: list[tuple[str, str]]) -> None:
-    assert refusal(door(token=TOKEN), tuple(headers)) in (Unauthorized, Forbidden)
-    assert refusal(door(), (("host", "evil.com"), *headers)) is Forbidden
-    assert refusal(door(), (*LOCAL, ("origin", "https://evil.com"), *headers)) is Forbidden
-    assert refusal(door(), (*LOCAL, *headers)) in (None, Forbidden)
-
-
-# --- cookies that have ended stay ended: after a restart, and for every process that shares the folder ---
-
-
-ENDS = int(NOW) + 3_600
-
-
-async def test_what_was_ended_is_known_at_once() -> None:
-    known = Logouts(None, Clock())
-    await known.add("a", ENDS)
-    await known.refresh()
-    assert (known.has("a"), known.has("b")) == (True, False)
-
-
-async def test_and_after_a_restart(tmp_path: Path) -> None:
-    await Logouts(tmp_path, Clock()).add("a", ENDS)
-    again = Logouts(tmp_path, Clock())
-    await again.refresh()
-    assert again.has("a")
-    assert stat.S_IMODE((tmp_path / LOGOUTS).stat().st_mode) == 0o600
-
-
-async def test_and_by_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door_module, "REREAD", 0.0)
-    one, other = Logouts(tmp_path, Clock()), Logouts(tmp_path, Clock())
-    await one.refresh()
-    for number in range(3):
-        await other.add(str(number), ENDS)
-        await one.refresh()
-        assert one.has(str(number))
-
-
-async def test_one_that_would_have_ended_by_itself_is_forgotten(tmp_path: Path) -> None:
-    clock = Clock()
-    await Logouts(tmp_path, clock).add("a", ENDS)
-    clock.now = ENDS
-    later = Logouts(tmp_path, clock)
-    await later.refresh()
-    assert not later.has("a")
-    assert not (tmp_path / LOGOUTS).exists()
-
-
-async def test_as_many_are_known_as_there_is_room_for() -> None:
-    known = Logouts(None, Clock())
-    known._ended = {str(number): ENDS for number in range(MOST_LOGOUTS)}  # noqa: SLF001 (one by one takes a while)
-    await known.add("new", ENDS)
-    assert (known.has("new"), known.has("0"), known.has("1")) == (True, False, True)
-
-
-@pytest.mark.parametrize("found", [b"", b"garbage\n", b"a -5\n", b"\xff\xfe 12\n", b"a 12 13\n", b" \n\n"])
-async def test_a_file_that_is_something_else_ends_nothing(found: bytes, tmp_path: Path) -> None:
-    (tmp_path / LOGOUTS).write_bytes(found)
-    known = Logouts(tmp_path, Clock())
-    await known.refresh()
-    assert not known.has("a")
-
-
-async def test_a_disk_that_fails_costs_the_restart_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / LOGOUTS).mkdir()
-    known = Logouts(tmp_path, Clock())
-    await known.refresh()
-    await known.add("a", ENDS)
-    assert known.has("a")
-    assert "logouts are known to this process alone" in caplog.text
+async def test_nothing_odd_gets_in_or_fails(headers: list[tuple[str, str]]) -> None:
+    assert await refusal(door(token=TOKEN), tuple(headers)) in (Unauthorized, Forbidden)
+    assert await refusal(door(), (("host", "evil.com"), *headers)) is Forbidden
+    assert await refusal(door(), (*LOCAL, ("origin", "https://evil.com"), *headers)) is Forbidden
+    assert await refusal(door(), (*LOCAL, *headers)) in (None, Forbidden)

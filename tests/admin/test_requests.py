@@ -218,13 +218,13 @@ def test_a_request_is_told_while_it_is_still_new_and_nobody_looks_afterwards(wat
         assert request["request_id"] == answer.headers["x-olvido-request"]
         assert request["number"] > 0
         assert told(lines, "totals")["hour"]["requests"] > totals["hour"]["requests"]
-    eventually(lambda: not watched.services.feed.is_looking)
+    eventually(lambda: not watched.admin.feed.is_looking)
 
 
 def test_a_head_is_no_stream(watched: Watched) -> None:
     answer = watched.http.head(f"{API}/live")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
-    assert not watched.services.feed.is_looking
+    assert not watched.admin.feed.is_looking
 
 
 def test_a_server_that_stops_does_not_wait_for_who_watches() -> None:

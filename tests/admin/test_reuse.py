@@ -42,7 +42,7 @@ class Proxy:
         for line, (result, cosine) in enumerate([("hit", 0.91), ("hit", 0.93), ("negation", 0.97)]):
             said = (entry.id, cosine, f"question {line}", entry.question, "")
             decision = ReuseDecision(f"req_{number}_{line}", NOW + line, result, *said)
-            self.inside.do(functools.partial(self.services.reuse.log, scope, decision))
+            self.inside.do(functools.partial(self.services.storage.reuse.log, scope, decision))
         return scope, entry
 
     def nearest(self, scope: str) -> list[str]:

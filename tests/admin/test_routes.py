@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from proxy.admin.door import MOST_WRONG
 from proxy.admin.routes import API, PATHS, ROUTES, Route
+from proxy.storage.shared.local import MOST_WRONG
 from tests.admin.conftest import TOKEN, Watched, error
 
 

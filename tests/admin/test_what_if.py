@@ -124,18 +124,18 @@ def test_one_at_a_time_requests_go_on_and_it_ends_when_the_client_goes(watched: 
         row = watched.wrote(scope, at=time())
         raw = body(*told, user(f"{number}?"), model=MODEL)
         said = Contents(scope, row.request_id, row.session, row.at, raw)
-        watched.inside.do(functools.partial(watched.services.contents.put, said))
+        watched.inside.do(functools.partial(watched.services.storage.contents.put, said))
 
     address = httpx.URL(watched.http.base_url)
     leaving = HTTPConnection(address.host, address.port)
     question = json.dumps({"profile": "lean", "scope": scope, "last": MOST_REQUESTS})
     leaving.request("POST", ROUTE, question)
-    eventually(lambda: watched.services.aside.is_busy)
+    eventually(lambda: watched.admin.aside.is_busy)
     assert error(watched.http.post(ROUTE, json={"profile": "lean"})) == (409, "conflict")
     assert watched.client.post("/v1/chat/completions", content=body(user("hi"), model=MODEL)).status_code == 200
-    assert watched.services.aside.is_busy
+    assert watched.admin.aside.is_busy
     leaving.close()
-    eventually(lambda: not watched.services.aside.is_busy)
+    eventually(lambda: not watched.admin.aside.is_busy)
 
 
 # --- other numbers in a profile, held to the configuration's own rules ---

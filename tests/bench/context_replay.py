@@ -150,7 +150,7 @@ class Bench:
         tenant = self.services.gate.tenant((("authorization", f"Bearer {key}"),))
 
         def rows() -> list[LedgerRow]:
-            newest = asyncio.run(self.services.ledger.recent(Scope(tenant).id, 1))
+            newest = asyncio.run(self.services.storage.ledger.recent(Scope(tenant).id, 1))
             return [row for row in newest if row.request_id == self.requests[key]]
 
         eventually(lambda: bool(rows()))

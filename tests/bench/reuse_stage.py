@@ -21,6 +21,7 @@ from proxy.reuse.words import warm
 from proxy.stages.intent import Intent
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
+from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, Scope
 from proxy.wire import turns
@@ -141,6 +142,7 @@ async def open_stage(*, paraphrases: bool = False) -> AsyncIterator[Stage]:
             counter=counter(),
             metrics=Metrics(),
             executor=executor,
+            shared=local_state(),
         )
         intent.embedder.start()
         intent.start(tasks)

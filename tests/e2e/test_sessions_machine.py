@@ -139,7 +139,7 @@ class Sessions(RuleBasedStateMachine):
 
         async def rows() -> int:
             await self.services.storage.flush()
-            return len(await self.services.accounts.rows(limit=1_000))
+            return len(await self.services.storage.accounts.rows(limit=1_000))
 
         assert self.runner.run(rows()) == self.asked
 

@@ -320,7 +320,7 @@ async def test_what_was_decided_yesterday_is_in_the_prompt_of_who_asks_today(
 async def test_a_prompt_above_its_limit_is_counted(services: Services) -> None:
     said = [user("hi"), assistant("hello"), user("word " * 5_000)]
     await say(services, "long", NOW, said)
-    rows = await services.ledger.recent(scope_of(services), 1)
+    rows = await services.storage.ledger.recent(scope_of(services), 1)
     assert rows[0].plan == "over-budget"
     assert total(services, "olvido_plans_total", kind="over-budget") >= 1
 
@@ -329,6 +329,6 @@ async def test_a_prompt_above_its_limit_is_counted(services: Services) -> None:
 async def test_the_ledger_tells_tokens_by_session(services: Services) -> None:
     for session in ("a", "b", "a"):
         await say(services, session, NOW, [user(f"hello {next(_numbers)}")])
-    rows = await services.ledger.recent(scope_of(services), 10)
+    rows = await services.storage.ledger.recent(scope_of(services), 10)
     spent = [(row.session, row.tokens_sent > 0) for row in rows]
     assert sorted(spent) == [("a", True), ("a", True), ("b", True)]

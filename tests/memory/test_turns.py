@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.turns import OpenTurn, archived, complete, going_on, messages_of, up_to_calls
+from proxy.memory.turns import archived, complete, going_on, messages_of, up_to_calls
+from proxy.types import OpenTurn
 from proxy.wire import turns
 from proxy.wire.request import unpacked
 from tests.builders import Said, assistant, calling, messages, result, system, user

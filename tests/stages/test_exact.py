@@ -1,20 +1,16 @@
-"""Which requests are looked up, what is given again and in which form, what is kept, and who waits for whom."""
+"""Which requests are looked up, what is given again and in which form, and what is kept."""
 
-import asyncio
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from proxy.config.model import ExactReuse
 from proxy.reuse.key import exact_key
-from proxy.stages.exact import Flights, addressee, lookup, replayed, storable
+from proxy.stages.exact import addressee, lookup, replayed, storable
 from proxy.storage.answers import MemoryAnswers
-from proxy.tasks import Tasks
-from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, ReuseHit, ReuseMiss, StoredAnswer, Usage
+from proxy.types import ChatRequest, Delivery, Directives, Headers, ReuseHit, ReuseMiss, StoredAnswer, Usage
 from proxy.wire.accumulate import Accumulator
 from proxy.wire.sse import DONE_DATA, SseParser
 from tests.builders import NOW, Executor, calling, chat, completion, identity, inline, stored, user
@@ -264,215 +260,6 @@ def test_or_as_what_its_stream_amounted_to() -> None:
     assert kept.streamed
 
 
-# --- flights --------------------------------------------------------------------------------------------------------
-
-ANSWER = stored()
-PATIENCE = 60.0
-
-
-async def settled() -> None:
-    """Everything that can go on has gone on."""
-    for _ in range(10):
-        await asyncio.sleep(0)
-
-
-Told: TypeAlias = int | StoredAnswer | Answer | None
-ERROR = Answer(503, (), b"overloaded")
-
-
-async def led(flights: Flights, key: str = "k") -> int:
-    lead = await flights.lead_or_wait(key, PATIENCE)
-    assert isinstance(lead, int)
-    return lead
-
-
-class Crew:
-    """Requests for one key at once."""
-
-    def __init__(self) -> None:
-        self.flights = Flights()
-        self.tasks = Tasks()
-
-    async def followers(self, count: int) -> list[asyncio.Task[Told]]:
-        waiting = [
-            self.tasks.spawn(self.flights.lead_or_wait("k", PATIENCE), name=f"follower {i}") for i in range(count)
-        ]
-        await settled()
-        return waiting
-
-
-async def handed_on(followers: list[asyncio.Task[Told]]) -> int:
-    """The number of the one that leads now; it is no follower any more."""
-    await settled()
-    (leader,) = [each for each in followers if each.done()]
-    followers.remove(leader)
-    lead = leader.result()
-    assert isinstance(lead, int)
-    return lead
-
-
-async def test_the_first_leads_and_the_others_get_what_it_brings() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(3)
-    assert not any(each.done() for each in followers)
-    crew.flights.land("k", lead, ANSWER)
-    assert await asyncio.gather(*followers) == [ANSWER] * 3
-    assert len(crew.flights) == 0
-
-
-async def test_another_key_is_another_flight() -> None:
-    flights = Flights()
-    assert await led(flights, "k") != await led(flights, "other")
-    assert len(flights) == 2
-
-
-async def test_after_landing_the_next_one_leads() -> None:
-    flights = Flights()
-    first = await led(flights)
-    flights.land("k", first, ANSWER)
-    assert await led(flights) != first
-
-
-async def test_nothing_to_share_sends_each_on_alone() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(3)
-    crew.flights.land("k", lead, None)
-    assert await asyncio.gather(*followers) == [None] * 3
-    assert len(crew.flights) == 0
-
-
-async def test_who_has_waited_long_enough_goes_alone_and_the_flight_goes_on() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    assert await crew.flights.lead_or_wait("k", 0.0) is None
-    (stayer,) = await crew.followers(1)
-    crew.flights.land("k", lead, ANSWER)
-    assert await stayer == ANSWER
-
-
-async def test_an_abandoned_flight_is_led_by_exactly_one_of_those_who_wait_until_somebody_stays() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(5)
-    for _ in range(3):
-        crew.flights.abandon("k", lead)
-        lead = await handed_on(followers)
-    crew.flights.land("k", lead, ANSWER)
-    assert [await each for each in followers] == [ANSWER] * 2
-
-
-async def test_after_a_failure_one_leads_and_the_others_go_on_waiting() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(4)
-    crew.flights.fail("k", lead, ERROR)
-    lead = await handed_on(followers)
-    crew.flights.land("k", lead, ANSWER)
-    assert [await each for each in followers] == [ANSWER] * 3
-
-
-async def test_of_failures_in_a_row_all_who_wait_are_told_and_the_next_one_begins_anew() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(5)
-    for _ in range(Flights.MOST_FAILURES - 1):
-        crew.flights.fail("k", lead, ERROR)
-        lead = await handed_on(followers)
-    crew.flights.abandon("k", lead)  # says nothing about the upstream
-    lead = await handed_on(followers)
-    crew.flights.fail("k", lead, ERROR)
-    assert [await each for each in followers] == [ERROR] * len(followers)
-    followers = [*await crew.followers(2)]
-    crew.flights.fail("k", await handed_on(followers), ERROR)
-    assert isinstance(await handed_on(followers), int)
-
-
-async def test_a_follower_that_leaves_does_no_harm() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    leaver, stayer = await crew.followers(2)
-    leaver.cancel()
-    await settled()
-    assert leaver.cancelled()
-    assert not stayer.done()
-    crew.flights.land("k", lead, ANSWER)
-    assert await stayer == ANSWER
-
-
-async def test_nor_does_one_that_leaves_as_it_is_about_to_lead() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    leaver, stayer = await crew.followers(2)
-    crew.flights.abandon("k", lead)
-    leaver.cancel()
-    await settled()
-    assert leaver.cancelled()
-    assert isinstance(stayer.result(), int)
-
-
-async def test_an_answer_is_shared_before_it_has_landed() -> None:
-    crew = Crew()
-    lead = await led(crew.flights)
-    followers = await crew.followers(2)
-    crew.flights.share("k", lead, ANSWER)
-    assert await asyncio.gather(*followers) == [ANSWER] * 2
-    assert await crew.flights.lead_or_wait("k", PATIENCE) == ANSWER
-    crew.flights.land("k", lead, ANSWER)
-    await led(crew.flights)
-    crew.flights.share("other", lead, ANSWER)
-    await led(crew.flights, "other")
-
-
-async def test_who_does_not_lead_lands_nothing() -> None:
-    crew = Crew()
-    crew.flights.land("k", None, ANSWER)
-    first = await led(crew.flights)
-    followers = await crew.followers(2)
-    crew.flights.abandon("k", first)
-    second = await handed_on(followers)
-    for late in (first, None):
-        crew.flights.share("k", late, ANSWER)
-        crew.flights.land("k", late, None)
-        crew.flights.fail("k", late, ERROR)
-    assert not followers[0].done()
-    crew.flights.land("k", second, ANSWER)
-    assert await followers[0] == ANSWER
-
-
-Step = Literal["ask", "answer", "nothing", "abandon", "fail", "leave"]
-steps = st.lists(st.sampled_from(["ask", "ask", "answer", "nothing", "abandon", "fail", "leave"]), max_size=25)
-
-
-@given(steps)
-def test_at_any_time_one_leads_and_nobody_waits_for_nobody(taken: list[Step]) -> None:
-    async def play() -> None:
-        crew = Crew()
-        leading: list[int] = []
-        waiting: list[asyncio.Task[Told]] = []
-        for step in [*taken, "nothing"]:
-            match step:
-                case "ask":
-                    waiting += await crew.followers(1)
-                case "leave" if waiting:
-                    waiting.pop().cancel()
-                case "answer" | "nothing" if leading:
-                    crew.flights.land("k", leading.pop(), ANSWER if step == "answer" else None)
-                case "abandon" if leading:
-                    crew.flights.abandon("k", leading.pop())
-                case "fail" if leading:
-                    crew.flights.fail("k", leading.pop(), ERROR)
-            await settled()
-            leading += [told for each in waiting if each.done() and isinstance(told := each.result(), int)]
-            waiting = [each for each in waiting if not each.done()]
-            assert len(leading) == len(crew.flights) <= 1
-            assert leading or not waiting
-        assert await crew.tasks.drain(5.0) == 0
-
-    asyncio.run(play())
-
-
 @pytest.mark.parametrize(
     ("query", "headers"),
     [
@@ -490,10 +277,3 @@ def test_headers_that_only_inform_and_their_order_make_no_difference() -> None:
     steering = (("openai-beta", "x"), ("openai-project", "y"))
     informing = (("user-agent", "z"), ("x-stainless-retry-count", "1"), ("x-request-id", "2"))
     assert addressee("kimi", "", (*steering, *informing)) == addressee("kimi", "", steering[::-1])
-
-
-async def test_an_answer_that_lands_is_counted_and_nothing_else_is() -> None:
-    flights = Flights()
-    for key, answer in (("a", stored()), ("b", None)):
-        flights.land(key, await led(flights, key), answer)
-    assert flights.landed == 1

@@ -15,10 +15,12 @@ import pytest
 from proxy.config.model import IntentReuse
 from proxy.embed.base import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
-from proxy.reuse.feedback import ANOMALOUS, SECOND_THOUGHT
 from proxy.stages.intent import Intent
+from proxy.stages.reports import SECOND_THOUGHT
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
+from proxy.storage.shared import SharedState
+from proxy.storage.shared.local import ANOMALOUS, local_state
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Continuity, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, SessionSource
@@ -65,6 +67,7 @@ class House:
     tasks: Tasks = field(default_factory=Tasks)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     now: float = NOW
+    shared: SharedState = field(default_factory=local_state)
     _intent: Intent | None = None
 
     @property
@@ -79,6 +82,7 @@ class House:
                 counter=counter(),
                 metrics=self.metrics,
                 executor=self.executor,
+                shared=self.shared,
             )
             self._intent.start(self.tasks)
         return self._intent
@@ -413,7 +417,7 @@ async def test_one_answer_to_everything_stops_the_partition(house: House) -> Non
     reasons = [reason(await house.ask(question, who=opening(chat(), session=question))) for question in asked[:40]]
     assert reasons[:ANOMALOUS] == ["hit"] * ANOMALOUS
     assert set(reasons[ANOMALOUS:]) == {"breaker"}
-    assert house.intent.rates.open_partitions(NOW) == 1
+    assert house.shared.hit_rates.open_partitions(NOW) == 1
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from proxy.observe.metrics import Metrics
 from proxy.stages import learn, reading
 from proxy.stages.learn import QUEUED_AT_ONCE, Learner
 from proxy.storage.library import Library
+from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
@@ -56,7 +57,8 @@ class House:
 
     def __post_init__(self) -> None:
         self.library = Library(self.facts, self.archive, stores.states(), stores.wipes(), self.executor, self.tasks)
-        self.learner = Learner(self.library, self.embedder, self.executor, self.tasks)
+        self.open_turns = LocalOpenTurns()
+        self.learner = Learner(self.library, self.embedder, self.executor, self.tasks, self.open_turns)
 
     async def learn(
         self,
@@ -155,13 +157,13 @@ async def test_a_turn_that_calls_is_held_until_it_is_over_where_a_conversation_i
     said = [user("one"), assistant("1"), user("two"), calling("c"), result("c")]
     who = identity(chat(user("one")))
     await house.learn(*said[:3], answer=said[3])
-    held = house.learner.open_turns.get(who)
+    held = await house.open_turns.get(who.memory, who.session)
     assert held is not None
     assert [each.data for each in held.messages] == said[2:4]
     await house.learn(*said)  # no answer came
-    assert house.learner.open_turns.get(who) == held
+    assert await house.open_turns.get(who.memory, who.session) == held
     await house.learn(*said, answer=assistant("2"))
-    assert house.learner.open_turns.get(who) is None
+    assert await house.open_turns.get(who.memory, who.session) is None
 
 
 async def test_a_history_that_is_new_is_archived_whole(house: House) -> None:

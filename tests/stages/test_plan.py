@@ -10,10 +10,11 @@ import pytest
 
 from proxy.services import Services
 from proxy.stages.plan import MOST_COUNTED, Planner
-from proxy.tokens import Calibrations, RoughCounter
+from proxy.storage.shared import Calibrations
+from proxy.storage.shared.local import MISSES, local_calibrations
+from proxy.tokens import RoughCounter
 from proxy.types import ChatRequest, Directives, Mode, Plan, Scope, Usage
 from proxy.upstream.client import Upstream
-from proxy.wire.cache_evidence import MISSES
 from tests.builders import TENANT, Executor, assistant, chat, config, counter, identity, incoming, system, user
 from tests.proxied import build_services
 
@@ -59,7 +60,7 @@ async def desk(calibrations: Calibrations | None = None, **sections: Any) -> Asy
     settings = config(storage={"kind": "memory"}, embedding={"enabled": False}, **sections)
     with Executor() as executor:
         async with build_services(settings) as services:
-            yield Desk(services, executor, calibrations or Calibrations())
+            yield Desk(services, executor, calibrations or local_calibrations())
 
 
 async def test_a_short_conversation_is_left_as_it_is() -> None:
@@ -79,7 +80,7 @@ async def test_it_costs_its_messages_and_what_is_no_message() -> None:
 
 
 async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enough() -> None:
-    learnt = Calibrations()
+    learnt = local_calibrations()
     learnt.rough.observe("kimi", LARGE.model, counted=1_000, measured=1_500)
     async with desk(learnt) as stage:
         made = await stage.count(LARGE)
@@ -89,7 +90,7 @@ async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enoug
 
 
 async def test_and_not_by_what_another_counted() -> None:
-    learnt = Calibrations()
+    learnt = local_calibrations()
     learnt.rough.observe("other", SMALL.model, counted=1_000, measured=1_500)
     learnt.rough.observe("kimi", "another model", counted=1_000, measured=1_500)
     async with desk(learnt) as one, desk() as other:
@@ -133,7 +134,7 @@ async def test_the_same_request_is_planned_the_same() -> None:
 
 
 async def test_tokens_are_the_upstreams_once_it_has_told_them() -> None:
-    learnt = Calibrations()
+    learnt = local_calibrations()
     learnt.exact.observe("kimi", LONG.model, counted=1_000, measured=1_250)
     async with desk(learnt) as stage, desk() as unknowing:
         made, plainly = await stage.plan(LONG), await unknowing.plan(LONG)
@@ -177,7 +178,7 @@ async def test_so_is_every_other_that_is_sent_as_it_came(request_: ChatRequest, 
 
 
 async def test_it_is_counted_to_the_token_then() -> None:
-    learnt = Calibrations()
+    learnt = local_calibrations()
     learnt.rough.observe("kimi", SILENT.model, counted=1_000, measured=500)
     async with desk(learnt) as stage:
         made = await stage.plan(SILENT)
@@ -186,7 +187,7 @@ async def test_it_is_counted_to_the_token_then() -> None:
 
 
 async def test_what_fits_into_the_window_and_not_into_the_budget_is_not_left_alone() -> None:
-    learnt = Calibrations()
+    learnt = local_calibrations()
     learnt.rough.observe("kimi", SMALL.model, counted=1_000, measured=400)
     said = chat(*(part for at in range(4) for part in (user(f"{at}: 4^7 {{}} " * 70), assistant("Ok."))), user("So?"))
     async with desk(learnt, profiles={"lean": {"budget": 500}}) as stage:
@@ -210,7 +211,7 @@ async def test_folds_are_paid_at_the_price_of_a_prefix_cache_unless_there_is_kno
     settings: dict[str, Any], cached: float
 ) -> None:
     entry = {"name": "up", "base_url": "http://127.0.0.1:1/v1", **settings}
-    learnt, seen = Calibrations(), replace(identity(LONG), known=3)
+    learnt, seen = local_calibrations(), replace(identity(LONG), known=3)
     async with desk(learnt, upstreams=[entry]) as stage:
         for reckoned in (cached, 1.0):
             made = await stage.planner.plan(incoming(), LONG, seen, Directives(), stage.upstream)

@@ -16,19 +16,20 @@ from hypothesis import strategies as st
 from proxy.attempt import Attempts
 from proxy.embed.base import EmbeddingOff
 from proxy.observe.metrics import Metrics
-from proxy.stages.exact import Flights
 from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.stages.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answered import AnsweredScopes, nothing_on_record
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.library import Library
+from proxy.storage.shared import SharedState
+from proxy.storage.shared.local import MISSES, local_state
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
 from proxy.tasks import Tasks
-from proxy.tokens import Calibrations, RoughCounter
+from proxy.tokens import RoughCounter
 from proxy.types import (
     Asked,
     Delivery,
@@ -44,7 +45,6 @@ from proxy.types import (
 )
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
-from proxy.wire.cache_evidence import MISSES
 from tests import stores
 from tests.builders import (
     NOW,
@@ -88,9 +88,8 @@ class House:
     ledger: SqliteLedger = field(default_factory=stores.ledger)
     sessions: SqliteSessions = field(default_factory=Sessions)
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
-    calibrations: Calibrations = field(default_factory=Calibrations)
     metrics: Metrics = field(default_factory=Metrics)
-    flights: Flights = field(default_factory=Flights)
+    shared: SharedState = field(default_factory=local_state)
     tasks: Tasks = field(default_factory=Tasks)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     facts: SqliteFacts = field(default_factory=stores.facts)
@@ -106,18 +105,18 @@ class House:
 
     @property
     def recorder(self) -> Recorder:
+        learner = Learner(self.library, EmbeddingOff(), self.executor, self.tasks, self.shared.open_turns)
         return Recorder(
             answered=AnsweredScopes(),
-            ledger=self.ledger,
-            sessions=self.sessions,
-            answers=self.answers,
+            storage=stores.storage(ledger=self.ledger, sessions=self.sessions, answers=self.answers),
+            shared=self.shared,
             counter=counter(),
-            calibrations=self.calibrations,
             metrics=self.metrics,
             router=Router([UP, FREE], reject_unknown=False),
-            flights=self.flights,
             remember=self.remember,
-            learner=(learner := Learner(self.library, EmbeddingOff(), self.executor, self.tasks)),
+            learner=(
+                learner := Learner(self.library, EmbeddingOff(), self.executor, self.tasks, self.shared.open_turns)
+            ),
             obedience=Obedience(self.library, self.tasks, learner.learning, is_answered=nothing_on_record),
             tasks=self.tasks,
             executor=self.executor,
@@ -287,9 +286,9 @@ async def test_an_upstream_that_never_finds_what_it_has_seen_has_no_prefix_cache
 ) -> None:
     told = using({"prompt_tokens": 3_500, "completion_tokens": 3, **usage})
     for _ in range(MISSES):
-        assert not house.calibrations.caches.shows_none(by, REQUEST.model)
+        assert not house.shared.calibrations.caches.shows_none(by, REQUEST.model)
         await house.delivered(whole(told, upstream=by), passing(plan=replace(PLAN, expected=expected)))
-    assert house.calibrations.caches.shows_none(by, REQUEST.model) is shown
+    assert house.shared.calibrations.caches.shows_none(by, REQUEST.model) is shown
 
 
 _usages = st.none() | st.builds(
@@ -333,14 +332,14 @@ async def test_the_upstreams_count_calibrates_ours(house: House) -> None:
     await house.delivered(
         whole(using({"prompt_tokens": 2 * rough, "completion_tokens": 1})), passing(plan=replace(PLAN, rough=rough))
     )
-    assert house.calibrations.rough.factor("up", REQUEST.model) == pytest.approx(2.0)
-    assert house.calibrations.exact.factor("up", REQUEST.model) is None  # it was not counted by the ranks
+    assert house.shared.calibrations.rough.factor("up", REQUEST.model) == pytest.approx(2.0)
+    assert house.shared.calibrations.exact.factor("up", REQUEST.model) is None  # it was not counted by the ranks
 
 
 async def test_so_it_does_what_the_ranks_counted_of_what_was_sent(house: House) -> None:
     answer = whole(using({"prompt_tokens": 300, "completion_tokens": 1}))
     await house.delivered(answer, passing(plan=replace(PLAN, rough=1_000, counted=200)))
-    assert house.calibrations.exact.factor("up", REQUEST.model) == pytest.approx(1.5)
+    assert house.shared.calibrations.exact.factor("up", REQUEST.model) == pytest.approx(1.5)
 
 
 async def known(house: House, passage: Passage, *said: Mapping[str, Any]) -> int:
@@ -417,20 +416,20 @@ def leading(lead: int) -> Passage:
     [(whole(), "answer"), (whole(status=500, outcome="upstream_error"), "lead"), (whole(raw_completion=b"?"), "alone")],
 )
 async def test_who_waits_for_the_answer_is_told(delivery: Delivery, brought: str, house: House) -> None:
-    lead = await house.flights.lead_or_wait(KEY, 60.0)
+    lead = await house.shared.flights.lead_or_wait(KEY, 60.0)
     assert isinstance(lead, int)
-    waiting = house.tasks.spawn(house.flights.lead_or_wait(KEY, 60.0), name="follower")
+    waiting = house.tasks.spawn(house.shared.flights.lead_or_wait(KEY, 60.0), name="follower")
     await asyncio.sleep(0)
     await house.delivered(delivery, leading(lead))
     told = await waiting
     assert {StoredAnswer: "answer", int: "lead", type(None): "alone"}[type(told)] == brought
-    assert len(house.flights) == (brought == "lead")
+    assert len(house.shared.flights) == (brought == "lead")
 
 
 async def test_when_the_one_that_led_has_left_another_leads(house: House) -> None:
-    lead = await house.flights.lead_or_wait(KEY, 60.0)
+    lead = await house.shared.flights.lead_or_wait(KEY, 60.0)
     assert isinstance(lead, int)
-    waiting = house.tasks.spawn(house.flights.lead_or_wait(KEY, 60.0), name="follower")
+    waiting = house.tasks.spawn(house.shared.flights.lead_or_wait(KEY, 60.0), name="follower")
     await asyncio.sleep(0)
     await house.delivered(whole(outcome="client_gone", raw_completion=None), leading(lead))
     assert isinstance(await waiting, int)

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proxy.config.model import IntentReuse
 from proxy.observe.metrics import Metrics
-from proxy.reuse.feedback import MOST_STRIKES, SECOND_THOUGHT, STEP
-from proxy.stages.reports import Reports
+from proxy.stages.reports import HIGHEST, MOST_STRIKES, SECOND_THOUGHT, STEP, Reports, raised
 from proxy.storage.partitions import Partitions
+from proxy.storage.shared.local import LocalLastServed
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.types import Asked, Candidate, Continuity, Identity, ReuseDecision, ReuseEntry, Vector
 from tests import stores
@@ -31,7 +33,7 @@ class House:
 
     def __post_init__(self) -> None:
         self.partitions = Partitions(self.store, ThreadPoolExecutor(1))
-        self.reports = Reports(IntentReuse(), self.partitions, self.store, self.metrics)
+        self.reports = Reports(IntentReuse(), self.partitions, self.store, self.metrics, LocalLastServed())
         self.partitions.add(SCOPE, ENTRY, VECTOR)
 
     async def entry(self) -> ReuseEntry:
@@ -72,7 +74,7 @@ async def test_the_next_question_tells_whether_the_answer_was_right(
 ) -> None:
     house.reports.served(WHO, Candidate(ENTRY, 0.9), NOW)
     asked = asking(question, follows_reuse=follows_reuse)
-    assert house.reports.second_thought(continuing(continuity), asked, NOW + after) == told
+    assert await house.reports.second_thought(continuing(continuity), asked, NOW + after) == told
     entry = await house.entry()
     assert (entry.strikes, entry.served) == (int(told is not None), 1)
     if told is not None:
@@ -82,15 +84,15 @@ async def test_the_next_question_tells_whether_the_answer_was_right(
 
 async def test_only_the_next_question_does(house: House) -> None:
     house.reports.served(WHO, Candidate(ENTRY, 0.9), NOW)
-    assert house.reports.second_thought(WHO, asking("What is a black hole?"), NOW) is None
-    assert house.reports.second_thought(WHO, asking(AGAIN), NOW) is None
+    assert await house.reports.second_thought(WHO, asking("What is a black hole?"), NOW) is None
+    assert await house.reports.second_thought(WHO, asking(AGAIN), NOW) is None
 
 
 async def test_the_last_strike_ends_an_entry(house: House) -> None:
     for _ in range(MOST_STRIKES):
         assert not (await house.entry()).is_evicted
         house.reports.served(WHO, Candidate(await house.entry(), 0.9), NOW)
-        house.reports.second_thought(WHO, asking(AGAIN), NOW)
+        await house.reports.second_thought(WHO, asking(AGAIN), NOW)
     assert (await house.entry()).is_evicted
 
 
@@ -111,3 +113,31 @@ async def test_a_report_that_comes_twice_is_one(house: House) -> None:
 
 async def test_of_an_entry_that_nobody_knows_there_is_none(house: House) -> None:
     assert await house.reports.wrong("r-unknown", NOW) is None
+
+
+# --- thresholds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("min_cosine", "cosine", "needs"),
+    [
+        (0.0, 0.5, 0.5 + STEP),  # more than what went wrong
+        (0.9, 0.5, 0.9 + STEP),  # reported for the second time, never less than before
+        (0.9, 0.95, 0.95 + STEP),
+        (0.0, 0.98, HIGHEST),
+        (0.0, 1.0, HIGHEST),
+        (HIGHEST, 1.0, HIGHEST),
+    ],
+)
+def test_an_entry_that_went_wrong_needs_more(min_cosine: float, cosine: float, needs: float) -> None:
+    assert raised(replace(ENTRY, min_cosine=min_cosine), cosine) == pytest.approx(needs)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1))
+def test_no_report_lowers_a_threshold_and_none_shuts_out_an_identical_question(cosines: list[float]) -> None:
+    known = ENTRY
+    for cosine in cosines:
+        needs = raised(known, cosine)
+        assert known.min_cosine <= needs < 1
+        assert needs > cosine or needs == HIGHEST
+        known = replace(ENTRY, min_cosine=needs)

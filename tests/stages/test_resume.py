@@ -10,7 +10,8 @@ import pytest
 from proxy.errors import BadRequest
 from proxy.memory.turns import archived, complete
 from proxy.memory.turns import going_on as open_turn
-from proxy.stages.resume import AGAIN_SECONDS, OpenTurns, resume
+from proxy.stages.resume import AGAIN_SECONDS, resume
+from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.types import ChatRequest, Headers, Identity
 from proxy.wire import turns
@@ -67,8 +68,8 @@ async def resumed(
 ) -> tuple[ChatRequest, Identity]:
     """`going_on`: all that was said when an answer made calls; `after`: seconds."""
     given = who or identity(request)
-    held = OpenTurns()
-    held.put(given, open_turn(messages(*going_on), links(given.scope.id, going_on)))
+    held = LocalOpenTurns()
+    held.put(given.memory, given.session, open_turn(messages(*going_on), links(given.scope.id, going_on)))
 
     async def settled(_: Identity) -> None:
         pass
@@ -78,7 +79,7 @@ async def resumed(
         request,
         given,
         archive=archive,
-        open_turn=held.get,
+        open_turns=held,
         settled=settled,
         chains=turns.Chains(),
         offload=inline(executor),
@@ -155,7 +156,7 @@ async def test_what_was_just_answered_is_waited_for(executor: Executor) -> None:
         request,
         identity(request),
         archive=archive,
-        open_turn=OpenTurns().get,
+        open_turns=LocalOpenTurns(),
         settled=settled,
         chains=turns.Chains(),
         offload=inline(executor),
@@ -251,19 +252,3 @@ async def test_results_in_no_named_conversation_are_the_upstreams_to_refuse(
     request = chat(D, E)
     who = replace(identity(request), **differing)
     assert await resumed(request, archive_of(*SAID), executor, who, going_on=BEGUN) == (request, who)
-
-
-def test_of_open_turns_the_newest_are_kept_as_far_as_there_is_room() -> None:
-    one, two, three = (replace(identity(chat(user("q"))), session=name) for name in "123")
-    turn = open_turn(messages(user("q"), calling("c")), [b"q", b"c"])
-    assert turn is not None
-    few, small = OpenTurns(most=2), OpenTurns(most_bytes=2 * turn.size)
-    for held in (few, small):
-        for who in (one, two, two, three):
-            held.put(who, turn)
-        assert [held.get(who) for who in (one, two, three)] == [None, turn, turn]
-        held.put(two, None)
-        held.put(one, turn)
-        assert [held.get(who) for who in (one, two, three)] == [turn, None, turn]
-    other = replace(one, scope=replace(one.scope, user="eva"))
-    assert few.get(other) is None

@@ -71,8 +71,8 @@ def arrived(upstream: Upstream) -> list[bytes]:
 async def rows(services: Services) -> list[LedgerRow]:
     """Of the only scope there is."""
     scope = f"{services.gate.tenant(AUTHORIZED)}/"
-    await services.ledger.flush()
-    return await services.ledger.recent(scope)
+    await services.storage.ledger.flush()
+    return await services.storage.ledger.recent(scope)
 
 
 def who(services: Services, request: ChatRequest) -> Identity:
@@ -249,9 +249,9 @@ async def test_it_leaves_no_trace_but_its_row(upstream: Upstream, fields: Mappin
         assert len(arrived(upstream)) == 1
         request = parse(raw)
         known = who(services, request)
-        assert await services.sessions.longest_prefix(known.scope.id, known.chain) is None
+        assert await services.storage.sessions.longest_prefix(known.scope.id, known.chain) is None
         assert services.intent.partitions.entries == 0
-        assert len(services.flights) == 0
+        assert len(services.shared.flights) == 0
         assert (await again(services, raw)).source == "upstream"
 
 

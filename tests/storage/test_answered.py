@@ -119,7 +119,7 @@ async def test_keys_that_are_refused_leave_rows_in_one_ledger_and_nothing_else(
     assert rows(tmp_path)["scopes"] == rows(tmp_path)["sessions"] == 1
     assert held(services) - few < 500
     assert (len(services.answered), services.library.held().scopes) == (0, 0)
-    assert {row.scope for row in await services.ledger.recent(UNANSWERED, 5_000)} == {UNANSWERED}
+    assert {row.scope for row in await services.storage.ledger.recent(UNANSWERED, 5_000)} == {UNANSWERED}
 
 
 async def test_nor_do_their_bodies_that_nobody_can_read(services: Services, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_nor_do_their_bodies_that_nobody_can_read(services: Services, tmp_
     assert (await ask(services, loose, key="sk-1", headers=REFUSED)).status == 401
     await settled(services)
     assert rows(tmp_path)["scopes"] == 1
-    assert [row.reuse_reason for row in await services.ledger.recent(UNANSWERED)] == ["unreadable"]
+    assert [row.reuse_reason for row in await services.storage.ledger.recent(UNANSWERED)] == ["unreadable"]
 
 
 class Slow:
@@ -189,9 +189,9 @@ async def test_a_scope_that_is_answered_is_remembered_from_then_on(services: Ser
     assert again.headers["x-olvido-session"] == first.headers["x-olvido-session"]
     await settled(services)
     assert services.library.held().scopes == 1
-    (scope,) = [name for name, _ in await services.accounts.scopes() if name != UNANSWERED]
-    assert len(await services.ledger.recent(scope)) == 3
-    assert len(await services.ledger.recent(UNANSWERED)) == 1
+    (scope,) = [name for name, _ in await services.storage.accounts.scopes() if name != UNANSWERED]
+    assert len(await services.storage.ledger.recent(scope)) == 3
+    assert len(await services.storage.ledger.recent(UNANSWERED)) == 1
 
 
 async def test_what_is_on_record_is_known_after_a_start(upstream: Upstream, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from threading import Event
 
 import pytest
 
-from proxy.storage.answers import TRUST_SECONDS, DiskAnswers, Entry, MemoryAnswers, Shelf
+from proxy.storage.answers import TRUST_SECONDS, DiskAnswers, Entry, MemoryAnswers
 from proxy.storage.base import AnswersUnavailable
 from proxy.tasks import Tasks
 from proxy.types import StoredAnswer
@@ -269,19 +269,6 @@ def test_a_full_disk_is_a_named_error_and_room_brings_it_back(folder: Path) -> N
         [sys.executable, "-c", FULL_DISK, folder], capture_output=True, text=True, timeout=30, check=False
     )
     assert done.stdout.splitlines() == ["named", "True True", "True"], done.stderr
-
-
-def test_a_shelf_counts_what_it_holds() -> None:
-    shelf: Shelf[str] = Shelf(max_bytes=10)
-    shelf.put("a", "old", 6)
-    shelf.put("a", "new", 4)  # replacing gives the old room back
-    shelf.put("b", "b", 6)
-    assert (shelf.get("a"), shelf.get("b")) == ("new", "b")
-    shelf.put("c", "c", 1)
-    assert (shelf.get("a"), shelf.get("b"), shelf.get("c")) == (None, "b", "c")
-    assert (shelf.pop("b"), shelf.pop("b")) == ("b", None)
-    shelf.put("d", "d", 9)
-    assert (shelf.get("c"), shelf.get("d")) == ("c", "d")
 
 
 async def test_empty_answers_fill_the_cache_too() -> None:

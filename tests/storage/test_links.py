@@ -48,29 +48,29 @@ def test_pending_is_forgotten_with_the_last_write_that_touches_it() -> None:
 
 
 def test_a_conversation_is_recognised_at_its_tip_and_at_its_end() -> None:
-    recent = Recent(limit=10)
-    recent.add(("a/", A), Link((("s", 1),)))
+    recent = Recent(10)
+    recent.put(("a/", A), Link((("s", 1),)))
     recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], new=True)
     assert recent.find("a/", [A, B, C]) == KnownPrefix(2, ("s",), is_tip=True)
     assert recent.find("a/", [A]) == KnownPrefix(1, ("s",), is_tip=False)
 
 
 def test_what_may_go_on_elsewhere_is_left_to_the_database() -> None:
-    recent = Recent(limit=10)
-    recent.add(("a/", A), Link((("s", 1),), went_on=True))
+    recent = Recent(10)
+    recent.put(("a/", A), Link((("s", 1),), went_on=True))
     assert recent.find("a/", [A, C]) is None
 
 
 def test_links_that_the_database_may_know_more_about_are_not_kept() -> None:
-    recent = Recent(limit=10)
+    recent = Recent(10)
     recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], new=False)
     assert recent.find("a/", [A, B]) is None
 
 
 def test_the_links_used_last_are_kept() -> None:
-    recent = Recent(limit=2)
-    recent.add(("a/", A), Link((("s", 1),)))
-    recent.add(("a/", B), Link((("t", 1),)))
+    recent = Recent(2)
+    recent.put(("a/", A), Link((("s", 1),)))
+    recent.put(("a/", B), Link((("t", 1),)))
     assert recent.find("a/", [A])
-    recent.add(("a/", C), Link((("u", 1),)))
+    recent.put(("a/", C), Link((("u", 1),)))
     assert [bool(recent.find("a/", [link])) for link in (A, B, C)] == [True, False, True]

@@ -4,12 +4,12 @@ must already see."""
 
 import functools
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
+from proxy.lru import Lru
 from proxy.storage.base import KnownPrefix
 from proxy.storage.links import Key, Link, Pending, Recent, passage
 from proxy.storage.sqlite.database import Database
@@ -84,13 +84,13 @@ class SqliteSessions:
         database.when_others_write(self.distrust)
         self._pending = Pending()
         self._recent = Recent(max_recent)
-        self._looked_up: OrderedDict[Key, int] = OrderedDict()  # last link of a chain → how much of it was known
+        self._looked_up: Lru[Key, int] = Lru(MAX_LOOKED_UP)  # last link of a chain → how much of it was known
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         if not chain or not self._database.keeps:
             return None
         if (known := self._recent.find(scope, chain)) is not None:
-            self._found((scope, chain[-1]), known.length)
+            self._looked_up.put((scope, chain[-1]), known.length)
             return known
         # Pending first, then the database: what leaves the one in between is in the other.
         settlements = self._pending.settlements
@@ -98,7 +98,7 @@ class SqliteSessions:
         stored, link = await self._database.read(functools.partial(_longest_prefix, scope, chain))
         length = max(stored, max((n for n, waiting in queued.items() if waiting.sessions), default=0))
         if settlements == self._pending.settlements:
-            self._found((scope, chain[-1]), length)
+            self._looked_up.put((scope, chain[-1]), length)
         if length == 0:
             return None
         key = (scope, chain[length - 1])
@@ -106,7 +106,7 @@ class SqliteSessions:
         for later in (queued.get(length), self._pending.get(key)):
             link = link.merged(later) if later else link
         if settlements == self._pending.settlements:
-            self._recent.add(key, link)
+            self._recent.put(key, link)
         return link.as_prefix(length)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
@@ -131,11 +131,6 @@ class SqliteSessions:
         """Another process has written: it may know of our links what we do not."""
         self._recent.clear()
         self._looked_up.clear()
-
-    def _found(self, key: Key, length: int) -> None:
-        self._looked_up[key] = length
-        if len(self._looked_up) > MAX_LOOKED_UP:
-            self._looked_up.popitem(last=False)
 
     def _is_new(self, scope: str, chain: Sequence[bytes], start: int) -> bool:
         """Was it looked up that nothing of `chain[start:]` is known? The request's chain is this one, or all of it but

@@ -7,7 +7,7 @@ from time import perf_counter, time
 
 import pytest
 
-from proxy.observe.scrape import Pulse, refresh
+from proxy.admin.scrape import Pulse, refresh
 from tests.builders import body, user
 from tests.proxied import Upstream, ask, in_front_of, run_upstream, serving, total
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from time import perf_counter, time
 
+from proxy.admin.parts import Admin
 from proxy.call import Call
 from proxy.memory.facts import Decay, status
 from proxy.observe.metrics import BEAT
@@ -35,7 +36,6 @@ class Pulse:
         """Ends the beats."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
 
     def _look(self) -> None:
         late = max(0.0, perf_counter() - self._due)
@@ -43,9 +43,10 @@ class Pulse:
         self._beat(late)
 
 
-async def metrics(call: Call, services: Services) -> None:
+async def metrics(call: Call, admin: Admin) -> None:
     """Answers with all metrics."""
-    services.door.admit_metrics(call.headers, call.client)
+    services = admin.services
+    await admin.door.admit_metrics(call.headers, call.client)
     await refresh(services)
     body = await asyncio.to_thread(services.metrics.exposition)
     await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
@@ -62,7 +63,7 @@ async def refresh(services: Services) -> None:
     told.tasks.set(len(services.tasks))
     told.reuse_entries.set(intent.partitions.entries)
     told.reuse_bytes.set(intent.partitions.bytes)
-    told.reuse_stopped.set(intent.rates.open_partitions(time()))
+    told.reuse_stopped.set(services.shared.hit_rates.open_partitions(time()))
     for upstream in services.router.upstreams:
         told.of(told.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
         for counted in (told.upstream_retries, told.upstream_fallbacks):

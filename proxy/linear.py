@@ -1,0 +1,76 @@
+"""Linear models that were learnt from examples: weights of features, and the scores that they come to.
+
+What the features are is each model's own business (`reuse/learned.py`, `memory/learned.py`, `memory/voice.py`,
+`memory/ending.py`). Most have hashed ones: a feature's place among the weights is its hash. Nothing here is random.
+"""
+
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Scores = npt.NDArray[np.floating[Any]]  # one a class
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """Scores are computed in the precision of `scale`."""
+
+    weights: npt.NDArray[np.integer[Any]]  # places of features, classes
+    scale: Scores  # what a weight of 1 is worth
+    intercept: Scores
+
+    def scores(self, vector: Mapping[int, float]) -> Scores:
+        """`vector`: how much there is of the feature at each place."""
+        if not vector:
+            return self.intercept
+        kind, count = self.scale.dtype, len(vector)
+        rows = self.weights[np.fromiter(vector, dtype=np.intp, count=count)]
+        by = np.fromiter(vector.values(), dtype=kind, count=count)
+        found: Scores = by @ rows.astype(kind) * self.scale + self.intercept
+        return found
+
+    def likelihood(self, vector: Mapping[int, float]) -> float:
+        """Of the only class, 0 to 1, where the model is a logistic regression."""
+        return 1 / (1 + math.exp(-float(self.scores(vector)[0])))  # `sigmoid`, and a call less for every clause
+
+
+def load_models(file: Path, *names: str) -> tuple[LinearModel, ...]:
+    """From the arrays `{name}_weights`, `{name}_scale` and `{name}_intercept` of an .npz file."""
+    with np.load(file) as arrays:
+        return tuple(
+            LinearModel(*(arrays[f"{name}_{part}"] for part in ("weights", "scale", "intercept"))) for name in names
+        )
+
+
+def sigmoid(score: float) -> float:
+    return 1 / (1 + math.exp(-score))
+
+
+def softmax(scores: Scores) -> Scores:
+    """The probability of each class."""
+    powers = np.exp(scores - scores.max())
+    likely: Scores = powers / powers.sum()
+    return likely
+
+
+def bucket(feature: str, buckets: int) -> int:
+    """The place of a hashed feature."""
+    return zlib.crc32(feature.encode()) % buckets
+
+
+def hashed(groups: Iterable[tuple[Sequence[str], float]], buckets: int) -> dict[int, float]:
+    """Groups of features, each with its weight, as a vector. A group weighs the same however many features it has."""
+    vector: dict[int, float] = {}
+    for group, weight in groups:
+        distinct = set(group)
+        share = weight / math.sqrt(max(len(distinct), 1))
+        for feature in distinct:
+            place = bucket(feature, buckets)
+            vector[place] = vector.get(place, 0.0) + share
+    return vector

@@ -1,0 +1,239 @@
+"""Shared state where one process serves: all of it in memory, each part bounded."""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from operator import attrgetter
+from pathlib import Path
+from time import monotonic
+
+from proxy.lru import Lru
+from proxy.storage.shared import BreakerState, Calibrations, SharedState
+from proxy.storage.shared.logouts import FileLogouts
+from proxy.storage.shared.single_flight import LocalSingleFlight
+from proxy.types import OpenTurn, Served, Usage
+
+
+def local_state(folder: Path | None = None) -> SharedState:
+    """`folder`: of the storage; None: nothing is kept on disk."""
+    return SharedState(
+        flights=LocalSingleFlight(),
+        open_turns=LocalOpenTurns(),
+        last_served=LocalLastServed(),
+        hit_rates=LocalHitRates(),
+        calibrations=local_calibrations(),
+        breakers=LocalBreakers(),
+        throttle=LocalThrottle(),
+        logouts=FileLogouts(folder),
+    )
+
+
+# --- open turns -------------------------------------------------------------------------------------------------------
+
+MOST_OPEN = 1_000  # turns that are going on
+MOST_OPEN_BYTES = 64 * 2**20  # of them all
+
+
+class LocalOpenTurns:
+    def __init__(self, most: int = MOST_OPEN, most_bytes: int = MOST_OPEN_BYTES) -> None:
+        self._turns: Lru[tuple[str, str], OpenTurn] = Lru(most, cost=attrgetter("size"), most_cost=most_bytes)
+
+    async def get(self, scope: str, session: str) -> OpenTurn | None:
+        return self._turns.get((scope, session))
+
+    def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
+        if turn is None:
+            self._turns.drop((scope, session))
+        else:
+            self._turns.put((scope, session), turn)
+
+
+# --- reuse --------------------------------------------------------------------------------------------------------
+
+# One entry that answers this many of the last different questions is no longer an answer to a question.
+WINDOW = 40
+ANOMALOUS = 20
+PAUSE = 3_600.0  # seconds
+MOST_PARTITIONS = 10_000
+
+MOST_SESSIONS = 10_000  # whose last reuse is known
+
+
+class LocalLastServed:
+    def __init__(self) -> None:
+        self._sessions: Lru[tuple[str, str], Served] = Lru(MOST_SESSIONS)
+
+    def note(self, scope: str, session: str, served: Served) -> None:
+        self._sessions.put((scope, session), served)
+
+    async def take(self, scope: str, session: str) -> Served | None:
+        return self._sessions.pop((scope, session), None)
+
+
+@dataclass(slots=True)
+class _Window:
+    answers: deque[tuple[bytes, str | None]] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    open_until: float = 0.0
+
+
+class LocalHitRates:
+    def __init__(self) -> None:
+        self.tripped = 0
+        self._windows: Lru[str, _Window] = Lru(MOST_PARTITIONS)
+
+    def is_open(self, partition: str, now: float) -> bool:
+        window = self._windows.get(partition)
+        return window is not None and now < window.open_until
+
+    def open_partitions(self, now: float) -> int:
+        return sum(now < window.open_until for window in self._windows.values())
+
+    def note(self, partition: str, question: str, entry_id: str | None, now: float) -> None:
+        window = self._windows.get(partition) or _Window()
+        self._windows.put(partition, window)
+        asked = blake2b(question.encode("utf-8", "replace"), digest_size=8).digest()
+        if any(asked == known for known, _ in window.answers):
+            return  # the same words again say nothing
+        window.answers.append((asked, entry_id))
+        most = Counter(answered for _, answered in window.answers if answered is not None).most_common(1)
+        if most and most[0][1] >= ANOMALOUS:
+            window.answers.clear()
+            window.open_until = now + PAUSE
+            self.tripped += 1
+
+
+# --- what usage teaches of an upstream's model ------------------------------------------------------------------------
+
+MOST_MODELS = 200
+WEIGHT = 0.2  # of the newest observation
+LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
+BOUNDS = (0.4, 2.5)  # beyond these something else is going on (an image, a hidden prompt)
+
+MISSES = 3  # reports in a row that nothing was cached, each where it should have been, that show that there is no cache
+# Tokens: the longest minimum of OpenAI's models ("1,024 to 2,048",
+# developers.openai.com/api/docs/guides/prompt-caching, November 2026). Where fewer repeat, no find says nothing.
+LEAST_REPEATED = 2_048
+# Seconds: the shortest time that a provider documents for its cache (Kimi, Anthropic). Later it may be gone.
+MOST_IDLE = 300.0
+
+
+def local_calibrations() -> Calibrations:
+    return Calibrations(rough=LocalCalibration(), exact=LocalCalibration(), caches=LocalCacheEvidence())
+
+
+class LocalCalibration:
+    """Beyond `most_models` new ones are not calibrated: one that is must not lose its factor."""
+
+    def __init__(self, most_models: int = MOST_MODELS) -> None:
+        self._factors: dict[tuple[str, str], float] = {}
+        self._most_models = most_models
+
+    def factor(self, upstream: str, model: str) -> float | None:
+        return self._factors.get((upstream, model))
+
+    def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
+        if counted < LEAST_TOKENS or measured <= 0:
+            return
+        ratio = measured / counted
+        if not BOUNDS[0] <= ratio <= BOUNDS[1]:
+            return
+        key = (upstream, model)
+        known = self._factors.get(key)
+        if known is None and len(self._factors) >= self._most_models:
+            return
+        self._factors[key] = ratio if known is None else known + WEIGHT * (ratio - known)
+
+
+class LocalCacheEvidence:
+    def __init__(self, most: int = MOST_MODELS) -> None:
+        self._misses: Lru[tuple[str, str], int] = Lru(most)
+
+    def __len__(self) -> int:
+        return len(self._misses)
+
+    def shows_none(self, upstream: str, model: str) -> bool:
+        return self._misses.get((upstream, model), 0) >= MISSES
+
+    def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
+        key = (upstream, model)
+        if usage.cached_tokens:
+            self._misses.pop(key, None)
+        elif usage.reports_none_cached and repeated >= LEAST_REPEATED:
+            self._misses.put(key, min(MISSES, self._misses.get(key, 0) + 1))
+
+
+# --- circuit breakers -------------------------------------------------------------------------------------------------
+
+
+class LocalBreakers:
+    def of(self, upstream: str, failures: int, open_seconds: float) -> "LocalBreaker":  # noqa: ARG002 (its one object in this process)
+        return LocalBreaker(failures, open_seconds)
+
+
+class LocalBreaker:
+    def __init__(self, failures: int, open_seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._limit = failures
+        self._open_seconds = open_seconds
+        self._clock = clock
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._probing = False
+
+    @property
+    def state(self) -> BreakerState:
+        if self._opened_at is None:
+            return "closed"
+        return "half-open" if self._clock() - self._opened_at >= self._open_seconds else "open"
+
+    @property
+    def retry_after(self) -> float:
+        if self._opened_at is None:
+            return 0.0
+        return max(0.0, self._opened_at + self._open_seconds - self._clock())
+
+    def allow(self) -> bool:
+        if self._opened_at is None:
+            return True
+        if self._probing or self.state == "open":
+            return False
+        self._probing = True
+        return True
+
+    def success(self) -> None:
+        self._failures = 0
+        self._opened_at = None
+        self._probing = False
+
+    def failure(self) -> None:
+        self._failures += 1
+        if self._probing or (self._limit and self._failures >= self._limit):
+            self._opened_at = self._clock()
+        self._probing = False
+
+    def abandoned(self) -> None:
+        self._probing = False
+
+
+# --- wrong tokens -----------------------------------------------------------------------------------------------------
+
+MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
+WRONG_SECONDS = 60.0
+MOST_ADDRESSES = 1_000
+
+
+class LocalThrottle:
+    """What keeps a guess from being right is the token's length, which the configuration demands."""
+
+    def __init__(self) -> None:
+        self._known: Lru[str, list[float]] = Lru(MOST_ADDRESSES)
+
+    async def wait(self, client: str, now: float) -> float:
+        lately = self._lately(client, now)
+        return lately[-MOST_WRONG] + WRONG_SECONDS - now if len(lately) >= MOST_WRONG else 0.0
+
+    async def note(self, client: str, now: float) -> None:
+        self._known.put(client, [*self._lately(client, now), now])
+
+    def _lately(self, client: str, now: float) -> list[float]:
+        return [at for at in self._known.get(client, ()) if now - at < WRONG_SECONDS]
