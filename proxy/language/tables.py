@@ -5,8 +5,11 @@
     entry | entry | entry with (a|an) expression in it
     an entry that is too long for its line
       goes on in the next one, which is indented
+    an entry with {name}, the expression of another section; with {any:name}, one of its entries; and with
+    {any:name what=other}, one of its entries with the section `other` where they have {what}
 
-What an entry means is the business of whoever asks for the section: words, expressions or rules.
+What an entry means is the business of whoever asks for the section: words, expressions or rules. Of an expression that
+stands on its own the lines are joined as they are; ␣ is a space at the edge of a line.
 """
 
 import re
@@ -15,8 +18,12 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-_SECTION = re.compile(r"\[([\w-]+)\]")
+from proxy.language.phrases import prefix_tree
+
+_SECTION = re.compile(r"\[([\w-]+|=[\w ]*)\]")
 _GOES_ON = re.compile(r"\n\s+")
+_REFERENCE = re.compile(r"\{(any:)?([a-z][a-z-]*)(?: ([a-z-]+)=([a-z-]+))?\}")
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 @cache
@@ -43,3 +50,45 @@ def parse(text: str) -> Mapping[str, str]:
         else:
             lines.append(line.rstrip())
     return MappingProxyType({name: _GOES_ON.sub(" ", "\n".join(lines)) for name, lines in found.items()})
+
+
+def filled(sections: Mapping[str, str], name: str, names: Mapping[str, str] = _NO_NAMES) -> str:
+    """The section `name` with the sections that it refers to in their places. Raises KeyError if there is none.
+    `names`: which section is meant by a name that is none."""
+
+    def insert(found: re.Match[str]) -> str:
+        is_any, inner, what, other = found.groups()
+        text = filled(sections, names.get(inner, inner), {**names, what: other} if what else names)
+        return prefix_tree(text) if is_any else text.replace("\n", "")
+
+    return _REFERENCE.sub(insert, sections[name]).replace("␣", " ")
+
+
+def table(code: str, subject: str, section: str) -> str:
+    """A section of a language, filled; an empty one if the language has none."""
+    sections = tables(code, subject)
+    return filled(sections, section) if section in sections else ""
+
+
+def expression(code: str, subject: str, section: str) -> str:
+    """A section that is one expression."""
+    return table(code, subject, section).replace("\n", "")
+
+
+@cache
+def languages(subject: str) -> tuple[str, ...]:
+    """The codes of all languages that have a file of `subject`, in their order."""
+    folders = (folder for folder in files(__package__).iterdir() if folder.joinpath(f"{subject}.txt").is_file())
+    return tuple(sorted(folder.name for folder in folders))
+
+
+def everywhere(subject: str, section: str) -> tuple[str, ...]:
+    """A section in all languages that have it: for a text whose language is not decided."""
+    return tuple(filter(None, (table(code, subject, section) for code in languages(subject))))
+
+
+def function_words(code: str, use: str) -> frozenset[str]:
+    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`.
+    There is one list; a use adds words to it and takes words from it."""
+    common, also, other = (table(code, "function", name).split() for name in ("words", f"{use}-also", f"{use}-not"))
+    return frozenset((*common, *also)).difference(other)

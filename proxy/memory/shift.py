@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from proxy.config.profiles import Window
-from proxy.language.detect import Language, language
+from proxy.language.detect import Code as Language
+from proxy.language.detect import language
+from proxy.language.language import language_of
 from proxy.language.text import fold, plain
 from proxy.memory.domains import domain, weights
 from proxy.memory.shift_phrases import FLUSHES, FORMS, SHIFTS
-from proxy.reuse.lexicon import lexicon
 from proxy.reuse.words import stem
 from proxy.types import ShiftCause
 
@@ -158,8 +159,8 @@ def _spoken(message: str, before: Sequence[Exchange]) -> Language:
 
 
 def _stems(text: str, spoken: Language) -> set[str]:
-    function = lexicon(spoken).function
-    return {stem(word, spoken) for word in _WORD.findall(fold(text)) if word not in function}
+    tables = language_of(spoken)
+    return {stem(word, tables) for word in _WORD.findall(fold(text)) if word not in tables.lexicon.function}
 
 
 def _is_elsewhere(message: str, last: Sequence[Exchange]) -> bool:

@@ -83,12 +83,13 @@ def _paired(asked: Question, earlier: Question) -> list[Pair]:
 
 def _surety(one: Token, two: Token, question: Question) -> float:
     language = question.language
+    regular, infinitive = language.comparison.regular, language.comparison.infinitive
     if one.word == two.word or one.lemma == two.lemma or one.word.replace("-", "") == two.word.replace("-", ""):
         return 1.0
-    if language == "es" and any(
-        is_form_of(form.word, lemma(other.written, "es")) for form, other in ((one, two), (two, one))
-    ):
-        return 0.95
+    if regular and infinitive:
+        for form, other in ((one, two), (two, one)):
+            if is_form_of(form.word, lemma(other.written, language), regular, infinitive):
+                return 0.95
     if _DIGIT.search(one.word) or _DIGIT.search(two.word):
         return 0.0  # "6a" is no typo of "6b"
     if are_kin(one.lemma, two.lemma, language):
