@@ -274,7 +274,7 @@ def _comparison(code: str) -> Comparison:
         listed=re.compile(rf"^\D*\d[\d.]*(?: ?(?:,|/|&|{listed})(?: (?:rs|inr)?\.?)? ?\d[\d.]*)+\D*$"),
         calculates=re.compile(rf"\b(?:{'|'.join(entry.strip() for entry in _entries(section('calculates')))})"),
         voice=said("voice"),
-        owners=groups(section("owners")),
+        owners=dict(pairs(section("owners"))),
         acts=re.compile(said("acts")),
         modals=re.compile(said("modals")),
         mentioned=re.compile(said("mentioned")),
