@@ -8,7 +8,7 @@ arrows back    the fewest arrows to be removed for no circle to be left
 arrows up      pairs of modules that import against the layers of the project's import-linter list, excused or not
 table entries  of the word tables: string literals that a module or a class of TABLE_FOLDERS assigns, and data files
                there. An entry is what stands between ` | ` or line ends; of a literal without ` | `, a word.
-look-up        of one by intent, warm: the frames below `proxy/` that it enters and the modules they are of (`tests.lookup`)
+look-up        one by intent, warm: how many frames below `proxy/` it enters, and of how many modules (`tests.lookup`)
 twice          functions with the same statements; names of public functions and classes that two modules define;
                classes with the same public methods as another; lines of code in runs of RUN or more that recur
 """
@@ -368,7 +368,7 @@ def main(arguments: Sequence[str]) -> None:
     for name, number in shape(package, listed).items():
         print(f"{name:32}{number:>8,}")
     if package == ROOT / "proxy":
-        from tests.lookup import measured  # noqa: PLC0415  # loads the proxy, which a count of another package need not
+        from tests.lookup import measured  # loads the proxy, which a count of another package need not
 
         for name, number in measured().items():
             print(f"{name:32}{number:>8,}")

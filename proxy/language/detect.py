@@ -75,7 +75,8 @@ def language(text: str) -> Code | None:
     if not _SPEAKING_MARKS.isdisjoint(text):
         for mark in _SPEAKING_MARKS.intersection(text):
             score |= dict.fromkeys(_SPEAKERS_BY_MARK[mark], _BY_MARK)
-    for position, word in enumerate(word.lower().replace("\u2019", "'") for word in words):
+    for position, written in enumerate(words):
+        word = written.lower().replace("\u2019", "'")
         speakers, weight = _WORDS.get(word), _ONLY
         if speakers is None:
             speakers, weight = _by_its_ending(word), _BY_ENDING

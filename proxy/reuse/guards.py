@@ -7,6 +7,7 @@ cheapest first; `DOUBTS` are what may be a way of speaking. What the places of w
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -32,14 +33,16 @@ def numbers(asked: Question, earlier: Question) -> str:
 
 
 def negation(asked: Question, earlier: Question) -> str:
+    if asked.operators == earlier.operators:
+        return ""
     said, said_earlier = ([word for word in q.operators if word in _NEGATIONS] for q in (asked, earlier))
     return differing(said, said_earlier) if said != said_earlier else ""
 
 
 def operators(asked: Question, earlier: Question) -> str:
-    more, more_earlier = Counter(asked.operators), Counter(earlier.operators)
-    if more == more_earlier:
+    if asked.operators == earlier.operators:  # both are sorted
         return ""
+    more, more_earlier = Counter(asked.operators), Counter(earlier.operators)
     extra = [*(more - more_earlier), *(more_earlier - more)]
     if len(extra) == 1 and extra[0] in asked.language.comparison.emphasis:
         return ""
@@ -52,9 +55,8 @@ def emphasis(asked: Question, earlier: Question) -> str:
 
 def opposites(asked: Question, earlier: Question) -> str:
     """Among all words, also those that count for little: give and take, up and down."""
-    lemmas = [{form for token in q.tokens for form in (token.word, token.lemma)} for q in (asked, earlier)]
-    written = [{token.word for token in q.tokens} for q in (asked, earlier)]  # "suegra" has the lemma "suegro"
-    for said, said_earlier in (lemmas, written):
+    # "suegra" has the lemma "suegro".
+    for said, said_earlier in ((asked.forms, earlier.forms), (asked.words, earlier.words)):
         for word, other in product(said - said_earlier, said_earlier - said):
             if are_opposite(word, other, asked.language):
                 return f"{word} / {other}"
@@ -81,9 +83,10 @@ def near_tense(asked: Question, earlier: Question) -> str:
 
 
 def person(asked: Question, earlier: Question) -> str:
-    them, them_earlier = (tuple(word for word in q.pronouns if word != "they") for q in (asked, earlier))
-    if them != them_earlier:
-        return differing(them, them_earlier)
+    if asked.pronouns != earlier.pronouns:
+        them, them_earlier = ([word for word in q.pronouns if word != "they"] for q in (asked, earlier))
+        if them != them_earlier:
+            return differing(them, them_earlier)
     if asked.about_somebody != earlier.about_somebody:
         return "somebody"
     for one, other in ((asked.clitics, earlier.clitics), (earlier.clitics, asked.clitics)):
@@ -212,14 +215,21 @@ REQUIRED: Final[Mapping[str, Reader]] = {"signs": signs, "mentioned": mentioned}
 
 def particles(asked: Question, earlier: Question) -> str:
     """What the small words and signs of two questions disagree about."""
-    for readers, is_needed in ((REQUIRED, True), (OPTIONAL, False)):
-        for name, read in readers.items():
-            one, two = read(asked), read(earlier)
-            # A Spanish "a" says who wins and who loses: "¿quién venció a …?", "¿a quién venció …?".
-            needed = is_needed or (name == "pointing" and "pointing-counts" in asked.language.traits)
-            if one != two and (needed or (one and two)) and not (name == "owner" and _own(asked, earlier)):
-                return f"{name}: {' '.join(one)} / {' '.join(two)}"
+    said, said_earlier = _read(asked), _read(earlier)
+    if said == said_earlier:
+        return ""
+    for name, one, two in zip((*REQUIRED, *OPTIONAL), said, said_earlier, strict=True):
+        # A Spanish "a" says who wins and who loses: "¿quién venció a …?", "¿a quién venció …?".
+        needed = name in REQUIRED or (name == "pointing" and "pointing-counts" in asked.language.traits)
+        if one != two and (needed or (one and two)) and not (name == "owner" and _own(asked, earlier)):
+            return f"{name}: {' '.join(one)} / {' '.join(two)}"
     return ""
+
+
+@lru_cache(4_096)
+def _read(question: Question) -> tuple[tuple[str, ...], ...]:
+    """What every reader takes from the question, in their order."""
+    return tuple([read(question) for read in (*REQUIRED.values(), *OPTIONAL.values())])
 
 
 QUESTION_GUARDS: Final[Mapping[str, QuestionGuard]] = {

@@ -53,9 +53,10 @@ class Token(NamedTuple):  # there is one for every word: a frozen dataclass take
         return self.kind == "content"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """Equal `original` or `text` mean: asked in the same words."""
+    """There is one for a text in a language, as long as it is remembered. Equal `original` or `text` mean: asked in the
+    same words."""
 
     original: str
     language: Language
@@ -63,6 +64,9 @@ class Question:
     text: str = ""  # the same, frames rewritten
     is_long: bool = False  # not read: only the same text is the same question
     tokens: tuple[Token, ...] = ()
+    content: tuple[Token, ...] = ()  # those of them that carry content
+    words: frozenset[str] = frozenset()  # of all tokens
+    forms: frozenset[str] = frozenset()  # the same, and their lemmas
     asks: str = "none"  # what for: how, why, when, …, yesno
     operators: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()  # in their order, "?" where the question word stands between them
@@ -74,10 +78,6 @@ class Question:
     clitics: frozenset[str] = frozenset()  # to whom
     asks_what_it_does: bool = False  # "what does a router do": the verb is a function word
     about_somebody: bool = False  # "if someone …": not the asker
-
-    @property
-    def content(self) -> tuple[Token, ...]:
-        return tuple(token for token in self.tokens if token.kind == "content")
 
 
 def warm() -> None:
@@ -105,12 +105,16 @@ def _analyse(original: str, language: Language) -> Question:
     for found in _TOKEN.findall(text):
         reader.read(found)
     strong = comparison.strong.findall(said.lower()) if comparison.strong else ()
+    words = frozenset([token.word for token in reader.tokens])
     return Question(
         original=original,
         language=language,
         folded=form.folded,
         text=text,
         tokens=tuple(reader.tokens),
+        content=tuple([token for token in reader.tokens if token.kind == "content"]),
+        words=words,
+        forms=words.union([token.lemma for token in reader.tokens]),
         asks=form.asks,
         operators=tuple(sorted(reader.operators)),
         numbers=_inner(reader.numbers) if "," not in text else tuple(sorted({*reader.numbers} - {"?"})),

@@ -54,12 +54,15 @@ def voice(alignment: Alignment) -> str:
 def order(alignment: Alignment) -> str:
     """Words that have changed places may have changed parts: who bites whom, from where to where. Two things that are
     told apart have no order."""
+    crossed = crossings(_with_numbers(alignment))
+    if not crossed:
+        return ""
     words = alignment.asked.language.comparison
     if all(f" {words.difference} " in f" {q.text} " for q in (alignment.asked, alignment.earlier)):
         return ""
     is_compared = words.compares.search(alignment.asked.text) is not None
     is_listing = are_only_listed(alignment.asked, alignment.earlier)
-    for first, second in crossings(_with_numbers(alignment)):
+    for first, second in crossed:
         if is_listing and first.asked.kind == second.asked.kind == "number":
             continue
         may = _may_change_places(first, second, alignment.asked.language, is_compared=is_compared)
@@ -88,6 +91,8 @@ ALIGNED_GUARDS: Final[Mapping[str, AlignedGuard]] = {
 
 
 def _with_numbers(alignment: Alignment) -> tuple[Pair, ...]:
+    if not alignment.asked.numbers or not alignment.earlier.numbers:
+        return alignment.pairs
     counted, counted_earlier = (
         sorted((token for token in q.tokens if token.kind == "number"), key=lambda token: (token.word, token.position))
         for q in (alignment.asked, alignment.earlier)

@@ -84,12 +84,12 @@ def judge(
 
 def _too_much_to_align(asked: Question, earlier: Question) -> str:
     """Every word is compared with every other: that is not spent on long texts that share little."""
-    words, words_earlier = ({token.lemma for token in question.content} for question in (asked, earlier))
     longest = max(len(asked.content), len(earlier.content))
     if longest <= _EASY:
         return ""
     if longest > _HARD:
         return "long"
+    words, words_earlier = ({token.lemma for token in question.content} for question in (asked, earlier))
     return "unmatched" if 2 * len(words & words_earlier) < max(len(words), len(words_earlier)) else ""
 
 
@@ -98,10 +98,11 @@ def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
     left, left_earlier = left_over(alignment)
     if not alignment.pairs and alignment.asked.text != alignment.earlier.text:
         return Verdict(False, "empty")
-    doubt, detail = next(
-        ((name, said) for name, differs in DOUBTS.items() if (said := differs(alignment.asked, alignment.earlier))),
-        ("", ""),
-    )
+    doubt = detail = ""
+    for name, differs in DOUBTS.items():
+        if detail := differs(alignment.asked, alignment.earlier):
+            doubt = name
+            break
     if left or left_earlier:
         doubt, detail = "unmatched", f"{_listed(left)} / {_listed(left_earlier)}"
     if doubt:
@@ -119,6 +120,8 @@ def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
 def left_over(alignment: Alignment) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """The content words of either question that the other has none for, but those that say little."""
     asked, earlier = alignment.asked, alignment.earlier
+    if not alignment.left_asked and not alignment.left_earlier:
+        return (), ()
     tables = asked.language.lexicon
     optional = tables.optional
     if asked.asks in _PRAISED and earlier.asks != "yesno":

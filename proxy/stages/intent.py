@@ -194,8 +194,8 @@ class Intent:
 
     def _bypassed(self, request: ChatRequest, vector: Vector) -> str | None:
         """Why no answer to this may be reused or kept, after all. The judge of it was trained on the vectors of the
-        built-in model."""
-        return bypass_reason(request, vector if self._has_builtin else None)
+        built-in model; with those of another one, `_asked` has said all there is to say."""
+        return bypass_reason(request, vector) if self._has_builtin else None
 
     @property
     def _has_builtin(self) -> bool:
