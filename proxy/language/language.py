@@ -3,27 +3,30 @@
 `language_of("es")` is made of `lexicon.txt` and `comparison.txt`, and has two parts that take half a second to compile
 and are made when the first question needs them: the frames (`frames.txt`) and the small talk (`smalltalk.txt`). A
 language that has these files is compared; one with fewer of them is recognised, or read by the gate, and no more.
-
-How the sections are written down:
-
-    words          `one other`
-    groups         the first of a line stands for all of its words
-    shorthand      `short other = its words`, entries apart by a bar or a line's end
-    rewrites       `expression => replacement`, a rule a line, in the order in which they are applied
-    kinds          `name: expression`, one a line; the first that is found decides
-    pairs          `one=other`
-    opposites      `one other / their opposites`, entries apart by a bar or a line's end
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
-from proxy.language.phrases import phrases, prefix_tree
+from proxy.language.phrases import phrases, prefix_tree, words
 from proxy.language.rules import Rule, rule, rules
-from proxy.language.tables import expression, filled, function_words, table, tables
+from proxy.language.tables import (
+    expression,
+    filled,
+    function_words,
+    groups,
+    kinds,
+    opposites,
+    pairs,
+    rewrites,
+    shorthand,
+    split,
+    suffixes,
+    table,
+    tables,
+)
 
 _FORM = re.compile("<([a-z_ ]*)>")
 _MARKED = re.compile("[\ue000-\uf8ff]")  # characters of no text, and of no syntax either
@@ -145,62 +148,12 @@ def language_of(code: str) -> Language:
     return Language(
         code=code,
         name=table(code, "lexicon", "name").strip(),
-        traits=_words(table(code, "lexicon", "traits")),
+        traits=words(table(code, "lexicon", "traits")),
         lexicon=_lexicon(code),
         comparison=_comparison(code),
         frames=cache(partial(_frames, tables(code, "frames"))),
         small_talk=cache(partial(_small_talk, code)),
     )
-
-
-# --- how sections are written down ------------------------------------------------------------------------------------
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def groups(text: str) -> dict[str, str]:
-    """Every word of a line to the first of its line."""
-    return {word: line.split()[0] for line in text.splitlines() for word in line.split()}
-
-
-def shorthand(text: str) -> dict[str, tuple[str, ...]]:
-    pairs = (entry.split("=") for entry in _entries(text))
-    return {short: tuple(long.split()) for shorts, long in pairs for short in shorts.split()}
-
-
-def rewrites(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    lines = (line.split("=>") for line in text.strip().splitlines())
-    return tuple((re.compile(pattern.strip()), replacement.strip()) for pattern, replacement in lines)
-
-
-def kinds(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    lines = (line.split(":", 1) for line in text.strip().splitlines())
-    return tuple((re.compile(rf"(?:^|(?<= ))(?:{pattern.strip()})(?= |$)"), kind.strip()) for kind, pattern in lines)
-
-
-def suffixes(text: str) -> re.Pattern[str]:
-    return re.compile(f"(?:{'|'.join(sorted(text.split(), key=len, reverse=True))})$")
-
-
-def pairs(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple((one, other) for one, other in (pair.split("=") for pair in text.split()))
-
-
-def opposites(text: str) -> dict[str, frozenset[str]]:
-    """Every word to all that are opposite to it."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for left, right in ((half.split() for half in entry.split("/")) for entry in _entries(text)):
-        for one in left:
-            found[one].update(right)
-        for other in right:
-            found[other].update(left)
-    return {word: frozenset(others) for word, others in found.items()}
-
-
-def _entries(text: str) -> Iterator[str]:
-    return (entry for entry in re.split(r"\||\n", text) if entry.strip())
 
 
 # --- the parts of a language ------------------------------------------------------------------------------------------
@@ -215,14 +168,14 @@ def _lexicon(code: str) -> Lexicon:
         numbers=groups(section("numbers")),
         synonyms=groups(section("synonyms")),
         short=shorthand(section("short")),
-        filler=_words(section("filler")),
-        optional=_words(section("optional")),
-        praise=_words(section("praise")),
+        filler=words(section("filler")),
+        optional=words(section("optional")),
+        praise=words(section("praise")),
         pronouns=groups(section("pronouns")),
-        markers=_words(section("markers")),
-        conditions=_words(section("conditions")),
+        markers=words(section("markers")),
+        conditions=words(section("conditions")),
         joins=dict(pairs(section("joins"))),
-        asking=_words(section("asking")),
+        asking=words(section("asking")),
         kinds=rules(kinds(section("kinds"))),
         chat=groups(section("chat")) | {short: " ".join(said) for short, said in phrases_for.items()},
         units=groups(section("units")),
@@ -231,7 +184,7 @@ def _lexicon(code: str) -> Lexicon:
         suffixes=suffixes(section("suffixes")),
         sounds=pairs(section("sounds")),
         opposites=opposites(section("opposites")),
-        reversing=_words(section("reversing")),
+        reversing=words(section("reversing")),
     )
 
 
@@ -243,36 +196,36 @@ def _comparison(code: str) -> Comparison:
         return re.compile(said(name)) if said(name) else None
 
     def sets(name: str) -> frozenset[frozenset[str]]:
-        return frozenset(_words(entry) for entry in _entries(section(name)))
+        return frozenset(words(entry) for entry in split(section(name)))
 
     listed = "|".join(section("listed").split())
     somebody = said("somebody")
     tenses = (line.split(": ", 1) for line in section("tenses").splitlines())
     return Comparison(
-        auxiliaries=_words(section("auxiliaries")),
-        attached=_words(section("attached")),
+        auxiliaries=words(section("auxiliaries")),
+        attached=words(section("attached")),
         what_it_does=rule(said("what-it-does")),
         somebody=rule(somebody) if somebody else None,
         strong=pattern("strong"),
-        clitics=_words(section("clitics")),
-        ordinals=_words(section("ordinals")),
-        emphasis=_words(section("emphasis")),
-        belonging=_words(section("belonging")),
+        clitics=words(section("clitics")),
+        ordinals=words(section("ordinals")),
+        emphasis=words(section("emphasis")),
+        belonging=words(section("belonging")),
         against_each_other=sets("against-each-other"),
         what_it_is_like=re.compile(said("what-it-is-like")),
         compares=re.compile(said("compares")),
         verb_form=pattern("verb-form"),
         infinitive=pattern("infinitive"),
         regular=pattern("regular"),
-        no_verbs=_words(section("no-verbs")),
+        no_verbs=words(section("no-verbs")),
         participle=pattern("participle"),
         persons=sets("persons"),
-        impersonal=_words(section("impersonal")),
-        movable=_words(section("movable")),
+        impersonal=words(section("impersonal")),
+        movable=words(section("movable")),
         difference=said("difference"),
         between_things=re.compile(f"(?: ,)? (?:{'|'.join(section('and-or').split())}) | , "),
         listed=re.compile(rf"^\D*\d[\d.]*(?: ?(?:,|/|&|{listed})(?: (?:rs|inr)?\.?)? ?\d[\d.]*)+\D*$"),
-        calculates=re.compile(rf"\b(?:{'|'.join(entry.strip() for entry in _entries(section('calculates')))})"),
+        calculates=re.compile(rf"\b(?:{'|'.join(entry.strip() for entry in split(section('calculates')))})"),
         voice=said("voice"),
         owners=dict(pairs(section("owners"))),
         acts=re.compile(said("acts")),
@@ -280,15 +233,15 @@ def _comparison(code: str) -> Comparison:
         mentioned=re.compile(said("mentioned")),
         pointing=re.compile(said("pointing")),
         doing=re.compile(said("doing")),
-        does=_words(section("does")),
+        does=words(section("does")),
         does_forms=groups(section("does-forms")),
         impersonal_act=pattern("impersonal-act"),
         tenses=tuple((tense, re.compile(sign)) for tense, sign in tenses),
         past_ending=pattern("past-ending"),
         future_ending=pattern("future-ending"),
-        courtesy=_words(section("courtesy")),
+        courtesy=words(section("courtesy")),
         spellings=rewrites(section("spellings")),
-        decisive=_words(section("decisive")),
+        decisive=words(section("decisive")),
     )
 
 
@@ -320,7 +273,7 @@ def _small_talk(code: str) -> SmallTalk:
         owns=re.compile(f"(?= (?:{owns}) ([a-z]+))"),
         small_talk=phrases(section("small-talk")),
         chatter=phrases(section("chatter")),
-        kin=_words(section("kin")),
-        known=_words(section("known")),
-        deciding=_words(section("deciding")),
+        kin=words(section("kin")),
+        known=words(section("known")),
+        deciding=words(section("deciding")),
     )

@@ -9,11 +9,19 @@
     {any:name what=other}, one of its entries with the section `other` where they have {what}
 
 What an entry means is the business of whoever asks for the section: words, expressions or rules. Of an expression that
-stands on its own the lines are joined as they are; ␣ is a space at the edge of a line.
+stands on its own the lines are joined as they are; ␣ is a space at the edge of a line. Other ways to write one down:
+
+    groups         the first of a line stands for all of its words
+    shorthand      `short other = its words`, entries apart by a bar or a line's end
+    rewrites       `expression => replacement`, a rule a line, in the order in which they are applied
+    kinds          `name: expression`, one a line; the first that is found decides
+    pairs          `one=other`
+    opposites      `one other / their opposites`, entries apart by a bar or a line's end
 """
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -95,3 +103,50 @@ def function_words(code: str, use: str) -> frozenset[str]:
         return frozenset()
     also, common, other = (table(code, "function", name).split() for name in (f"{use}-also", "words", f"{use}-not"))
     return frozenset((*common, *also)).difference(other) if also else frozenset()
+
+
+# --- what sections mean ------------------------------------------------------------------------------------------------
+
+
+def groups(text: str) -> dict[str, str]:
+    """Every word of a line to the first of its line."""
+    return {word: line.split()[0] for line in text.splitlines() for word in line.split()}
+
+
+def shorthand(text: str) -> dict[str, tuple[str, ...]]:
+    pairs = (entry.split("=") for entry in split(text))
+    return {short: tuple(long.split()) for shorts, long in pairs for short in shorts.split()}
+
+
+def rewrites(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    lines = (line.split("=>") for line in text.strip().splitlines())
+    return tuple((re.compile(pattern.strip()), replacement.strip()) for pattern, replacement in lines)
+
+
+def kinds(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    lines = (line.split(":", 1) for line in text.strip().splitlines())
+    return tuple((re.compile(rf"(?:^|(?<= ))(?:{pattern.strip()})(?= |$)"), kind.strip()) for kind, pattern in lines)
+
+
+def suffixes(text: str) -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(sorted(text.split(), key=len, reverse=True))})$")
+
+
+def pairs(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((one, other) for one, other in (pair.split("=") for pair in text.split()))
+
+
+def opposites(text: str) -> dict[str, frozenset[str]]:
+    """Every word to all that are opposite to it."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for left, right in ((half.split() for half in entry.split("/")) for entry in split(text)):
+        for one in left:
+            found[one].update(right)
+        for other in right:
+            found[other].update(left)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+def split(text: str) -> Iterator[str]:
+    """Entries apart by a bar, with spaces around it or without, or by a line's end."""
+    return (entry for entry in re.split(r"\||\n", text) if entry.strip())

@@ -2,17 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.language.language import (
-    Language,
-    Lexicon,
-    groups,
-    kinds,
-    language_of,
-    pairs,
-    rewrites,
-    shorthand,
-    suffixes,
-)
+from proxy.language.language import Language, Lexicon, language_of
+from proxy.language.tables import groups, kinds, pairs, rewrites, shorthand, suffixes
 from proxy.language.text import fold
 from proxy.reuse.question import analyse
 from tests.languages import EN, ES

@@ -9,8 +9,8 @@ that nothing in the message completes ("the author", but "the author of Ulysses"
 A question that is merely about the topic of the conversation ("What is the role of melatonin?") does stand alone.
 
     sentence.py   what a sentence is about
-    english.py    the rules and words of English
-    spanish.py    the rules and words of Spanish
+    english.py    the rules of English
+    spanish.py    the rules of Spanish
 """
 
 import re

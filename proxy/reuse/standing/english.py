@@ -1,11 +1,4 @@
-"""What an English sentence must say, and what must not be in it, to be understood on its own. Tables as in `patterns`.
-
-PREFACE   comes before a request and is no part of it
-OPENERS   begins a message that goes on from another
-POINTERS  stands for something said elsewhere, or orders work on an answer
-HALVES    is one half of a comparison; OTHER_HALF  begins the other
-ASKS      begins a question or an order; ASKS_INSIDE  does so after what was put in front
-"""
+"""Rules of English: what a sentence must say, and must not, to be understood on its own. `standing.txt` has the words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a Spanish sentence must say, and what must not be in it, to be understood on its own. Tables as in `english`.
+"""Rules of Spanish: what a sentence must say, and must not, to be understood on its own. `standing.txt` has the words.
 
 Spanish leaves out pronouns that are subjects, and has articles where English has none. So a verb of the third person
 needs a subject that is said, and of the nouns with an article those that are general, or of something, need more.
