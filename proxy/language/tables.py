@@ -105,7 +105,7 @@ def function_words(code: str, use: str) -> frozenset[str]:
     return frozenset((*common, *also)).difference(other) if also else frozenset()
 
 
-# --- what sections mean ------------------------------------------------------------------------------------------------
+# --- what sections mean -----------------------------------------------------------------------------------------------
 
 
 def groups(text: str) -> dict[str, str]:

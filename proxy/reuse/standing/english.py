@@ -1,4 +1,5 @@
-"""Rules of English: what a sentence must say, and must not, to be understood on its own. `standing.txt` has the words."""
+"""Rules of English: what a sentence must say, and must not, to be understood on its own. The words are in
+`standing.txt`."""
 
 import re
 
