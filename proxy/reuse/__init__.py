@@ -1,4 +1,5 @@
-"""Which requests may be answered from memory, and by which entry. Decisions only: no storage, no clock, no I/O.
+"""Reuse of answers: the requests that may be answered from memory, and by which entry. Decisions only: no storage, no
+clock, no I/O.
 
 The words of each language are data files in `proxy/language/`, and come as one `Language` object, passed down.
 

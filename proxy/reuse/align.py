@@ -1,4 +1,4 @@
-"""Which word of one question stands for which of the other, and which words are left over.
+"""Aligns two questions: pairs the words that stand for each other, and tells which are left over.
 
 Content words are paired one to one, the surest pairs first: the same lemma (or synonym), the same stem, the same root,
 then a typo of a word that the dictionary has. What remains may still be an acronym and its words ("UN", "united

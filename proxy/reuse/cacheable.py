@@ -1,4 +1,4 @@
-"""What is never answered from memory, nor remembered, and why.
+"""Reasons for which an answer is neither reused nor kept.
 
 `bypass_reason` is asked before a lookup and before a store. First comes what the request carries (parts that are not
 text, tools that change something, a model that looks things up), then what its user asks for.

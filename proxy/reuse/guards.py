@@ -1,4 +1,4 @@
-"""What makes two questions with nearly the same words different ones: a table of small pure functions.
+"""Guards: differences between two questions with nearly the same words, as a table of small pure functions.
 
 Each says in a few words what differs, or "" if it sees nothing. `QUESTION_GUARDS` look at the two questions, the
 cheapest first; `DOUBTS` are what may be a way of speaking. What the places of words tell is in `roles`.

@@ -1,4 +1,4 @@
-"""What a question says, word by word, in the form in which two of them are compared.
+"""Reads a question into tokens, the form in which two of them are compared.
 
 Its canonical text is read into tokens: content words with their lemma and the part they play, numbers, and function
 words, which count for little. Small words that change the answer (not, before, only, more, …) are operators and stand

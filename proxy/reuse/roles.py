@@ -1,6 +1,6 @@
-"""What the places and forms of aligned words tell: who does it, where from and where to, in which order.
+"""Guards on aligned words: who does it, where from and where to, in which order.
 
-Each guard says in a few words what differs between two questions, or "" if it sees nothing; the order is that of their
+Each says in a few words what differs between two questions, or "" if it sees nothing; the order is that of their
 cost.
 """
 
