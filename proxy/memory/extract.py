@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from proxy.language.text import fold, plain
-from proxy.memory import subject_words as tables
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.handed import own_words
 from proxy.memory.learned import guess, split
 from proxy.memory.reading import Read, read
 from proxy.memory.signals import SIGNALS, Signals, folded
 from proxy.memory.spoken import spoken_in
-from proxy.memory.subject import gist
+from proxy.memory.subject import KIN, SELF, gist
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, key, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
@@ -229,7 +228,7 @@ def _beginning(each: Read) -> str:
 
 def _last_named(before: str) -> str:
     """Who was last spoken of, in the user's words ("my sister Carla"); "" if nobody."""
-    found = list(tables.KIN.finditer(folded(before)))
+    found = list(KIN.finditer(folded(before)))
     return _called(before, found[-1]) if found else ""
 
 
@@ -247,8 +246,8 @@ def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
     if not listed:
         return None
     plainly = folded(first)
-    kin = tables.KIN.search(plainly)
-    if kin is not None and tables.SELF.search(plainly, 0, kin.start()) is None:
+    kin = KIN.search(plainly)
+    if kin is not None and SELF.search(plainly, 0, kin.start()) is None:
         return _called(first, kin)
     mine = _MINE.search(plainly)
     return first[mine.start() : mine.end()] if mine is not None else None

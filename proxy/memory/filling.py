@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.cuts import clauses_of, concreteness, is_closed, parts, without
+from proxy.memory.cuts import JOINT, clauses_of, concreteness, is_closed, parts, without
 from proxy.memory.noted import Piece, decides
-from proxy.memory.noted_words import JOINT
-from proxy.memory.noun_words import NOUN_WORDS
+from proxy.memory.nouns import NOUN_WORDS
 from proxy.memory.referents import names, points_outside, things
 from proxy.memory.signals import folded
 from proxy.types.memory import Language

@@ -9,14 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from proxy.memory import subject_words as tables
-from proxy.memory.attribute_names import ATTRIBUTE_NAMES
 from proxy.memory.ending import abouts
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
-from proxy.memory.subject import KIN, Gist, gist, subjects
-from proxy.memory.subject_words import KIN_NAMES
+from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Gist, gist, subjects
 from proxy.memory.terms import STOP, terms
 from proxy.types.memory import Fact, Forgetting
 
@@ -41,7 +38,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
         if not wanted:
             return tuple(theirs) if len(theirs) == 1 else ()
     if not wanted:
-        return tuple(fact for fact in facts if _is_of_kin(fact, subjects(what) & KIN))
+        return tuple(fact for fact in facts if _is_of_kin(fact, subjects(what) & RELATIVES))
     shared = {fact.id: _shared(wanted, fact) for fact in theirs}
     best = max(shared.values(), default=0)
     agree = [fact for fact in theirs if best and shared[fact.id] == best]
@@ -53,7 +50,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
     alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
     if len(alike) == 1 or best:
         return tuple(alike) if len(alike) == 1 else ()
-    if kin := subjects(what) & KIN:
+    if kin := subjects(what) & RELATIVES:
         of_kin = tuple(fact for fact in facts if _is_of_kin(fact, kin))
         if wanted == {"name"}:
             return tuple(fact for fact in of_kin if _names(fact))
@@ -81,7 +78,7 @@ _SHARED_BY_LANGUAGES = 1 / 3
 
 def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
     """Facts of whom the order names; the user's own, if it says "I" or "my"."""
-    kin = about.holder or (subjects(what) & KIN)
+    kin = about.holder or (subjects(what) & RELATIVES)
     if kin:
         named = [fact for fact in facts if _is_of_kin(fact, kin) or about.names & gist(fact.value).names]
         return named or ([] if about.holder else list(facts))
@@ -94,8 +91,8 @@ def _is_own(fact: Fact) -> bool:
     """Is it of the user, though it names a relative? "My PIN is my son's birthday"."""
     if not gist(fact.value).holder:
         return True
-    rest = tables.KIN.sub(" ", folded(fact.value))
-    return tables.ME.search(rest) is not None
+    rest = KIN.sub(" ", folded(fact.value))
+    return ME.search(rest) is not None
 
 
 def _names(fact: Fact) -> frozenset[str]:
@@ -104,7 +101,7 @@ def _names(fact: Fact) -> frozenset[str]:
 
 def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
     said = gist(fact.value)
-    named = subjects(fact.value) & KIN
+    named = subjects(fact.value) & RELATIVES
     return bool(kin) and (kin == said.holder or (not said.holder and kin <= named) or kin == named)
 
 
@@ -264,7 +261,7 @@ def left(value: str, forgetting: Forgetting) -> str:
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
     starts = [0, *(found.start() for found in _BETWEEN.finditer(value)), len(value)]
     pieces = [value[begin:end] for begin, end in zip(cuts, starts[1:], strict=False)]
-    wanted, kin = notions(forgetting.what), subjects(forgetting.what) & KIN
+    wanted, kin = notions(forgetting.what), subjects(forgetting.what) & RELATIVES
     names = gist(forgetting.what).names
     named = [_names_any(piece, wanted, kin, names) for piece in pieces]
     if not any(named) or all(named):

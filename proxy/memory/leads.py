@@ -32,7 +32,7 @@ from proxy.memory.lead_words import (
     WORKS,
 )
 from proxy.memory.signals import folded
-from proxy.memory.subject_words import KIN
+from proxy.memory.subject import KIN
 
 TAKEN = "\ufffc"  # stands for what is enclosed
 _SENTENCE = re.compile(r"[^.!?\n\u2026:]+(?:[.!?\u2026:](?!\s|\Z)[^.!?\n\u2026:]*)*")
