@@ -45,24 +45,24 @@ uncle aunt grandson granddaughter pet horse flatmate
 """)
 
 _TABLES = union("subjects")
-SELF, ME, _THIRD, _ORDINAL, _CHANGES, _REPLACING, _ENDS, _ADDS, _RETURNS, _ORDERS = (
+SELF, ME, THIRD, ORDINAL, CHANGES, REPLACING, ENDS, ADDS, RETURNS, ORDERS = (
     expression(_TABLES, rf"\b{{{name}}}\b")
     for name in ("self", "me", "third", "ordinals", "changes", "replacing", "ends", "adds", "returns", "orders")
 )
 # By their names: what an order on answers is about, and what a person has one of, told by the verb.
-_ASPECTS, _SLOTS = (
+ASPECTS, SLOTS = (
     {name.removeprefix(kind): expression(_TABLES, rf"\b{{{name}}}\b") for name in _TABLES if name.startswith(kind)}
     for kind in ("aspect-", "slot-")
 )
-_OTHER = expression(_TABLES, r"^\W*(?:{and}\s+)?{other}\b")
+OTHER = expression(_TABLES, r"^\W*(?:{and}\s+)?{other}\b")
 _COMMON = words(_TABLES["common"])
-_DATES = expression(_TABLES, r"\b{dates}\b")
-_DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}/\d{1,2}\b")
-_TIME = re.compile(r"\b\d{1,2}(?::\d\d| ?[ap]m\b|hs?\b)")
-_MONEY = expression(_TABLES, r"[$€£]|\b{money}\b")
-_PLACE = expression(_TABLES, r"\b{in_place}\s+((?:[\w'-]+)(?:\s(?!{behind_place})[\w'-]+)?)")
+DATES = expression(_TABLES, r"\b{dates}\b")
+DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}/\d{1,2}\b")
+TIME = re.compile(r"\b\d{1,2}(?::\d\d| ?[ap]m\b|hs?\b)")
+MONEY = expression(_TABLES, r"[$€£]|\b{money}\b")
+PLACE = expression(_TABLES, r"\b{in_place}\s+((?:[\w'-]+)(?:\s(?!{behind_place})[\w'-]+)?)")
 _CHANGING = frozenset(terms(_TABLES["changing"]))
-_SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
+SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +102,18 @@ def gist(text: str) -> Gist:
     opening = {folded(first[1])} - _COMMON - STOP if first else set()
     kin = KIN.search(plainly)
     called = _CALLED.match(text, kin.end()) if kin else None
-    dates = _DATES.findall(plainly)
+    dates = DATES.findall(plainly)
     named -= set(dates)
-    counted = (*_ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
-    near = terms_of(found[1] for found in _PLACE.finditer(plainly))
+    counted = (*ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
+    near = terms_of(found[1] for found in PLACE.finditer(plainly))
     slots = {slot.key.rstrip("-") for signals in SIGNALS.values() for slot in signals.slots if slot.table.search(whole)}
-    slots |= {name for name, table in _SLOTS.items() if table.search(plainly)}
+    slots |= {name for name, table in SLOTS.items() if table.search(plainly)}
     places = near if "residence" in slots else frozenset()
     values = terms_of((*counted, *dates, *named)) | places
     kinds = {
-        "money": _MONEY.search(plainly),
-        "date": dates or _DAY.search(plainly),
-        "time": _TIME.search(plainly),
+        "money": MONEY.search(plainly),
+        "date": dates or DAY.search(plainly),
+        "time": TIME.search(plainly),
         "number": counted,
         "name": named,
         "place": places,
@@ -134,14 +134,14 @@ def gist(text: str) -> Gist:
         - terms_of(holder)
         - _KIN_TERMS,
         slots=frozenset(slots),
-        aspects=frozenset(name for name, table in _ASPECTS.items() if table.search(plainly)),
-        scope=terms_of(found[1] for found in _SCOPE.finditer(plainly)),
-        orders=_ORDERS.search(plainly) is not None,
-        returns=_RETURNS.search(plainly) is not None,
-        changes=_CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
-        ends=_ENDS.search(plainly) is not None,
-        replacing=_REPLACING.search(plainly) is not None,
-        adds=_ADDS.search(plainly) is not None,
+        aspects=frozenset(name for name, table in ASPECTS.items() if table.search(plainly)),
+        scope=terms_of(found[1] for found in SCOPE.finditer(plainly)),
+        orders=ORDERS.search(plainly) is not None,
+        returns=RETURNS.search(plainly) is not None,
+        changes=CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
+        ends=ENDS.search(plainly) is not None,
+        replacing=REPLACING.search(plainly) is not None,
+        adds=ADDS.search(plainly) is not None,
     )
 
 
@@ -168,4 +168,4 @@ def _holder(plainly: str) -> tuple[frozenset[str], bool]:
             return frozenset({KIN_NAMES[kin["kin"]]}), True
         return frozenset(), False
     of_another = own is None and ME.search(plainly) is None
-    return frozenset(), of_another and bool(_THIRD.search(plainly) or _OTHER.match(plainly))
+    return frozenset(), of_another and bool(THIRD.search(plainly) or OTHER.match(plainly))
