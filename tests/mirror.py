@@ -10,17 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 _DATA = "data only; mypy is its test"
-_SIGNALS = "tables only; tests/memory/test_signals.py and tests/memory/test_extract.py say what they decide"
 _LEXICON = "tables only; tests/reuse/test_question.py and tests/reuse/test_align.py say what they decide"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
     "memory/likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
-    "memory/noted_words.py": "tables only; tests/memory/test_noted.py says what they decide",
-    "memory/noun_words.py": "tables only; tests/memory/test_nouns.py says what they decide",
-    "memory/shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
-    "memory/signals_en.py": _SIGNALS,
-    "memory/signals_es.py": _SIGNALS,
     "memory_folder.py": "tests/test_memory_cli.py runs it",
     "reuse/filler_en.py": "tables only; tests/reuse/test_filler.py says what they decide",
     "reuse/filler_es.py": "tables only; tests/reuse/test_filler.py says what they decide",

@@ -116,6 +116,4 @@ def _objects(what: str) -> list[str]:
 
 _BOTH = expression(_TABLES, r"^{both}\s+", re.IGNORECASE)
 # Between two objects that each begin as one: a possessive, "that I …", "where I …".
-_COORDINATED = expression(
-    _TABLES, r"\s*(?:,|,?\s{or}(?:\s{object_of})?)\s+(?={objects}\b)", re.IGNORECASE
-)
+_COORDINATED = expression(_TABLES, r"\s*(?:,|,?\s{or}(?:\s{object_of})?)\s+(?={objects}\b)", re.IGNORECASE)

@@ -27,6 +27,7 @@ class Order:
     # wholly, to all of it: "what I just told you".
     back: Back = ""
 
+
 _TABLES = union("orders_to_forget")
 
 

@@ -1,5 +1,5 @@
-"""Signs that a text is handed over: what asks for work on a text, what points at one, what opens a role play, what begins
-and ends a letter. Patterns for `folded` text: lower case, no accents, nothing moved."""
+"""Signs that a text is handed over: what asks for work on a text, what points at one, what opens a role play, what
+begins and ends a letter. Patterns for `folded` text: lower case, no accents, nothing moved."""
 
 import re
 from dataclasses import dataclass

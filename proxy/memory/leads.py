@@ -53,11 +53,13 @@ SPEAKS = _find(_SPEAKS)
 # All of a sentence: that somebody says or writes something.
 _SAYS = _find(rf"(?:{{so}} )?{_SPEAKS}")
 BEARERS = _find(
-    r"(?<![\w'-])(?:{here_or_in} )?(?:{determiners} )?{of_others}?(?:(?!{is}\b)[\w'-]+ ){0,1}?" + rf"{_BEARER}\b(?!')"
+    r"(?<![\w'-])(?:{here_or_in} )?(?:{determiners} )?{of_others}?(?:(?!{is}\b)[\w'-]+ ){0,1}?"
+    rf"{_BEARER}\b(?!')"
 )
 # A heading that says whose text follows: "Postcard from Ann", "Dictado".
 _BEARS = _find(
-    r"(?:{here_is} )?(?:{determiners} )?{of_others}?(?:[\w'-]+ )?" + rf"(?:{{dictation}}|{_BEARER} {{by}} (?!{{for}}\b).+)"
+    r"(?:{here_is} )?(?:{determiners} )?{of_others}?(?:[\w'-]+ )?"
+    rf"(?:{{dictation}}|{_BEARER} {{by}} (?!{{for}}\b).+)"
 )
 # An order to work on words that are given.
 WORKS = _find(r"(?:\A|(?<=[.!?\n] )|(?<=\n))\s*(?:{politely} )*{works}\b")
@@ -91,7 +93,8 @@ _OPENS_CLAUSE = _find(rf"(?!\W*{{mine}}\b){_OPENS_FIRST}")
 SAID_BEHIND = _find(
     r"(?:, ?| [\u2013\u2014-]+ ){says} (?:{determiners} [\w' -]{1,40}|{pronouns})(?=\s*(?:[.!?]|\Z))"
     r"|(?:(?<=[.!?\n] )|(?<=\n)|(?<=- ))(?:so )?(?:{that_is}|\^)(?: (?!{myself}\b)[\w']+){0,4}? (?:{says}|{arrived})\b"
-    r"|(?:(?<=[.!?\n] )|(?<=\n)|(?<=- )|(?<=\u2014 )){is_that} (?:{one} )?(?:\w+ ){0,2}" + rf"{_BEARER}\b"
+    r"|(?:(?<=[.!?\n] )|(?<=\n)|(?<=- )|(?<=\u2014 )){is_that} (?:{one} )?(?:\w+ ){0,2}"
+    rf"{_BEARER}\b"
 )
 
 
@@ -122,7 +125,13 @@ def _behind(plainly: str) -> Iterator[Led]:
         mark = plainly[end : end + 1]
         yield from _within(plainly, found)
         behind = plainly[end + 1 :].lstrip(" \t\n-*>\u2013\u2014")
-        if not behind or behind[0] == TAKEN or mark == "?" or len(lead) > _LONGEST_LEAD or _FIRST.search(behind) is None:
+        if (
+            not behind
+            or behind[0] == TAKEN
+            or mark == "?"
+            or len(lead) > _LONGEST_LEAD
+            or _FIRST.search(behind) is None
+        ):
             continue
         is_first = not any(map(str.isalnum, plainly[: found.start()]))
         if (mark == ":" and _leads_by_colon(lead, behind)) or _leads_alone(lead, is_first=is_first):

@@ -63,9 +63,7 @@ _REST = 40  # characters behind that line: an end of a list, a number, no text
 _OWN = 800  # characters: a single line of so many, with no mark of a text in it, was typed by hand
 
 _TABLES = union("notes")
-_DECIDES, _WAVERS, _CORRECTS, _RULES = (
-    phrases(_TABLES[name]) for name in ("decides", "wavers", "corrects", "rules")
-)
+_DECIDES, _WAVERS, _CORRECTS, _RULES = (phrases(_TABLES[name]) for name in ("decides", "wavers", "corrects", "rules"))
 _TAKES_BACK = expression(_TABLES, r"\b{takes_back}")
 _FRAME = expression(_TABLES, r"(?:{frames}\s+)+")
 _ASKS = expression(_TABLES, "{asks}")
@@ -113,11 +111,7 @@ def asked_outside(message: str) -> str:
             text, said = clean(sentence), plain(sentence)
             if "?" not in sentence and not _ASKS.match(folded(text)):
                 continue
-            is_idle = (
-                _IDLE.search(folded(text))
-                or is_casual(said, language, sentence)
-                or QUOTES_YOU.search(said)
-            )
+            is_idle = _IDLE.search(folded(text)) or is_casual(said, language, sentence) or QUOTES_YOU.search(said)
             is_told = SHORTEST < len(text.split()) <= _ASKED and names(text) and things(text, language)
             if is_told and not is_idle and is_closed(text) and points_outside(text, language):
                 return f"{text}?" if "?" in sentence else text

@@ -137,7 +137,9 @@ def _points_en(at: _At) -> bool:
     if word in _EN["loose"]:
         return at.named == 0 and at.place > 0 and at.after not in _EN["is"] and at.before not in _EN["is"]
     if word == "one":
-        return (at.is_last and at.place > 0 and at.before in _EN["haves"]) or (at.named < _ENOUGH and at.before in _EN["ordinals"])
+        return (at.is_last and at.place > 0 and at.before in _EN["haves"]) or (
+            at.named < _ENOUGH and at.before in _EN["ordinals"]
+        )
     if word == "then":
         return at.place == len(at.said) - 1
     return at.named == 0 and (word in _EN["they"] or (word in _EN["others"] and at.is_last))

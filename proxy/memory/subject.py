@@ -128,11 +128,7 @@ def gist(text: str) -> Gist:
         people=frozenset(name for name in named | opening if not terms_of([name]) <= near),
         values=values,
         kinds=frozenset(name for name, found in kinds.items() if found),
-        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]])
-        - values
-        - _CHANGING
-        - terms_of(holder)
-        - _KIN_TERMS,
+        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]]) - values - _CHANGING - terms_of(holder) - _KIN_TERMS,
         slots=frozenset(slots),
         aspects=frozenset(name for name, table in ASPECTS.items() if table.search(plainly)),
         scope=terms_of(found[1] for found in SCOPE.finditer(plainly)),
