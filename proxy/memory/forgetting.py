@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.memory.ending import abouts
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.signals import folded
@@ -16,6 +18,8 @@ from proxy.memory.spoken import spoken_in
 from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Gist, gist, subjects
 from proxy.memory.terms import STOP, terms
 from proxy.types.memory import Fact, Forgetting
+
+_TABLES = union("orders_to_forget")
 
 
 def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
@@ -110,11 +114,9 @@ def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
 _WORD = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
 _ATTRIBUTES = frozenset(ATTRIBUTE_NAMES.values())
 # Where work is a place or a time, and nobody's job.
-_PLACES = re.compile(r"\b(?:at|from|after|to|for) work\b|\b(?:en|del|al) (?:el )?trabajo\b")
+_PLACES = expression(_TABLES, r"\b{at_work}\b")
 _SAID_OTHERWISE = ((re.compile(r"\b(my|our|his|her) pay\b"), r"\1 salary"), (re.compile(r"\bcuantos anos\b"), "edad"))
-_CALLED = re.compile(
-    r"\b(?:call|calling|address) me\b|\bi go by\b|\bme (?:dig\w+|llam[ea]\w*|dicen)\b|\b(?:deci|di|llama)me\b"
-)
+_CALLED = expression(_TABLES, r"\b{called}\b")
 
 
 def notions(text: str) -> frozenset[str]:
@@ -207,32 +209,17 @@ def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
 
 
 _ABOUT_THE_SAME = 0.8  # cosine of what an order and a fact are about
-_REASON = re.compile(r"[,.;:]\s|\s(?:because|since|cos|porque|ya que|i don't|que no)\b", re.IGNORECASE)
-_OF_ORDERS = frozenset(
-    terms("""
-    rule rules instruction thing things part regla instruccion cosa cosas parte dato datos fact facts anymore number
-    figure amount exact stop using use dejar usar
-    situation situacion tema asunto info information informacion everything anything stuff cifra
-    numero monto ever existed existe nothing nada whole total detail details detalle detalles story historia
-    """)
-) - {""}
-_RULE = re.compile(r"\b(?:rules?|instructions?|preference|reglas?|instruccion|norma|consigna)\b")
+_REASON = expression(_TABLES, r"[,.;:]\s|\s{reasons}\b", re.IGNORECASE)
+_OF_ORDERS = frozenset(terms(_TABLES["of_orders"])) - {""}
+_RULE = expression(_TABLES, r"\b{rule_words}\b")
 
 
 # --- what is left ----------------------------------------------------------------------------------------------------
 
 # Between two pieces of a statement, of which the later one begins as a thing of its own.
-_BETWEEN = re.compile(
-    r",?\s+(?:(?:and|but|y|e|pero)\s+(?=(?:an?|my|our|i|i'm|we|una?|mis?|tengo|soy|vivo|trabajo|uso|hago|doy)\b)"
-    r"|(?=as (?:an?|the|my)\b|como\b)|(?=(?:with|con) (?:my|mis?)\b))",
-    re.IGNORECASE,
-)
-_ATTACHED = re.compile(r"(?:with|con)\b", re.IGNORECASE)
-_HAS = re.compile(
-    r"\W*(?:(?:(?:i|we)(?:'ve| have)?(?: got)?(?: also)?\s(?:\w+\s)?)|(?:tengo|tenemos|uso|usamos|soy|somos|hay)\s)"
-    r"(?=an?\b|una?\b|my\b|mis?\b|the\b)",
-    re.IGNORECASE,
-)
+_BETWEEN = expression(_TABLES, r",?\s+(?:{and_that}\s+(?={begins}\b)|(?={as_one}\b))", re.IGNORECASE)
+_ATTACHED = expression(_TABLES, r"{with}\b", re.IGNORECASE)
+_HAS = expression(_TABLES, r"\W*{has}(?={has_what}\b)", re.IGNORECASE)
 
 
 def rests(meant: Iterable[Fact], orders: Iterable[Forgetting]) -> Iterator[Fact]:
