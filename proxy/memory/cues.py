@@ -3,7 +3,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 from proxy.language.phrases import expression, phrases
@@ -15,11 +15,7 @@ Extent = Literal["one", "some", "many", "all"]
 _MOST = 2_000  # characters at either end that are read: a question stands at one of them
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _TABLES = union("questions")
-
-
-def _find(written: str) -> re.Pattern[str]:
-    return expression(_TABLES, written)
-
+_find = partial(expression, _TABLES)
 
 _PREFIX = r"^(?: (?:[.?,]|{before_question}))*"
 _ASKING_WORD = _find(_PREFIX + r"(?: (?:{with}|{about}))? {asking} ")

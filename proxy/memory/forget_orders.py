@@ -6,6 +6,7 @@ An order is a verb of forgetting or removing as a request, a wish or a "pretend 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from proxy.language.phrases import expression
@@ -29,11 +30,7 @@ class Order:
 
 
 _TABLES = union("orders_to_forget")
-
-
-def _find(written: str) -> re.Pattern[str]:
-    return expression(_TABLES, written)
-
+_find = partial(expression, _TABLES)
 
 # What may stand before the verb, one after the other; and an order in the form of a question.
 ENTREATY = _find(r"\W*(?:{entreaty}[,:!.\u2026]*\s+)*")

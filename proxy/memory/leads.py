@@ -11,6 +11,7 @@ lead: "about me: …", "I have two kids: …". Records of one shape (rows of val
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
@@ -36,12 +37,7 @@ _SPEAKER = re.compile(
 _RECORD = re.compile(r"^[ \t]*(?:[\w.-]+\s?=\s?\S|[a-z]+[_ -]?\d+\s?[:.)]\s)[^\n]*", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t]*(?P<name>[^\W\d_][^\s:.!?]{0,24}):[ \t]", re.MULTILINE)
 
-_TABLES = union("leading_over")
-
-
-def _find(written: str) -> re.Pattern[str]:
-    return expression(_TABLES, written)
-
+_find = partial(expression, union("leading_over"))
 
 _BEARER = r"{bearers}(?:e?s)?"
 _WHO = (  # somebody of whom is spoken, as the subject of a verb

@@ -7,6 +7,7 @@ change needs more or less; what is asked, supposed or told by the other side is 
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
@@ -32,12 +33,7 @@ NOBODY = 0.97  # beside handed-over text, of what does not say whose it is
 NEVER = 1.1
 _LEAST_WORDS = 2  # that a statement has
 
-_TABLES = union("statements")
-
-
-def _find(written: str, flags: int = 0) -> re.Pattern[str]:
-    return expression(_TABLES, written, flags)
-
+_find = partial(expression, union("statements"))
 
 _FIRST = _find(" {first} ")
 # "Don't forget I'm coeliac": one word is enough.
