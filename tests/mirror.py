@@ -10,16 +10,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 _DATA = "data only; mypy is its test"
-_SIGNALS = "tables only; tests/memory/test_signals.py and tests/memory/test_extract.py say what they decide"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
     "memory/likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
-    "memory/noted_words.py": "tables only; tests/memory/test_noted.py says what they decide",
-    "memory/noun_words.py": "tables only; tests/memory/test_nouns.py says what they decide",
-    "memory/shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
-    "memory/signals_en.py": _SIGNALS,
-    "memory/signals_es.py": _SIGNALS,
     "memory_folder.py": "tests/test_memory_cli.py runs it",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/roles.py": "tests/reuse/test_guards.py: every guard with its rows",

@@ -2,9 +2,10 @@
 in, and each language as one object. It knows nothing of conversations, memory or reuse.
 
     text      normalisation: lower case, no accents, a space around every word and mark
-    phrases   compiles a table of expressions into one pattern
+    phrases   compiles tables of expressions into patterns: prefix trees, and expressions that name tables
     rules     patterns that are tried only on a text that has what they need
-    tables    reads the data files: one folder per language, one file per subject, one section per table
+    tables    reads the data files: one folder per language, one file per subject, one section per table; `union` joins
+              the languages, for text of which none is known
     detect    the language of a question
     language  a language as questions are compared in it: one frozen object, which is passed down
 

@@ -4,7 +4,8 @@
     [section]
     entry | entry | entry with (a|an) expression in it
     an entry that is too long for its line
-      goes on in the next one, which is indented
+      goes on in the next one, which is indented; (a group that is broken behind a|
+      bar) goes on without a space
     an entry with {name}, the expression of another section; with {any:name}, one of its entries; and with
     {any:name what=other}, one of its entries with the section `other` where they have {what}
 
@@ -17,6 +18,8 @@ stands on its own the lines are joined as they are; ␣ is a space at the edge o
     kinds          `name: expression`, one a line; the first that is found decides
     pairs          `one=other`
     opposites      `one other / their opposites`, entries apart by a bar or a line's end
+
+What is the same in every language (names of programs, marks) stands in the folder `any`.
 """
 
 import re
@@ -29,6 +32,7 @@ from types import MappingProxyType
 from proxy.language.phrases import prefix_tree
 
 _SECTION = re.compile(r"\[([\w-]+|=[\w ]*)\]")
+_GROUP_GOES_ON = re.compile(r"(?<=\S\|)\n\s+")
 _GOES_ON = re.compile(r"\n\s+")
 _REFERENCE = re.compile(r"\{(any:)?([a-z][a-z-]*)(?: ([a-z-]+)=([a-z-]+))?\}")
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
@@ -41,6 +45,23 @@ def tables(code: str, subject: str) -> Mapping[str, str]:
     Raises FileNotFoundError if the language has no such file, and ValueError if a section is there twice or something
     stands before the first one."""
     return parse(files(__package__).joinpath(code, f"{subject}.txt").read_text(encoding="utf-8"))
+
+
+@cache
+def union(subject: str) -> Mapping[str, str]:
+    """The sections of one subject in every language that has it, joined by their names: for text whose language is not
+    known. Languages follow each other in the order of their codes."""
+    found: dict[str, str] = {}
+    for code in languages(subject):
+        for name, entries in tables(code, subject).items():
+            found[name] = f"{found[name]}\n{entries}" if name in found else entries
+    return MappingProxyType(found)
+
+
+def named(table: str) -> dict[str, str]:
+    """The names that words have, of a table whose lines are `name: word word word`."""
+    lines = (line.partition(": ") for line in table.splitlines())
+    return {word: name for name, _, words in lines for word in words.split()}
 
 
 def parse(text: str) -> Mapping[str, str]:
@@ -57,7 +78,11 @@ def parse(text: str) -> Mapping[str, str]:
             raise ValueError(f"no section begins before {line!r}")
         else:
             lines.append(line.rstrip())
-    return MappingProxyType({name: _GOES_ON.sub(" ", "\n".join(lines)) for name, lines in found.items()})
+    return MappingProxyType({name: _joined("\n".join(lines)) for name, lines in found.items()})
+
+
+def _joined(lines: str) -> str:
+    return _GOES_ON.sub(" ", _GROUP_GOES_ON.sub("", lines))
 
 
 def filled(sections: Mapping[str, str], name: str, names: Mapping[str, str] = _NO_NAMES) -> str:
