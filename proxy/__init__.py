@@ -11,7 +11,7 @@ The rooms, in the order a request walks through them:
     wire/         JSON and SSE to types and back; turns and the hash chain; what each upstream demands
     reuse/        which requests may be answered from memory, and under which key (pure)
     memory/       what of a conversation is sent: facts, summaries, window, recall, economics (pure)
-    language/     Spanish and English: normal forms of text, word tables as data files, detection (pure)
+    language/     languages: normal forms of text, word tables as data files, detection, a language as an object (pure)
     embed/        texts to vectors: the built-in model, another one, or a server
     tokens.py     how many tokens a message costs
     upstream/     the providers: routing, connections, retries, breaker

@@ -10,30 +10,16 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 _DATA = "data only; mypy is its test"
-_SIGNALS = "tables only; tests/memory/test_signals.py and tests/memory/test_extract.py say what they decide"
-_LEXICON = "tables only; tests/reuse/test_question.py and tests/reuse/test_align.py say what they decide"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
     "memory/likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
-    "memory/noted_words.py": "tables only; tests/memory/test_noted.py says what they decide",
-    "memory/noun_words.py": "tables only; tests/memory/test_nouns.py says what they decide",
-    "memory/shift_phrases.py": "tables only; tests/memory/test_shift.py says what they decide",
-    "memory/signals_en.py": _SIGNALS,
-    "memory/signals_es.py": _SIGNALS,
     "memory_folder.py": "tests/test_memory_cli.py runs it",
-    "reuse/filler_en.py": "tables only; tests/reuse/test_filler.py says what they decide",
-    "reuse/filler_es.py": "tables only; tests/reuse/test_filler.py says what they decide",
-    "reuse/frames_en.py": "tables only; tests/reuse/test_frames.py says what they decide",
-    "reuse/frames_es.py": "tables only; tests/reuse/test_frames.py says what they decide",
-    "reuse/lexicon_en.py": _LEXICON,
-    "reuse/lexicon_es.py": _LEXICON,
-    "reuse/patterns.py": "tables only; tests/reuse/test_moment.py, tests/reuse/test_cacheable.py",
-    "reuse/standing/english.py": "tables only; tests/reuse/test_standing.py says what they decide",
+    "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
+    "reuse/roles.py": "tests/reuse/test_guards.py: every guard with its rows",
+    "reuse/standing/english.py": "a part of the package that tests/reuse/test_standing.py tests",
     "reuse/standing/sentence.py": "a part of the package that tests/reuse/test_standing.py tests",
-    "reuse/standing/spanish.py": "tables only; tests/reuse/test_standing.py says what they decide",
-    "reuse/standing/vocabulary.py": "tables only; tests/reuse/test_standing.py says what they decide",
-    "reuse/verbs.py": "tables only; tests/reuse/test_effects.py says what they decide",
+    "reuse/standing/spanish.py": "a part of the package that tests/reuse/test_standing.py tests",
     "storage/accounts.py": "Protocols only; tests/contract/test_accounts.py and tests/contract/test_contents.py",
     "storage/shared/single_flight.py": "tests/contract/test_shared.py: as every backend's",
     "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_migrations.py and tests/contract run it",

@@ -8,6 +8,7 @@ arrows back    the fewest arrows to be removed for no circle to be left
 arrows up      pairs of modules that import against the layers of the project's import-linter list, excused or not
 table entries  of the word tables: string literals that a module or a class of TABLE_FOLDERS assigns, and data files
                there. An entry is what stands between ` | ` or line ends; of a literal without ` | `, a word.
+look-up        one by intent, warm: how many frames below `proxy/` it enters, and of how many modules (`tests.lookup`)
 twice          functions with the same statements; names of public functions and classes that two modules define;
                classes with the same public methods as another; lines of code in runs of RUN or more that recur
 """
@@ -46,6 +47,7 @@ _UNCOUNTED = frozenset(
 )
 _ENTRIES = re.compile(r"\s\|\s|\n")
 _WORD = re.compile(r"[^\W\d_]")
+_SECTION = re.compile(r"\[[^\[\]|]+\]")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -231,10 +233,18 @@ def _literals(value: ast.expr) -> Iterator[str]:
 
 
 def data_entries(path: Path) -> int:
-    """Of a data file: its lines' entries, whatever its format."""
-    return sum(
-        entries(line if " | " in line else f"{line} | ") for line in path.read_text(encoding="utf-8").splitlines()
-    )
+    """Of a data file: those of each `[section]`, as of a literal, comments apart; of a file that has none, those of its
+    lines, whatever its format."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    if not any(map(_SECTION.fullmatch, lines)):
+        return sum(entries(line if " | " in line else f"{line} | ") for line in lines)
+    sections: list[str] = []
+    for line in lines:
+        if _SECTION.fullmatch(line) or not sections:
+            sections.append("")
+        else:
+            sections[-1] += f" {line.strip()}" if line[:1].isspace() else f"\n{line}"
+    return sum(map(entries, sections))
 
 
 # --- what is there twice ---------------------------------------------------------------------------------------------
@@ -357,6 +367,11 @@ def main(arguments: Sequence[str]) -> None:
     listed = layers(tomllib.loads((package.parent / "pyproject.toml").read_text(encoding="utf-8")))
     for name, number in shape(package, listed).items():
         print(f"{name:32}{number:>8,}")
+    if package == ROOT / "proxy":
+        from tests.lookup import measured  # loads the proxy, which a count of another package need not
+
+        for name, number in measured().items():
+            print(f"{name:32}{number:>8,}")
     print()
     print("\n".join(details(package, listed)))
 

@@ -168,6 +168,14 @@ def test_every_line_of_a_data_file_is_an_entry_or_more(tmp_path: Path) -> None:
     assert data_entries(path) == 3
 
 
+def test_of_a_file_with_sections_each_counts_as_a_literal_does(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(
+        "# of it\n\n# words\n[a]\none two\nthree\n\n# phrases\n[b-c]\nd e | f\n  g\nh i\n", encoding="utf-8"
+    )
+    assert data_entries(path) == 3 + 3
+
+
 SAME = """
 def {name}(a, b):
     {doc}

@@ -1,9 +1,18 @@
-"""What is known of Spanish and English: how text is normalised, how tables of words are written down, read and
-compiled, and which language a text is in. It knows nothing of conversations, memory or reuse.
+"""Languages: how text is normalised, how tables of words are written down, read and compiled, which language a text is
+in, and each language as one object. It knows nothing of conversations, memory or reuse.
 
     text      normalisation: lower case, no accents, a space around every word and mark
-    phrases   compiles a table of expressions into one pattern
+    phrases   compiles tables of expressions into patterns: prefix trees, and expressions that name tables
     rules     patterns that are tried only on a text that has what they need
-    tables    reads the data files: one folder per language, one file per subject, one section per table
+    tables    reads the data files: one folder per language, one file per subject, one section per table; `union` joins
+              the languages, for text of which none is known
     detect    the language of a question
+    language  a language as questions are compared in it: one frozen object, which is passed down
+
+    <code>/   the words of a language. Whatever files a folder has, that much is known of its language:
+              detection    that a text is in it, or at least in no other one
+              moment, feelings, orders    what is never reused (`proxy.reuse.gate`); they are read together
+              function     the function words, and by how much each use of them differs
+              lexicon, comparison, frames, smalltalk    how two questions are compared
+              standing     whether a question is understood on its own; its rules are in `proxy.reuse.standing`
 """

@@ -1,21 +1,23 @@
-"""Compiles tables of expressions for plain text (`proxy.language.text`) into patterns and sets.
+"""Compiles tables of expressions into patterns and sets.
 
 An entry ends at ` | ` or at a line's end.
 """
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import pairwise
 
 _SYNTAX = frozenset(("", *"([.\\\\|"))
 _QUANTIFIERS = frozenset("?*+{")
+_REFERENCE = re.compile(r"\{([a-z][\w-]*)\}")
 _OPENING = r" [.?](?: (?:,|y|e|and|so|but|pero|che|hola|hi|hey|hello|buenas|oye|oiga|perdon|sabes si|sabe si))*"
 
 
 def phrases(*tables: str, opening: bool = False) -> re.Pattern[str]:
-    """What finds any entry of `tables`. The literal space in front lets the engine jump from word to word, and the
-    entries are merged into a prefix tree, so that a word costs a few comparisons however large the tables are.
-    `opening`: only where a sentence begins."""
+    """What finds any entry of `tables` in plain text (`proxy.language.text`). The literal space in front lets the
+    engine jump from word to word, and the entries are merged into a prefix tree, so that a word costs a few comparisons
+    however large the tables are. `opening`: only where a sentence begins."""
     return re.compile(f"{_OPENING if opening else ''} {prefix_tree(*tables)}(?= )")
 
 
@@ -23,6 +25,16 @@ def prefix_tree(*tables: str) -> str:
     """The expression for all entries of `tables`, for use as a part of a larger one."""
     variants = {variant for table in tables for entry in _entries(table) for variant in _variants(entry)}
     return _merge(sorted(variants))
+
+
+def expression(tables: Mapping[str, str], written: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern `written`, in which `{name}` stands for the entries of the table of that name, in their order, as one
+    group; so it does in the entries themselves."""
+    return re.compile(_filled(tables, written), flags)
+
+
+def _filled(tables: Mapping[str, str], written: str) -> str:
+    return _REFERENCE.sub(lambda found: f"(?:{_filled(tables, '|'.join(_entries(tables[found[1]])))})", written)
 
 
 def _merge(entries: list[str]) -> str:
@@ -41,7 +53,8 @@ def _entries(table: str) -> list[str]:
 
 
 def _variants(entry: str) -> list[str]:
-    # A leading group is multiplied out, so that every variant begins with a letter.
+    # A leading group is multiplied out, so that every variant begins with a letter; one that may be missing is left
+    # out as well.
     if not entry.startswith("(") or entry.startswith("(?"):
         return [entry]
     depth, cuts = 0, [0]
@@ -51,6 +64,9 @@ def _variants(entry: str) -> list[str]:
             cuts.append(at)
         if depth == 0:
             break
+    if entry[cuts[-1] + 1 : cuts[-1] + 2] == "?":
+        rest = entry[cuts[-1] + 2 :]
+        return [*_variants(entry[: cuts[-1] + 1] + rest), *_variants(rest)]
     firsts = (entry[left + 1 : right] for left, right in pairwise(cuts))
     return [variant for first in firsts for variant in _variants(first + entry[cuts[-1] + 1 :])]
 

@@ -16,35 +16,35 @@ Facts, from a user message to a prompt:
 
     handed.py       the user's own words in it; voice.py: whose each piece is, as was learnt
     shapes.py       what is enclosed in it; handing.py: in which words a text is handed over
-    leads.py        what leads over to somebody else's words in it; lead_words.py: its words
+    leads.py        what leads over to somebody else's words in it
     clauses.py      its clauses and their features; learned.py: what was learnt from many; spoken.py: its language
     reading.py      one clause: may it be kept
     extract.py      what a message states: clauses, one statement a fact; values.py: a statement's value and key
-    subject.py      what a statement is about; subject_words.py: in which words
+    subject.py      what a statement is about
     ending.py       does a newer statement end an older one, as was learnt; superseding.py: by which words
     likeness.py     which known fact still holds
     facts.py        learned, confirmed, superseded, grown old
     commands.py     what a message orders to be forgotten
-    forget_orders.py  the order in one sentence; forget_words.py: in which words
-    forgetting.py   which facts an order means, and what stays of them; attribute_names.py: the same in both languages
+    forget_orders.py  the order in one sentence
+    forgetting.py   which facts an order means, and what stays of them
     reunion.py      what was put aside comes back among what was learnt since
     unsaid.py       what a history states that was forgotten, or outlived, and is not learnt from it
     current.py      those that hold now, in order; choosing.py: which of them go with a prompt
-    signals.py      what is a sign of what; signals_es.py, signals_en.py: in which words
+    signals.py      what is a sign of what
     provenance.py   the message that said one
     edits.py        changed by hand; portable.py: as lines of JSON; table.py: in a terminal
 
 Topics:
 
-    shift.py        does a message change it; shift_phrases.py: how that is said
+    shift.py        does a message change it
     domains.py      which part of life it is about
     summaries.py    turns that left, as key-value records; filling.py: which pieces have room, and how long each may be
     notes.py        records that were written, found again for another question after the same turns
-    noted.py        what of a message is worth one; noted_words.py: by which words; cuts.py: where a sentence may be cut
+    noted.py        what of a message is worth one; cuts.py: where a sentence may be cut
     remarks.py      what of a message is beside its point; anchored.py: a question with the noun that it points to
     about.py        what turns are about of which nothing can be told
     referents.py    does a clause point at something that it does not name
-    nouns.py        the noun phrases of a text; noun_words.py: by which words
+    nouns.py        the noun phrases of a text
 
 Recall:
 
@@ -55,6 +55,9 @@ Recall:
     selecting.py    as many of the best as go with it; parts.py: which passages of a long one
     answering.py    which facts answer it, so that hardly anything is recalled
     need.py         whether it needs any; cues.py: what its wording tells
+
+The words by which all of this is told are data: `proxy/language/<code>/<subject>.txt`, a subject a file, read by the
+module that decides by it.
 
 README.md maps the architecture note that this is built from, item by item, to numbers and tests.
 """

@@ -4,10 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from proxy.memory.noted_words import EVALUATES, GENERIC
-from proxy.memory.noun_words import MEASURES
-from proxy.memory.nouns import names_something, noun_phrases
+from proxy.memory.nouns import MEASURES, names_something, noun_phrases
 from proxy.memory.referents import names, things_of
+from proxy.memory.remarks import EVALUATES, GENERIC
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
 from proxy.types.memory import Language

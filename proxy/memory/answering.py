@@ -4,9 +4,10 @@ In doubt none: a fact must have every content word of the question but those tha
 the same person, and hold a value of the kind that is asked for.
 """
 
-import re
 from collections.abc import Iterable
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.language.text import plain
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, sayable, status
@@ -17,39 +18,19 @@ from proxy.types.memory import Fact
 _MOST = 2  # facts that answer: more of them are not one answer
 _LONGEST = 200  # characters of a question that one fact may answer
 
+_TABLES = union("answers")
 # Which kinds of value the wording asks for, in the order in which it is tried.
 _ASKED = (
-    (re.compile(r" (?:what time|a que hora|que hora) "), frozenset({"time"})),
-    (re.compile(r" (?:when|what (?:day|date)|which day|cuando|que dia|que fecha|en que fecha) "), frozenset({"date"})),
-    (
-        re.compile(r" (?:how (?:much|many|old|long|far)|cuant[oa]s?|what percentage|que porcentaje) "),
-        frozenset({"number", "money"}),
-    ),
-    (
-        re.compile(
-            r" (?:who|whom|whose|quien|quienes|como se llama(?:n|ba)?|what(?: is|s)? (?:\w+ ){0,3}name|que nombre) "
-        ),
-        frozenset({"name"}),
-    ),
-    (
-        re.compile(r" (?:where|donde|adonde|(?:what|which|que) (?:city|town|country|ciudad|pueblo|pais|barrio)) "),
-        frozenset({"place", "name"}),
-    ),
+    (expression(_TABLES, " {time} "), frozenset({"time"})),
+    (expression(_TABLES, " {date} "), frozenset({"date"})),
+    (expression(_TABLES, " {number} "), frozenset({"number", "money"})),
+    (expression(_TABLES, " {name} "), frozenset({"name"})),
+    (expression(_TABLES, " (?:{place}|{which} {places}) "), frozenset({"place", "name"})),
 )
-_ASKING = frozenset(
-    terms(
-        "time hora horas day date día fecha much many old long far cuánto percentage porcentaje name names nombre llama"
-        " llaman llamaba city town country ciudad pueblo país kind sort type tipo clase number número remind remember"
-        " recordás recordame acordás tell decime said say told dije dijiste again nuevo currently today now ahora hoy"
-        " actual actualmente know sabés"
-    )
-)
+_ASKING = frozenset(terms(_TABLES["asking"]))
 # It asks for what was before, which a fact that holds now does not tell.
-_EARLIER = re.compile(
-    r" (?:originally|original|first|initially|before|previous(?:ly)?|earlier|used to|antes|primero|primera|anterior"
-    r"|al principio|originalmente|inicial(?:mente)?) "
-)
-_OWN = re.compile(r" (?:i|my|me|mine|we|our|us|mi|mis|me|yo|nos|nuestr[oa]s?|\w+(?:o|oy|amos|emos|imos)) ")
+_EARLIER = expression(_TABLES, " {earlier} ")
+_OWN = expression(_TABLES, " {own} ")
 
 
 def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:

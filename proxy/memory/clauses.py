@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from proxy.language.phrases import words
+from proxy.language.tables import union
 from proxy.language.text import plain
 from proxy.memory import domains
 from proxy.memory.signals import SIGNALS, folded
@@ -22,12 +23,16 @@ _HARD = re.compile(
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMs)(?<!\bvs)(?<!\bAv)(?<!\bSra)(?<!\bMrs)(?<!\bDra)(?<!\bIng)(?<!\bLic)(?<!\betc)(?<!\bProf)"
     r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf))"
 )
+_TABLES = union("clauses")
+_HAVE, _ONES, _JOINS, _PERSONS, _ASKS, _OPENERS = (
+    words(_TABLES[name]) for name in ("have", "ones", "joins", "persons", "asks", "openers")
+)
 # Tables of signals that a clause is read against.
 _SIGNS = """
 remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens
 passing lately reported others task asks casual refers states family
 """
-_TABLES = _SIGNS.split()
+_SIGNS_TRIED = _SIGNS.split()
 _LONGEST_COUNTED = 12  # words of a clause
 
 
@@ -100,34 +105,6 @@ def must_begin(said: Sequence[Token], at: int) -> bool:
 
 
 _LABEL = 8  # words that a label has, at most
-_HAVE = words("tengo tenemos have i've we've got")
-_ONES = words("un una unos unas a an two three dos tres <n>")
-
-
-# Folded words. What a clause goes on with, behind another one.
-_JOINS = words("and but y e pero")
-# Of whom it then speaks.
-_PERSONS = words("""
-i i'm i've i'd my we we're we've our he she they he's she's they're
-yo mi mis me soy tengo vivo trabajo estoy uso tomo hago estudio juego toco manejo llevo doy cobro somos tenemos vivimos
-ella
-""")
-# Begins a question.
-_ASKS = words("""
-what what's how how's who where when why which
-cuanto cuanta cuantos cual cuales donde quien como
-""")
-# Could begin a clause, besides words without meaning.
-_OPENERS = words("""
-and but so because since cos cuz coz which who where while although though plus as given if that then when also
-y e o ni pero porque pq que ya asi aunque mientras como sino pues donde cuando si entonces por ademas tambien
-my i i'm im i've ive i'll we we're we've our it's he's she's they're there's
-yo mi soy tengo estoy vivo trabajo somos tenemos hay es lo le se me
-what what's how how's is are can could does do any
-cuanto cuanta cuantos puedo podes puedes
-no not never please let's
-siempre nunca ahora ayudame hazme haceme dime decime dame
-""")
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -177,7 +154,7 @@ _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
 def _told(text: str, language: Language) -> tuple[str, ...]:
     """The names of the tables of signals that find something in a clause, as features."""
     signals, said = SIGNALS[language], plain(text)
-    found = [f"g={name}" for name in _TABLES if getattr(signals, name).search(said)]
+    found = [f"g={name}" for name in _SIGNS_TRIED if getattr(signals, name).search(said)]
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
     found += [f"g=about {domain}" for domain in domains.weights(text)]
     return tuple(found)

@@ -7,11 +7,12 @@ the whole message: as a line of a text that is handed over, it is somebody else'
 import re
 from collections.abc import Iterator, Sequence
 
-from proxy.memory import forget_words as words
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.memory.block import without_ours
 from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
-from proxy.memory.forget_orders import Order, order, without_telling
+from proxy.memory.forget_orders import TOLD_YOU, Order, order, without_telling
 from proxy.memory.handed import own_words
 from proxy.memory.signals import folded
 from proxy.types.memory import Forgetting
@@ -19,20 +20,10 @@ from proxy.types.memory import Forgetting
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted
 MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which are looked for only below that
 
+_TABLES = union("orders_to_forget")
 # A command has one of these words; whether it is one, its sentence says.
-_MAY_BE = re.compile(
-    r"olv[ií]d|b[oó]rr|elim[ií]n|qu[ií]t|s[aá](?:ca|que)|supr[ií]m|tach|descart|desh[aá][cz]|retir|limpi|recuerd"
-    r"|acuerd|acord|recordar|guard|sepas|supieras|tengas|memori|conserv|registr|cont(?:ad|[eé])|dicho|dije|mencion|habl"
-    r"|forget|eras|delet|remov|remember|wip|clear|drop|take|scrub|strike|purge|discard|ditch|scra|an[uú]l|get rid"
-    r"|let go|gone|never|hadn't|haven't|didn't|don't|know|keep|leave|store|sav",
-    re.IGNORECASE,
-)
-_COURTESY = re.compile(
-    r"(?:hi|hello|hey|hola|buenas|buen[oa]s? (?:d[ií]as?|tardes|noches)|good (?:morning|afternoon|evening)|please"
-    r"|por favor|thanks?(?: you)?(?: very much)?|(?:muchas )?gracias|che|ok(?:ay)?|bueno|listo)"
-    r"(?:[ ,]+(?:there|again|please|por favor|everyone|todos))*",
-    re.IGNORECASE,
-)
+_MAY_BE = expression(_TABLES, "{may_be}", re.IGNORECASE)
+_COURTESY = expression(_TABLES, "{greetings}(?:[ ,]+{greeted})*", re.IGNORECASE)
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
 
@@ -106,7 +97,7 @@ def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) 
     said; and "delete that" is said of texts."""
     if said:
         last = said[-1].strip()
-        told = _TOPIC.match(folded(last)) or (words.TOLD_YOU.search(folded(last)) and not last.endswith("?"))
+        told = _TOPIC.match(folded(last)) or (TOLD_YOU.search(folded(last)) and not last.endswith("?"))
         return [without_telling(last)] if given.back in ("plainly", "wholly") or told else []
     if given.back in ("faintly", "nearby") and ("?" in before or not alone):
         return []
@@ -115,10 +106,7 @@ def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) 
 
 
 # Names something, and says nothing of it.
-_TOPIC = re.compile(
-    r"(?:(?:about|and|y|sobre) )?(?:the|my|that|our|lo|mi|la|el|es[ea]|what i) "
-    r"(?!(?:\w+ )?(?:question|pregunta))[^.,!]{1,40}[?:\u2026]\W*$"
-)
+_TOPIC = expression(_TABLES, r"(?:{and_about} )?{named} (?!(?:\w+ )?{question})[^.,!]{1,40}[?:\u2026]\W*$")
 
 
 def _objects(what: str) -> list[str]:
@@ -126,12 +114,6 @@ def _objects(what: str) -> list[str]:
     return [part.strip() for part in _COORDINATED.split(_BOTH.sub("", what)) if part.strip(" ,")] or [what]
 
 
-_BOTH = re.compile(r"^(?:both|tanto|either)\s+", re.IGNORECASE)
+_BOTH = expression(_TABLES, r"^{both}\s+", re.IGNORECASE)
 # Between two objects that each begin as one: a possessive, "that I …", "where I …".
-_COORDINATED = re.compile(
-    r"\s*(?:,|,?\s(?:and|or|y|e|o|nor|ni|como)(?:\s(?:de|del|about|lo de))?)\s+"
-    r"(?=(?:my|our|that (?:i|my|we)|where i|how (?:much|old) i|what i|mis?|nuestr[oa]s?|que (?:soy|tengo"
-    r"|vivo|mi|trabajo)"
-    r"|d[oó]nde|cu[aá]nto)\b)",
-    re.IGNORECASE,
-)
+_COORDINATED = expression(_TABLES, r"\s*(?:,|,?\s{or}(?:\s{object_of})?)\s+(?={objects}\b)", re.IGNORECASE)

@@ -4,13 +4,39 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from proxy.memory import noted_words as tables
+from proxy.language.phrases import expression, words
+from proxy.language.tables import union
 from proxy.memory.signals import folded
 
 SHORTEST = 3  # words of a clause: less says nothing
 _MOST_JOINTS = 24  # of a sentence: it is a list that has more
 _BEFORE_CODE = 6  # words: less is code, too
 
+_TABLES = union("notes")
+# What a clause opens and ends with, and is no part of what it says.
+LEAD = expression(
+    _TABLES,
+    r"[\s,;:.!\u2026\u00a1\u00bf'\"“”«»()\u2013\u2014-]*"
+    r"(?:(?:{interjections}(?:,?\s{vocatives})?(?:[,.:;!\u2026\u2013\u2014]+\s*|\s(?=\u00bf)|$)"
+    r"|(?:{che},?\s)?{transitions}\b[,.:;\u2013\u2014]*\s*|{conjunctions}\b,?\s+)(?=\S))*",
+)
+_TAIL = expression(_TABLES, r"{tails}\W*\Z")
+INTERROGATIVE = expression(_TABLES, r"{interrogatives}\b")
+DEPENDENT = expression(_TABLES, r"{dependent}\b")
+# Where a clause may end.
+JOINT = expression(
+    _TABLES, r"[;:\u2026\u2013\u2014]\s+|,\s+(?!\d)|\s[-\u2013\u2014]\s|(?<!\b\w)\.\s+|\s\(|\s(?={joints}\s)"
+)
+_SOFT_JOINT = expression(_TABLES, r"\s(?={soft_joints}\s)")
+_AND_CLAUSE = expression(_TABLES, r",?\s(?={and_clauses}\s)")
+# Behind what does not itself ask for "to".
+_PURPOSE = expression(_TABLES, r"\s(?={purposes}\s)")
+_SUBORDINATE = expression(_TABLES, r"\b{subordinates}\b")
+_SUBORDINATE_END = expression(_TABLES, r"\b{subordinates}\W*\Z")
+_WAITS = expression(_TABLES, r"(?:,|\b{and})\s(?:{and_but} )?{waits}\b[^,]*\Z")
+_ASKS_FOR_TO, _BEGINS, _UNFINISHED, _SAYS = (
+    words(_TABLES[name]) for name in ("asks_for_to", "begins", "unfinished", "says")
+)
 _SENTENCE = re.compile(
     r"(?<=[.!?…;])(?<!\bDr\.)(?<!\bMr\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bMs\.)(?<!\b[A-Z]\.)\s+|\n+|(?=¿)"
 )
@@ -35,7 +61,7 @@ _ITEM = r"(?!(?:with|for|in|from|by|at|con|para|en|de)\b)(?:[\w'-]+\s){0,3}[\w'-
 _LISTS = re.compile(rf",\s+(?:{_ITEM}(?:,\s+{_ITEM}){{0,4}},?\s+)?(?:and|or|y|e|o)\s+{_CLAUSE}")
 _LISTED = 60  # characters behind a comma
 _QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
-_WHOLE = (tables.JOINT, tables.AND_CLAUSE)
+_WHOLE = (JOINT, _AND_CLAUSE)
 _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{3,}")  # of a sentence, not of a formula
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
@@ -49,8 +75,8 @@ def sentences(text: str) -> list[str]:
 def clean(sentence: str) -> str:
     """`sentence` without what it opens and ends with by habit; "" if it is code, or says nothing."""
     text = _ADDRESS.sub("", STAMP.sub("", _NAMED.sub(r"\1", " ".join(sentence.split()))))
-    text = _ADDRESS.sub("", without(tables.LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
-    tail = tables.TAIL.search(folded(text))
+    text = _ADDRESS.sub("", without(LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
+    tail = _TAIL.search(folded(text))
     text = (text[: tail.start()] if tail else text).rstrip(" ,;:.!…-\u2013\u2014")
     code = _CODE.search(text)
     text = (clauses_before(text, code.start()) or _words_before(text, code.start())) if code else text
@@ -63,7 +89,7 @@ def _words_before(text: str, stop: int) -> str:
     while said and not _WORD.fullmatch(said[-1]):
         said.pop()
     part = " ".join(said)
-    ends = bool(said) and not tables.INTERROGATIVE.match(folded(said[-1])) and _is_finished(part) and is_closed(part)
+    ends = bool(said) and not INTERROGATIVE.match(folded(said[-1])) and _is_finished(part) and is_closed(part)
     return part if ends else ""
 
 
@@ -82,12 +108,12 @@ def shortened(clause: str, most: int) -> str:
     """The longest beginning of `clause` that ends at a joint and has at most `most` words; "" if there is none."""
     if len(clause.split()) <= most:
         return clause
-    for joints in (tables.JOINT, tables.SOFT_JOINT):
+    for joints in (JOINT, _SOFT_JOINT):
         for joint in reversed(list(joints.finditer(folded(clause)))):
             part = clause[: joint.start()].rstrip(" ,;:.(")
             if _LISTS.match(folded(clause[joint.start() : joint.start() + _LISTED])):
                 continue
-            if joints is tables.SOFT_JOINT and tables.SUBORDINATE.search(folded(part)):
+            if joints is _SOFT_JOINT and _SUBORDINATE.search(folded(part)):
                 break
             if SHORTEST <= len(part.split()) <= most and _is_finished(part):
                 return part
@@ -119,30 +145,30 @@ def parts(text: str, longest: int) -> Iterator[str]:
 def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
     """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
     said = folded(text)
-    for joints in (*_WHOLE, tables.SOFT_JOINT, tables.PURPOSE) if soft else _WHOLE:
+    for joints in (*_WHOLE, _SOFT_JOINT, _PURPOSE) if soft else _WHOLE:
         for joint in islice(joints.finditer(said), _MOST_JOINTS):
             part = text[: joint.start()].rstrip(" ,;:.(")
             if said[joint.start()] == ":" or _LISTS.match(said[joint.start() : joint.start() + _LISTED]):
                 continue  # what it leads to is what it says
-            if joints is tables.PURPOSE and (_last(part) in tables.ASKS_FOR_TO or part.endswith("ing")):
+            if joints is _PURPOSE and (_last(part) in _ASKS_FOR_TO or part.endswith("ing")):
                 continue
-            if not (joints not in _WHOLE and tables.SUBORDINATE_END.search(folded(part))) and _is_finished(part):
+            if not (joints not in _WHOLE and _SUBORDINATE_END.search(folded(part))) and _is_finished(part):
                 yield part
 
 
 def _begins(text: str, start: int) -> bool:
     """Does a clause that says something by itself begin there?"""
-    opening = folded(without(tables.LEAD, text[start:])).split(maxsplit=1)
-    if not opening or opening[0].endswith("ing") or tables.DEPENDENT.match(folded(text[start:].lstrip())):
+    opening = folded(without(LEAD, text[start:])).split(maxsplit=1)
+    if not opening or opening[0].endswith("ing") or DEPENDENT.match(folded(text[start:].lstrip())):
         return False
     is_strong = text[:start].rstrip()[-1:] in ":;.\u2014\u2013-"
-    return is_strong or opening[0].strip(',¿"') in tables.BEGINS or text[start:].lstrip()[:1] == "¿"
+    return is_strong or opening[0].strip(',¿"') in _BEGINS or text[start:].lstrip()[:1] == "¿"
 
 
 def is_closed(text: str) -> bool:
     """Is every bracket and quotation mark in it closed, and does it lead to nothing that is left out?"""
     return (
-        _last(text) not in tables.LEADS
+        _last(text) not in _SAYS
         and text.count("(") == text.count(")")
         and text.count('"') % 2 == 0
         and text.count("“") == text.count("”")
@@ -152,7 +178,7 @@ def is_closed(text: str) -> bool:
 
 def _is_finished(text: str) -> bool:
     """Does what was cut end where a clause may?"""
-    return _last(text) not in tables.UNFINISHED and not tables.WAITS.search(folded(text))
+    return _last(text) not in _UNFINISHED and not _WAITS.search(folded(text))
 
 
 def _last(text: str) -> str:

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.language.text import fold, plain
-from proxy.memory import subject_words as tables
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.handed import own_words
 from proxy.memory.learned import guess, split
 from proxy.memory.reading import Read, read
 from proxy.memory.signals import SIGNALS, Signals, folded
 from proxy.memory.spoken import spoken_in
-from proxy.memory.subject import gist
+from proxy.memory.subject import KIN, SELF, gist
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, key, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
@@ -127,26 +128,16 @@ def _content(text: str) -> list[str]:
 
 # --- what goes together ----------------------------------------------------------------------------------------------
 
-_CONJUNCTION = re.compile(
-    r"^\W*(?:(?:and|but|so|because|since|plus|also|cos|y|e|pero|porque|pq|ademas|tambien|aunque|mientras)\b\W*)+"
-)
-_CONNECTED = re.compile(r"^\W*(?:(?:and|but|y|e|pero)\b\s*)", re.IGNORECASE)
-_REASON = re.compile(r"^\W*(?:because|cos|since|so|porque|pq|ya que|asi que|para que|por si)\b")
+_TABLES = union("statements")
+_CONJUNCTION = expression(_TABLES, r"^\W*(?:{conjunctions}\b\W*)+")
+_CONNECTED = expression(_TABLES, r"^\W*(?:{connected}\b\s*)", re.IGNORECASE)
+_REASON = expression(_TABLES, r"^\W*{reasons}\b")
 # What a clause that says something by itself begins with, behind a conjunction.
-_ALONE = re.compile(
-    r"\b(?:i|i'm|i've|im|ive|i'd|i'll|we|we're|we've|my|our|the|it|it's|its|there|this|that|from|always|never|please|call"
-    r"|answer|yo|soy|tengo|vivo|trabajo|mi|mis|nuestr[oa]s?|el|la|los|las|es|son|esta|somos|tenemos|hay|me|nos|se|siempre"
-    r"|nunca|\w{2,}(?:amos|emos|imos)|\w{3,}o)\b"
-)
-_OF_ANOTHER = re.compile(
-    r"(?:he|she|they|he's|she's|they're|hes|shes|theyre|his|her|their|ella|ellos|ellas|su|sus|le|les|lo|la)\b"
-)
-_IT = re.compile(r"(?:it|it's|its|that's|thats|eso es|ahora es)\b")
+_ALONE = expression(_TABLES, r"\b{alone}\b")
+_OF_ANOTHER = expression(_TABLES, r"{of_another}\b")
+_IT = expression(_TABLES, r"{it}\b")
 _LABEL = re.compile(r"\s*([^:.!?\n]{2,40}):\s")
-_MINE = re.compile(
-    r"\b(?:i|we)(?:'ve| have| have got|'ve got| got|'m|'re| am| are)?\b"
-    r"|\b(?:tengo|tenemos|hay|uso|usamos|soy|somos)\b"
-)
+_MINE = expression(_TABLES, r"\b{mine}\b")
 _NAMED = re.compile(r",?\s[A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1]\w+")
 
 
@@ -229,7 +220,7 @@ def _beginning(each: Read) -> str:
 
 def _last_named(before: str) -> str:
     """Who was last spoken of, in the user's words ("my sister Carla"); "" if nobody."""
-    found = list(tables.KIN.finditer(folded(before)))
+    found = list(KIN.finditer(folded(before)))
     return _called(before, found[-1]) if found else ""
 
 
@@ -247,8 +238,8 @@ def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
     if not listed:
         return None
     plainly = folded(first)
-    kin = tables.KIN.search(plainly)
-    if kin is not None and tables.SELF.search(plainly, 0, kin.start()) is None:
+    kin = KIN.search(plainly)
+    if kin is not None and SELF.search(plainly, 0, kin.start()) is None:
         return _called(first, kin)
     mine = _MINE.search(plainly)
     return first[mine.start() : mine.end()] if mine is not None else None
@@ -256,11 +247,7 @@ def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
 
 # --- what is kept of it ----------------------------------------------------------------------------------------------
 
-_LEADING = re.compile(
-    r"^\W*(?:(?:and|but|so|because|since|also|plus|cos|as|given that"
-    r"|y|e|pero|porque|pq|que|ademas|además|ya que)\b[\s,]*)+(?=\w)",
-    re.IGNORECASE,
-)
+_LEADING = expression(_TABLES, r"^\W*(?:{leading}\b[\s,]*)+(?=\w)", re.IGNORECASE)
 _DOMAINS = {
     **dict.fromkeys(("work", "schedule"), "work"),
     **dict.fromkeys(("project", "date", "money", "study"), "projects"),

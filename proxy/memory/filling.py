@@ -4,14 +4,14 @@ What a turn is mainly about is told by its answer: a piece that the answer takes
 it. Where room is short every piece is shortened from its edges before a turn is left out.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.cuts import clauses_of, concreteness, is_closed, parts, without
+from proxy.language.phrases import expression
+from proxy.language.tables import union
+from proxy.memory.cuts import JOINT, clauses_of, concreteness, is_closed, parts, without
 from proxy.memory.noted import Piece, decides
-from proxy.memory.noted_words import JOINT
-from proxy.memory.noun_words import NOUN_WORDS
+from proxy.memory.nouns import NOUN_WORDS
 from proxy.memory.referents import names, points_outside, things
 from proxy.memory.signals import folded
 from proxy.types.memory import Language
@@ -26,21 +26,15 @@ _LEAST_LEFT = 0.25  # of what a piece says, when it is shortened
 _SHORTEST = 4  # words of a shortened piece
 _SAYS = 2  # words of meaning in it
 
+_TABLES = union("notes")
 # What goes on to say why.
-_REASON = re.compile(r",? (?:porque|ya que|pq|because|since|as it|as i|as we) .*$")
+_REASON = expression(_TABLES, ",? {why} .*$")
 # How somebody says that he wants what follows; it is understood without.
-_WISH = re.compile(
-    r"(?:i'?m|i am|we're|we are) (?:(?:just|also|currently|really|kinda|still) )*"
-    r"(?:trying|looking|hoping|planning) to\s+"
-    r"|i (?:(?:really|also|just) )?(?:need|want|would like) to\s+|i'm (?=(?:having|working|exploring|considering)\b)"
-    r"|(?:i was|i'm) wondering (?:if|whether) (?=how\b)|(?:can|could|would) you (?:please )?(?:help me (?:with )?)?"
-)
+_WISH = expression(_TABLES, "{wish_opens}")
 # What a clause begins with that tells of whom it speaks.
-_SUBJECT = re.compile(
-    r"(?:the|my|our|i|i'm|i've|we|we're|we've|how|what|where|now|el|la|los|las|mi|mis|nuestr[oa]s?|ahora|yo|que|como)\s"
-)
+_SUBJECT = expression(_TABLES, r"{subject_opens}\s")
 # A clause that says only when, or how, another one holds.
-_LEADS_IN = re.compile(r"(?!having|working)(?:\w+ing|when|if|while|since|as|after|before|cuando|si|mientras|al|como)\b")
+_LEADS_IN = expression(_TABLES, r"{leads_in}\b")
 
 
 @dataclass(frozen=True, slots=True)

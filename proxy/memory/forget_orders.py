@@ -6,10 +6,12 @@ An order is a verb of forgetting or removing as a request, a wish or a "pretend 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.language.text import fold
-from proxy.memory import forget_words as words
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, lead, tail
@@ -27,11 +29,59 @@ class Order:
     back: Back = ""
 
 
-# A question that only asks for consent: "…, ok?"
-_TAGGED = re.compile(
-    r",\s*\u00bf?\s*(?:ok(?:ay)?|right|please|thanks|yes|will you|would you|can you|dale|si|eh|por favor|porfa|vale"
-    r"|puede ser|will ya)\s*\?\W*\Z"
+_TABLES = union("orders_to_forget")
+_find = partial(expression, _TABLES)
+
+# What may stand before the verb, one after the other; and an order in the form of a question.
+ENTREATY = _find(r"\W*(?:{entreaty}[,:!.\u2026]*\s+)*")
+_BIDS = _find(r"\W*(?:{please},? )?{bids}\b")
+_ANY_MORE = r"(?:,? ?:)?(?: {any_more})?"
+_FORGETS = _find(rf"{{forgets}}(?P<clitic>{{clitic}})?\b{_ANY_MORE}\s*")
+_REMOVES = _find(rf"(?:{{removes}}|(?P<moves>{{moves}}))(?P<clitic>{{clitic}})?\b{_ANY_MORE}\s*")
+_KEEPS = _find(rf"{{keeps}}\b{_ANY_MORE}\s*")
+# "As if I had never told you …": everything else behind it is what was told.
+_AS_IF = _find(r"{as_if}\b\s*")
+FROM_MEMORY = _find(r"(?:^|\s){from} {memory}(?: {from_now_on})?(?=\W|$)")
+# "I want Derek gone from your memory."
+_GONE = _find(r"{wants} (?P<what>.+?) {gone}(?: {gone_from})? {memory}\b")
+# What names something as told: it makes an object of whatever follows.
+TOLD = _find(r"{told}(?=\s)\s*")
+# A clause that tells of the user, and what only memory has.
+_OWN = _find("{own}")
+_RULE = _find(r"{the} (?:\w+ ){0,3}?{rules}\b(?: {of_a_rule} .+)?\W*$")
+# "that", "that one", "ese": what it points back to says what is meant. The first are also said of a question.
+_FAINTLY_BACK = _find("(?:{of} )?{it}(?: {too})?")
+_DISMISSED = _find(r"{dismissed}[,;] (?!{courtesy}\b)")
+# Behind a comma, of what stands before it: "stop using that nickname, forget it ever existed".
+_EVER = _find("{it_existed}")
+_SPOKEN = _find(r"\b{spoken}\b|[:\"\u201c\u00ab]")
+_BACK = _find("(?:{of} )?{back}")
+# All that the message before states: "what I just told you", "my last message".
+_WHOLLY = _find("(?:{of} )?{wholly}")
+_EVERYTHING = _find("(?:{of} )?{everything}")
+# Is said of the talk, not of what was told in it.
+_OF_TALK = _find("(?:{of} )?(?:{talk_my}(?: {talk_last})? )?{talk}(?: .*)?|{never_mind}")
+_FOR_NOW = _find("{for_now}")
+# Where the object ends: a reason, an exception, another order.
+_ENDS = _find(
+    r"[;:]\s|[,.]\s{new_clause}\b|,?\s{exceptions}\s|,?\s{and} {other_orders}\b|\s{no_longer}\W*\Z",
 )
+# "The thing about the car, forget it."
+_BEHIND = _find(
+    r"(?:,|\s[-\u2013]|:)?\s(?:{asks},?\s)?(?:{just} )?{behind}(?: {out_of} {memory})?(?:,?\s{closing})*[\s.!?]*$"
+)
+# What an order behind it may be about.
+_TOPIC = _find(r"\W*(?:{set_aside} )?{topic}\b")
+# "I shouldn't have told you about Colin."
+TOLD_YOU = _find(r"\b{told_you}\b")
+# Told of the past: no order, and nothing that lasts.
+_FORGOT = _find(r"\W*(?:{sighs}\b\W*)*{forgot}(?! {to_tell})")
+# "Please don't forget …".
+_DENIED = _find(r"(?:{make_sure} )?{never}(?: {ever})? {loses}(?: {at_all})?\s")
+# "… everything I told you": says what was said, and nothing of what it was.
+_RETOLD = _find(r"\W*(?:{that} )?{all}(?: {of_all})?(?: {lo})?(?: {that_i})? {said}")
+# A question that only asks for consent: "…, ok?"
+_TAGGED = _find(r",\s*\u00bf?\s*{tags}\s*\?\W*\Z")
 _CLOSING = "\"'\u201d\u00bb),.; "
 
 
@@ -44,9 +94,9 @@ def order(sentence: str, *, alone: bool = False) -> Order | None:
         said = said[: _last_comma(said)] if said.rstrip(_CLOSING).endswith("?") else said
     plainly = folded(said)
     for start in _starts(plainly):
-        if asks and words.BIDS.match(plainly, start) is None:
+        if asks and _BIDS.match(plainly, start) is None:
             continue
-        entreaty = words.ENTREATY.match(plainly, start)
+        entreaty = ENTREATY.match(plainly, start)
         at = entreaty.end() if entreaty else start
         found = _framed(said, plainly, start, at, alone=alone)
         if found is not None:
@@ -64,25 +114,25 @@ def is_about_forgetting(clause: str) -> bool:
     if is_mishap(clause):
         return True
     for start in _starts(plainly):
-        entreaty = words.ENTREATY.match(plainly, start)
+        entreaty = ENTREATY.match(plainly, start)
         at = entreaty.end() if entreaty else start
-        if words.FORGETS.match(plainly, at) or words.AS_IF.match(plainly, at) or words.RETOLD.match(plainly, at):
+        if _FORGETS.match(plainly, at) or _AS_IF.match(plainly, at) or _RETOLD.match(plainly, at):
             return True
-        if (denied := words.DENIED.match(plainly, at)) and words.RETOLD.match(plainly, denied.end()):
+        if (denied := _DENIED.match(plainly, at)) and _RETOLD.match(plainly, denied.end()):
             return True
-        keeps, removes = words.KEEPS.match(plainly, at), words.REMOVES.match(plainly, at)
+        keeps, removes = _KEEPS.match(plainly, at), _REMOVES.match(plainly, at)
         if keeps and _is_of_memory(plainly[keeps.end() :], alone=True):
             return True
         if removes and _is_of_memory(plainly[removes.end() :]):
             return True
-        if words.GONE.match(plainly, start):
+        if _GONE.match(plainly, start):
             return True
     return _topic_first(clause, plainly) is not None
 
 
 def is_mishap(clause: str) -> bool:
     """Does it tell that somebody forgot something?"""
-    return words.FORGOT.match(folded(clause)) is not None
+    return _FORGOT.match(folded(clause)) is not None
 
 
 def _starts(plainly: str) -> Iterator[int]:
@@ -91,30 +141,30 @@ def _starts(plainly: str) -> Iterator[int]:
 
 
 def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Order | None:
-    if gone := words.GONE.match(plainly, start):
+    if gone := _GONE.match(plainly, start):
         return _named(said[gone.start("what") : gone.end("what")])
-    if as_if := words.AS_IF.match(plainly, at):
+    if as_if := _AS_IF.match(plainly, at):
         return _named(said[as_if.end() :]) if said[as_if.end() :].strip(" .!") else Order("", "wholly")
-    if (verb := words.FORGETS.match(plainly, at)) is not None:
+    if (verb := _FORGETS.match(plainly, at)) is not None:
         return None if _is_past(said, at, verb) else _of_verb(said, verb)
-    if (keeps := words.KEEPS.match(plainly, at)) is not None and _is_of_memory(plainly[keeps.end() :], alone=True):
+    if (keeps := _KEEPS.match(plainly, at)) is not None and _is_of_memory(plainly[keeps.end() :], alone=True):
         return _of_verb(said, keeps)
     return _removing(said, plainly, at, alone=alone)
 
 
 def _removing(said: str, plainly: str, at: int, *, alone: bool) -> Order | None:
-    removes = words.REMOVES.match(plainly, at)
+    removes = _REMOVES.match(plainly, at)
     if removes is None or _is_past(said, at, removes):
         return None
     rest = plainly[removes.end() :]
-    in_memory = words.FROM_MEMORY.search(f" {rest}") is not None
+    in_memory = FROM_MEMORY.search(f" {rest}") is not None
     if not removes["moves"] and (_points(rest.strip(" .!?,")) or (removes["clitic"] and not rest.strip(" .!?,"))):
         return Order("", "nearby")
     if removes["moves"]:
         return _of_verb(said, removes) if in_memory else None
-    if words.WHOLLY.fullmatch(rest.strip(" .!?,")):
+    if _WHOLLY.fullmatch(rest.strip(" .!?,")):
         return Order("", "wholly")
-    if words.EVERYTHING.fullmatch(rest.strip(" .!?,")) and rest.strip(" .!?,") not in {"me", "all", "mi", "todo"}:
+    if _EVERYTHING.fullmatch(rest.strip(" .!?,")) and rest.strip(" .!?,") not in {"me", "all", "mi", "todo"}:
         return Order("")
     if in_memory or _is_of_memory(rest, alone=alone):
         return _of_verb(said, removes)
@@ -129,10 +179,10 @@ def _is_past(said: str, at: int, verb: re.Match[str]) -> bool:
 def _is_of_memory(rest: str, *, alone: bool = False) -> bool:
     """Does the object of a verb, folded, name the memory, what was told, or the user's own?"""
     return (
-        words.FROM_MEMORY.search(f" {rest}") is not None
-        or words.TOLD.match(rest) is not None
-        or words.RULE.match(rest) is not None
-        or (words.OWN.match(rest) is not None and (alone or not rest.startswith(("my ", "our ", "mi ", "mis "))))
+        FROM_MEMORY.search(f" {rest}") is not None
+        or TOLD.match(rest) is not None
+        or _RULE.match(rest) is not None
+        or (_OWN.match(rest) is not None and (alone or not rest.startswith(("my ", "our ", "mi ", "mis "))))
     )
 
 
@@ -145,63 +195,63 @@ def _of_verb(said: str, verb: re.Match[str]) -> Order | None:
 
 def _named(what: str) -> Order | None:
     """The object without where from, why and what it is not."""
-    if words.FOR_NOW.search(folded(what)):
+    if _FOR_NOW.search(folded(what)):
         return None
     what = _without_memory(what)
-    if words.DISMISSED.match(folded(what)):
+    if _DISMISSED.match(folded(what)):
         return None
-    end = words.ENDS.search(folded(what), 1) if what else None
+    end = _ENDS.search(folded(what), 1) if what else None
     what = what[: end.start()] if end else what
     plainly = folded(what)
     what = what[: min(tail(plainly, signals) for signals in SIGNALS.values())].strip(" ,;:?\u00bf!.")
     plainly = folded(what).strip()
-    if words.WHOLLY.fullmatch(plainly):
+    if _WHOLLY.fullmatch(plainly):
         return Order("", "wholly")
-    if words.EVERYTHING.fullmatch(plainly):
+    if _EVERYTHING.fullmatch(plainly):
         return Order("")
     what = without_telling(what)
     plainly = folded(what).strip()
-    if words.OF_TALK.fullmatch(plainly):
+    if _OF_TALK.fullmatch(plainly):
         return None
     if back := _points(plainly):
         return Order("", back)
     return Order(what) if says_something(what) else None
 
 
-_OPENS = re.compile(r"(?:about|that|de que|del?|que|the fact that|lo de|al?)\s+(?=\w)", re.IGNORECASE)
+_OPENS = expression(_TABLES, r"{opens}\s+(?=\w)", re.IGNORECASE)
 
 
 def without_telling(what: str) -> str:
     """`what` without "the thing about", "what I told you of", "lo de"."""
-    while told := words.TOLD.match(folded(what)):
+    while told := TOLD.match(folded(what)):
         what = what[told.end() :]
     opens = None if _points(folded(what)) else _OPENS.match(what)
     return what[opens.end() :] if opens else what
 
 
 def _points(plainly: str) -> Back:
-    if words.FAINTLY_BACK.fullmatch(plainly):
+    if _FAINTLY_BACK.fullmatch(plainly):
         return "faintly"
-    return "plainly" if words.BACK.fullmatch(plainly) else ""
+    return "plainly" if _BACK.fullmatch(plainly) else ""
 
 
 def _without_memory(what: str) -> str:
-    found = words.FROM_MEMORY.search(folded(what))
+    found = FROM_MEMORY.search(folded(what))
     while found is not None:
         before, after = what[: found.start()], what[found.end() :]
         what = f"{before} {after}".strip() if before.strip() else after.strip()
-        found = words.FROM_MEMORY.search(folded(what))
+        found = FROM_MEMORY.search(folded(what))
     return what
 
 
 def _topic_first(said: str, plainly: str) -> Order | None:
-    behind = words.BEHIND.search(plainly)
-    if behind is None or words.FOR_NOW.search(plainly):
+    behind = _BEHIND.search(plainly)
+    if behind is None or _FOR_NOW.search(plainly):
         return None
     start = max(_starts(plainly))
-    topic = words.ENTREATY.match(plainly, start)
+    topic = ENTREATY.match(plainly, start)
     start = topic.end() if topic else start
-    if behind.start() <= start or words.TOPIC.match(plainly, start) is None:
+    if behind.start() <= start or _TOPIC.match(plainly, start) is None:
         return None
     found = _named(said[start : behind.start()])
     return found if found is not None and found.what else None
@@ -210,13 +260,13 @@ def _topic_first(said: str, plainly: str) -> Order | None:
 def _behind_comma(said: str, plainly: str) -> Order | None:
     """An order that goes on from what its sentence says: "don't call me that, forget that nickname"."""
     for comma in re.finditer(r",\s+(?:(?:and|y)\s+)?", plainly):
-        verb = words.FORGETS.match(plainly, comma.end())
-        if verb is None or words.SPOKEN.search(plainly[: comma.start()]) or _is_past(said, comma.end(), verb):
+        verb = _FORGETS.match(plainly, comma.end())
+        if verb is None or _SPOKEN.search(plainly[: comma.start()]) or _is_past(said, comma.end(), verb):
             continue
         rest = re.sub(r"^(?:de|about) ", "", plainly[verb.end() :])
-        if words.EVER.match(rest):
+        if _EVER.match(rest):
             return _named(said[: comma.start()])
-        if words.RULE.match(rest) or words.TOLD.match(rest) or words.OWN.match(rest):
+        if _RULE.match(rest) or TOLD.match(rest) or _OWN.match(rest):
             return _named(said[verb.end() :])
     return None
 

@@ -9,16 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from proxy.memory import subject_words as tables
-from proxy.memory.attribute_names import ATTRIBUTE_NAMES
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.memory.ending import abouts
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
-from proxy.memory.subject import KIN, Gist, gist, subjects
-from proxy.memory.subject_words import KIN_NAMES
+from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Gist, gist, subjects
 from proxy.memory.terms import STOP, terms
 from proxy.types.memory import Fact, Forgetting
+
+_TABLES = union("orders_to_forget")
 
 
 def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
@@ -41,7 +42,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
         if not wanted:
             return tuple(theirs) if len(theirs) == 1 else ()
     if not wanted:
-        return tuple(fact for fact in facts if _is_of_kin(fact, subjects(what) & KIN))
+        return tuple(fact for fact in facts if _is_of_kin(fact, subjects(what) & RELATIVES))
     shared = {fact.id: _shared(wanted, fact) for fact in theirs}
     best = max(shared.values(), default=0)
     agree = [fact for fact in theirs if best and shared[fact.id] == best]
@@ -53,7 +54,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
     alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
     if len(alike) == 1 or best:
         return tuple(alike) if len(alike) == 1 else ()
-    if kin := subjects(what) & KIN:
+    if kin := subjects(what) & RELATIVES:
         of_kin = tuple(fact for fact in facts if _is_of_kin(fact, kin))
         if wanted == {"name"}:
             return tuple(fact for fact in of_kin if _names(fact))
@@ -81,7 +82,7 @@ _SHARED_BY_LANGUAGES = 1 / 3
 
 def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
     """Facts of whom the order names; the user's own, if it says "I" or "my"."""
-    kin = about.holder or (subjects(what) & KIN)
+    kin = about.holder or (subjects(what) & RELATIVES)
     if kin:
         named = [fact for fact in facts if _is_of_kin(fact, kin) or about.names & gist(fact.value).names]
         return named or ([] if about.holder else list(facts))
@@ -94,8 +95,8 @@ def _is_own(fact: Fact) -> bool:
     """Is it of the user, though it names a relative? "My PIN is my son's birthday"."""
     if not gist(fact.value).holder:
         return True
-    rest = tables.KIN.sub(" ", folded(fact.value))
-    return tables.ME.search(rest) is not None
+    rest = KIN.sub(" ", folded(fact.value))
+    return ME.search(rest) is not None
 
 
 def _names(fact: Fact) -> frozenset[str]:
@@ -104,7 +105,7 @@ def _names(fact: Fact) -> frozenset[str]:
 
 def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
     said = gist(fact.value)
-    named = subjects(fact.value) & KIN
+    named = subjects(fact.value) & RELATIVES
     return bool(kin) and (kin == said.holder or (not said.holder and kin <= named) or kin == named)
 
 
@@ -113,11 +114,9 @@ def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
 _WORD = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
 _ATTRIBUTES = frozenset(ATTRIBUTE_NAMES.values())
 # Where work is a place or a time, and nobody's job.
-_PLACES = re.compile(r"\b(?:at|from|after|to|for) work\b|\b(?:en|del|al) (?:el )?trabajo\b")
+_PLACES = expression(_TABLES, r"\b{at_work}\b")
 _SAID_OTHERWISE = ((re.compile(r"\b(my|our|his|her) pay\b"), r"\1 salary"), (re.compile(r"\bcuantos anos\b"), "edad"))
-_CALLED = re.compile(
-    r"\b(?:call|calling|address) me\b|\bi go by\b|\bme (?:dig\w+|llam[ea]\w*|dicen)\b|\b(?:deci|di|llama)me\b"
-)
+_CALLED = expression(_TABLES, r"\b{called}\b")
 
 
 def notions(text: str) -> frozenset[str]:
@@ -210,32 +209,17 @@ def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
 
 
 _ABOUT_THE_SAME = 0.8  # cosine of what an order and a fact are about
-_REASON = re.compile(r"[,.;:]\s|\s(?:because|since|cos|porque|ya que|i don't|que no)\b", re.IGNORECASE)
-_OF_ORDERS = frozenset(
-    terms("""
-    rule rules instruction thing things part regla instruccion cosa cosas parte dato datos fact facts anymore number
-    figure amount exact stop using use dejar usar
-    situation situacion tema asunto info information informacion everything anything stuff cifra
-    numero monto ever existed existe nothing nada whole total detail details detalle detalles story historia
-    """)
-) - {""}
-_RULE = re.compile(r"\b(?:rules?|instructions?|preference|reglas?|instruccion|norma|consigna)\b")
+_REASON = expression(_TABLES, r"[,.;:]\s|\s{reasons}\b", re.IGNORECASE)
+_OF_ORDERS = frozenset(terms(_TABLES["of_orders"])) - {""}
+_RULE = expression(_TABLES, r"\b{rule_words}\b")
 
 
 # --- what is left ----------------------------------------------------------------------------------------------------
 
 # Between two pieces of a statement, of which the later one begins as a thing of its own.
-_BETWEEN = re.compile(
-    r",?\s+(?:(?:and|but|y|e|pero)\s+(?=(?:an?|my|our|i|i'm|we|una?|mis?|tengo|soy|vivo|trabajo|uso|hago|doy)\b)"
-    r"|(?=as (?:an?|the|my)\b|como\b)|(?=(?:with|con) (?:my|mis?)\b))",
-    re.IGNORECASE,
-)
-_ATTACHED = re.compile(r"(?:with|con)\b", re.IGNORECASE)
-_HAS = re.compile(
-    r"\W*(?:(?:(?:i|we)(?:'ve| have)?(?: got)?(?: also)?\s(?:\w+\s)?)|(?:tengo|tenemos|uso|usamos|soy|somos|hay)\s)"
-    r"(?=an?\b|una?\b|my\b|mis?\b|the\b)",
-    re.IGNORECASE,
-)
+_BETWEEN = expression(_TABLES, r",?\s+(?:{and_that}\s+(?={begins}\b)|(?={as_one}\b))", re.IGNORECASE)
+_ATTACHED = expression(_TABLES, r"{with}\b", re.IGNORECASE)
+_HAS = expression(_TABLES, r"\W*{has}(?={has_what}\b)", re.IGNORECASE)
 
 
 def rests(meant: Iterable[Fact], orders: Iterable[Forgetting]) -> Iterator[Fact]:
@@ -264,7 +248,7 @@ def left(value: str, forgetting: Forgetting) -> str:
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
     starts = [0, *(found.start() for found in _BETWEEN.finditer(value)), len(value)]
     pieces = [value[begin:end] for begin, end in zip(cuts, starts[1:], strict=False)]
-    wanted, kin = notions(forgetting.what), subjects(forgetting.what) & KIN
+    wanted, kin = notions(forgetting.what), subjects(forgetting.what) & RELATIVES
     names = gist(forgetting.what).names
     named = [_names_any(piece, wanted, kin, names) for piece in pieces]
     if not any(named) or all(named):

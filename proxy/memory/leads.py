@@ -11,28 +11,12 @@ lead: "about me: …", "I have two kids: …". Records of one shape (rows of val
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from proxy.memory.lead_words import (
-    BARE,
-    BEARERS,
-    BEARS,
-    FIRST,
-    FOUND,
-    LICENSED,
-    OF_ANOTHER,
-    OPENS_CLAUSE,
-    OPENS_FIRST,
-    ORDERS,
-    POINTS,
-    SAID_BEHIND,
-    SAYS,
-    SPEAKS,
-    SUBJECT,
-    TELLS_OF,
-    WORKS,
-)
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.memory.signals import folded
-from proxy.memory.subject_words import KIN
+from proxy.memory.subject import KIN
 
 TAKEN = "\ufffc"  # stands for what is enclosed
 _SENTENCE = re.compile(r"[^.!?\n\u2026:]+(?:[.!?\u2026:](?!\s|\Z)[^.!?\n\u2026:]*)*")
@@ -52,6 +36,62 @@ _SPEAKER = re.compile(
 )
 _RECORD = re.compile(r"^[ \t]*(?:[\w.-]+\s?=\s?\S|[a-z]+[_ -]?\d+\s?[:.)]\s)[^\n]*", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t]*(?P<name>[^\W\d_][^\s:.!?]{0,24}):[ \t]", re.MULTILINE)
+
+_find = partial(expression, union("leading_over"))
+
+_BEARER = r"{bearers}(?:e?s)?"
+_WHO = (  # somebody of whom is spoken, as the subject of a verb
+    r"(?:\b{somebody}|\b{determiners} (?:[\w'-]+ ){0,5}?[\w'-]+|(?:\A|(?<=[.!?:\n,;] )|(?<=\n))(?!{no_names}\b)[\w'-]+"
+    r"(?: (?!{myself}\b)[\w'-]+)?(?= {goes}\b))"
+)
+_SPEAKS = rf"{_WHO} (?:{{often}} ){{0,3}}(?<!\bse ){{says}}\b(?: {{to_whom}})?(?: {{this}})?"
+SPEAKS = _find(_SPEAKS)
+# All of a sentence: that somebody says or writes something.
+_SAYS = _find(rf"(?:{{so}} )?{_SPEAKS}")
+BEARERS = _find(
+    r"(?<![\w'-])(?:{here_or_in} )?(?:{determiners} )?{of_others}?(?:(?!{is}\b)[\w'-]+ ){0,1}?"
+    rf"{_BEARER}\b(?!')"
+)
+# A heading that says whose text follows: "Postcard from Ann", "Dictado".
+_BEARS = _find(
+    r"(?:{here_is} )?(?:{determiners} )?{of_others}?(?:[\w'-]+ )?"
+    rf"(?:{{dictation}}|{_BEARER} {{by}} (?!{{for}}\b).+)"
+)
+# An order to work on words that are given.
+WORKS = _find(r"(?:\A|(?<=[.!?\n] )|(?<=\n))\s*(?:{politely} )*{works}\b")
+# Any order about a thing that it takes for known: "Remove the adjectives", "Ponle título".
+ORDERS = _find(
+    r"\A\W*(?:{please} )*(?!\w*{no_clitics}\b)"
+    r"(?:{clitic_orders}\b|(?!{no_orders}\b)(?!\w+ly\b)[a-z]+ (?:me )?{each}(?= (?!{no_things}\b))\b)"
+)
+_POINTS = _find(r"\b{points}\s*\Z|\b{points_anywhere}")
+# Names somebody or something, and says nothing: "my pen pal from Italy", "mi jefe".
+_BARE = _find(
+    r"(?!{look}\b)(?!.*{bare_verbs}\b)(?:{bare_behind} )?{determiners} (?:[\w'-]+ ){0,2}?[\w'-]+"
+    r"(?: {bare_of} (?:[\w'-]+ ?){1,3})?(?:, ?[\w ]{1,12})?"
+)
+_OF_ANOTHER = _find(r"\W*(?:{behind_another} )?{of_another}\b|.*'s\b")
+# How the author came by a text.
+_FOUND = _find(r"\b{found}\b")
+# Introduces the author's own words.
+LICENSED = _find(
+    r"\b{licensed}|\b{facts}\b"
+    r"|\A\W*(?:{and} )?(?:{quantities} )*(?:\w+ )?{own_topics}(?: {about_what} (?:\w+ ?){1,3})?\s*\Z"
+)
+_SUBJECT = _find(r"\b{user}\b")
+_TELLS_OF = _find(r"\b(?:{tells}|\?)\b")
+_FIRST = _find(r"\b(?:{person}|{first_verbs})\b")
+_OPENS_FIRST = r"[\s,:;\"'\u2013\u2014-]*(?:{opens}\b[\s,:]*){0,3}{person}\b"
+OPENS_FIRST = _find(_OPENS_FIRST)
+# Not of what is the author's: "what my cousin sent".
+_OPENS_CLAUSE = _find(rf"(?!\W*{{mine}}\b){_OPENS_FIRST}")
+# Says of what stands before it that somebody else said it, or that it is a text.
+SAID_BEHIND = _find(
+    r"(?:, ?| [\u2013\u2014-]+ ){says} (?:{determiners} [\w' -]{1,40}|{pronouns})(?=\s*(?:[.!?]|\Z))"
+    r"|(?:(?<=[.!?\n] )|(?<=\n)|(?<=- ))(?:so )?(?:{that_is}|\^)(?: (?!{myself}\b)[\w']+){0,4}? (?:{says}|{arrived})\b"
+    r"|(?:(?<=[.!?\n] )|(?<=\n)|(?<=- )|(?<=\u2014 )){is_that} (?:{one} )?(?:\w+ ){0,2}"
+    rf"{_BEARER}\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +121,17 @@ def _behind(plainly: str) -> Iterator[Led]:
         mark = plainly[end : end + 1]
         yield from _within(plainly, found)
         behind = plainly[end + 1 :].lstrip(" \t\n-*>\u2013\u2014")
-        if not behind or behind[0] == TAKEN or mark == "?" or len(lead) > _LONGEST_LEAD or FIRST.search(behind) is None:
+        if (
+            not behind
+            or behind[0] == TAKEN
+            or mark == "?"
+            or len(lead) > _LONGEST_LEAD
+            or _FIRST.search(behind) is None
+        ):
             continue
         is_first = not any(map(str.isalnum, plainly[: found.start()]))
         if (mark == ":" and _leads_by_colon(lead, behind)) or _leads_alone(lead, is_first=is_first):
-            if not any(table.search(lead) for table in (SUBJECT, WORKS, ORDERS)):
+            if not any(table.search(lead) for table in (_SUBJECT, WORKS, ORDERS)):
                 yield Led(found.start(), end + 1)  # nor is the heading
             yield from _paragraphs(plainly, end + 1)
 
@@ -103,7 +149,7 @@ def _paragraphs(plainly: str, start: int) -> Iterator[Led]:
 def _within(plainly: str, sentence: re.Match[str]) -> Iterator[Led]:
     """Behind a verb of saying, in its sentence: "my daughter says I'm not a kid"."""
     for found in SPEAKS.finditer(plainly, sentence.start(), sentence.end()):
-        if OPENS_CLAUSE.match(plainly, found.end()) is not None:
+        if _OPENS_CLAUSE.match(plainly, found.end()) is not None:
             yield Led(found.end(), sentence.end())
             break
 
@@ -115,23 +161,23 @@ def _leads_by_colon(lead: str, behind: str) -> bool:
         return True
     if WORKS.search(lead):
         return True
-    if OPENS_CLAUSE.match(lead) is not None and FOUND.search(lead) is None:
+    if _OPENS_CLAUSE.match(lead) is not None and _FOUND.search(lead) is None:
         return False
-    if BEARERS.search(lead) or SPEAKS.search(lead) or (POINTS.search(lead) and SUBJECT.search(lead) is None):
+    if BEARERS.search(lead) or SPEAKS.search(lead) or (_POINTS.search(lead) and _SUBJECT.search(lead) is None):
         return True
-    if BARE.fullmatch(lead.strip()) is None or OPENS_FIRST.match(behind) is None:
+    if _BARE.fullmatch(lead.strip()) is None or OPENS_FIRST.match(behind) is None:
         return False
-    return OF_ANOTHER.match(lead) is not None or KIN.search(lead) is not None
+    return _OF_ANOTHER.match(lead) is not None or KIN.search(lead) is not None
 
 
 def _leads_alone(lead: str, *, is_first: bool) -> bool:
     """Is it a heading that names a text, or an order to work on one that is named nowhere else?"""
     said = lead.strip()
-    if LICENSED.search(said) or TELLS_OF.search(said):
+    if LICENSED.search(said) or _TELLS_OF.search(said):
         return False
     if is_first and WORKS.match(said) is not None:
         return True
-    return BEARS.match(said) is not None or SAYS.fullmatch(said) is not None
+    return _BEARS.match(said) is not None or _SAYS.fullmatch(said) is not None
 
 
 def _before(plainly: str) -> Iterator[Led]:

@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.language.text import fold
 from proxy.memory.terms import terms
 from proxy.types.memory import Fact, Statement
@@ -16,24 +18,10 @@ _SAME_SLOT = 0.35  # what one subject is worth of it ("budget-…"), and the sam
 _SAME_QUANTITY = 0.15
 _OF_A_NAME = 2.0  # times as much as another word
 _FEW = 2.0  # words: what has fewer says too little to share a part of them
-_REASON = re.compile(r"[,.]? (?:porque|ya que|because|since|mostly for) ", re.IGNORECASE)
-_CHANGING = frozenset(
-    terms(
-        "ahora cambio cambié cambió cambiamos idea vez lugar pasa paso dejo final now actually instead changed longer"
-        " decided going decidí decidimos vamos still sigue siguen seguimos update bad news remember recordá usar use"
-    )
-)
-_QUANTITIES = {
-    "money": frozenset(terms("pesos dólares euros usd dollars mil millones eur presupuesto budget rent alquiler")),
-    "date": frozenset(
-        terms(
-            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre january "
-            "february march april may june july august september october november december lunes martes miércoles "
-            "jueves viernes sábado domingo sábados domingos monday tuesday wednesday thursday friday saturday "
-            "sunday "
-        )
-    ),
-}
+_TABLES = union("likeness")
+_REASON = expression(_TABLES, "[,.]? {reasons} ", re.IGNORECASE)
+_CHANGING = frozenset(terms(_TABLES["changing"]))
+_QUANTITIES = {kind: frozenset(terms(_TABLES[kind])) for kind in ("money", "date")}
 
 
 def nearest(facts: Sequence[Fact], statement: Statement, *, at_least: float) -> Fact | None:

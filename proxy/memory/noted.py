@@ -8,12 +8,38 @@ piece.
 import re
 from dataclasses import dataclass, replace
 
+from proxy.language.phrases import expression, phrases
+from proxy.language.tables import union
 from proxy.language.text import plain
-from proxy.memory import noted_words as tables
-from proxy.memory.cuts import SHORTEST, STAMP, clauses_before, clean, concreteness, is_closed, parts, sentences, without
+from proxy.memory.cuts import (
+    DEPENDENT,
+    INTERROGATIVE,
+    LEAD,
+    SHORTEST,
+    STAMP,
+    clauses_before,
+    clean,
+    concreteness,
+    is_closed,
+    parts,
+    sentences,
+    without,
+)
 from proxy.memory.handed import own_words
 from proxy.memory.referents import names, points_outside, things
-from proxy.memory.remarks import Kind, is_casual, is_generic, is_passing, is_platitude, names_thing, speaks_to_you
+from proxy.memory.remarks import (
+    JOKED,
+    MINE,
+    QUOTES_YOU,
+    YOURS,
+    Kind,
+    is_casual,
+    is_generic,
+    is_passing,
+    is_platitude,
+    names_thing,
+    speaks_to_you,
+)
 from proxy.memory.signals import folded
 from proxy.memory.spoken import spoken_in
 from proxy.types.memory import Language
@@ -35,6 +61,18 @@ _ENDS = " ?!.\"'”»)"
 _END = 10  # characters by which it is told that a sentence kept its end
 _REST = 40  # characters behind that line: an end of a list, a number, no text
 _OWN = 800  # characters: a single line of so many, with no mark of a text in it, was typed by hand
+
+_TABLES = union("notes")
+_DECIDES, _WAVERS, _CORRECTS, _RULES = (phrases(_TABLES[name]) for name in ("decides", "wavers", "corrects", "rules"))
+_TAKES_BACK = expression(_TABLES, r"\b{takes_back}")
+_FRAME = expression(_TABLES, r"(?:{frames}\s+)+")
+_ASKS = expression(_TABLES, "{asks}")
+_IDLE = expression(_TABLES, "{idle}")
+_POINTS = expression(_TABLES, r"{points}\b")
+_PRAISES = expression(_TABLES, "{praises}")
+_HANDS = expression(_TABLES, r"\b{hands}\b")
+_DENIES = expression(_TABLES, " {denies} ")
+_BANS = expression(_TABLES, r"{bans}\b")
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKS = re.compile(r"[<{}|]|\w:\s|[\"“«]")
@@ -71,13 +109,9 @@ def asked_outside(message: str) -> str:
         language = spoken_in(passage)
         for sentence in sentences(passage):
             text, said = clean(sentence), plain(sentence)
-            if "?" not in sentence and not tables.OPENS.match(folded(text)):
+            if "?" not in sentence and not _ASKS.match(folded(text)):
                 continue
-            is_idle = (
-                tables.IDLE.search(folded(text))
-                or is_casual(said, language, sentence)
-                or tables.QUOTES_YOU.search(said)
-            )
+            is_idle = _IDLE.search(folded(text)) or is_casual(said, language, sentence) or QUOTES_YOU.search(said)
             is_told = SHORTEST < len(text.split()) <= _ASKED and names(text) and things(text, language)
             if is_told and not is_idle and is_closed(text) and points_outside(text, language):
                 return f"{text}?" if "?" in sentence else text
@@ -86,7 +120,7 @@ def asked_outside(message: str) -> str:
 
 def takes_back(message: str) -> bool:
     """Does it take back what was said in the turn before?"""
-    return tables.TAKES_BACK.search(folded(message)) is not None
+    return _TAKES_BACK.search(folded(message)) is not None
 
 
 def _passages(message: str) -> tuple[str, ...]:
@@ -107,12 +141,12 @@ def _pieces(passage: str) -> list[Piece]:
         if is_idle and "?" in sentence:  # what is asked of it says nothing without it
             is_idle = False
             continue
-        denied = tables.QUOTES_YOU.search(said) is not None
-        if denied and tables.DENIES.search(said) and (piece := _denial(sentence, language)):
+        denied = QUOTES_YOU.search(said) is not None
+        if denied and _DENIES.search(said) and (piece := _denial(sentence, language)):
             found.append(piece)
             continue
         if is_casual(said, language, sentence) or (is_idle := denied):
-            found = found[:-1] if tables.JOKED.search(said) else found
+            found = found[:-1] if JOKED.search(said) else found
             before = ""
             continue
         piece = _ban(sentence, language) or _piece(sentence, said, language)
@@ -133,9 +167,9 @@ def _pieces(passage: str) -> list[Piece]:
 def _ban(sentence: str, language: Language) -> Piece | None:
     """What shall not be again: it needs no more than its name."""
     text = clean(sentence)
-    if "?" in sentence or not tables.BANS.match(folded(text)) or len(text.split()) > LONGEST:
+    if "?" in sentence or not _BANS.match(folded(text)) or len(text.split()) > LONGEST:
         return None
-    is_whole = names(text) and is_closed(text) and not points_outside(without(tables.BANS, text).strip(), language)
+    is_whole = names(text) and is_closed(text) and not points_outside(without(_BANS, text).strip(), language)
     return Piece(text, "decision", _worth(text, "decision", language), language=language) if is_whole else None
 
 
@@ -152,7 +186,7 @@ def _denial(sentence: str, language: Language) -> Piece | None:
 
 def _named(sentence: str) -> str:
     """What a question just names: "And the gels?"."""
-    text = without(tables.LEAD, sentence).strip(" ,;:.!¿?")
+    text = without(LEAD, sentence).strip(" ,;:.!¿?")
     is_name = "?" in sentence and len(text.split()) <= SHORTEST and len(names(text)) == 1
     return f"{text}?" if is_name else ""
 
@@ -191,16 +225,16 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     if sentence.rstrip().endswith(":") and sentence.rstrip(" :").endswith(text[-_END:]):
         text = clauses_before(text, len(text))  # what its last clause leads to is left out
     is_decision = not asks and _decides(said)
-    is_request = asks or (not is_decision and tables.OPENS.match(folded(text)) is not None)
-    if is_request and (idle := tables.IDLE.search(folded(text))):
+    is_request = asks or (not is_decision and _ASKS.match(folded(text)) is not None)
+    if is_request and (idle := _IDLE.search(folded(text))):
         text, asks = clauses_before(text, idle.start()), False
     if not text or (is_request and _is_fragment(text)):
         return None
     best = _best(text, language, is_request=is_request, is_decision=is_decision)
     if not best or not (is_request or is_decision or _states(best, language)):
         return None
-    corrects = not asks and tables.CORRECTS.search(said) is not None
-    wavers = tables.WAVERS.search(said) is not None
+    corrects = not asks and _CORRECTS.search(said) is not None
+    wavers = _WAVERS.search(said) is not None
     changes = is_decision or (corrects and not wavers)
     kind: Kind = "request" if is_request else "decision" if changes else "statement"
     worth = _worth(best, kind, language)
@@ -212,7 +246,7 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
 
 def _is_fragment(text: str) -> bool:
     """Is a question the end of one that was asked before?"""
-    return len(text.split()) <= _FRAGMENT and not _interrogates(text) and not tables.OPENS.match(folded(text))
+    return len(text.split()) <= _FRAGMENT and not _interrogates(text) and not _ASKS.match(folded(text))
 
 
 def _best(text: str, language: Language, *, is_request: bool, is_decision: bool) -> str:
@@ -236,13 +270,13 @@ def _tells(part: str, text: str, *, is_request: bool) -> float:
 
 
 def _interrogates(text: str) -> bool:
-    return tables.INTERROGATIVE.match(folded(text)) is not None
+    return INTERROGATIVE.match(folded(text)) is not None
 
 
 def _unframed(text: str) -> str:
     """What is asked for, without the words that ask for it."""
-    bare = without(tables.FRAME, text).strip(" ,;:¿?")
-    return bare if bare != text and not tables.DEPENDENT.match(folded(bare)) else ""
+    bare = without(_FRAME, text).strip(" ,;:¿?")
+    return bare if bare != text and not DEPENDENT.match(folded(bare)) else ""
 
 
 def _whole(text: str, language: Language) -> str:
@@ -254,17 +288,17 @@ def _whole(text: str, language: Language) -> str:
 def _states(text: str, language: Language) -> bool:
     """Does it state something, and not just speak of whoever reads it?"""
     said = plain(text)
-    if tables.MINE.search(said) is None and (
-        tables.YOURS.search(said) or (tables.PRAISES.match(folded(text)) and not concreteness(text) > 1)
+    if MINE.search(said) is None and (
+        YOURS.search(said) or (_PRAISES.match(folded(text)) and not concreteness(text) > 1)
     ):
         return False
-    if tables.DEICTIC.match(folded(text)) or _is_handing(text) or is_platitude(text, language):
+    if _POINTS.match(folded(text)) or _is_handing(text) or is_platitude(text, language):
         return False
-    return concreteness(text) > 0 or len(names(text)) > _LEAST or tables.RULES.search(said) is not None
+    return concreteness(text) > 0 or len(names(text)) > _LEAST or _RULES.search(said) is not None
 
 
 def _is_handing(text: str) -> bool:
-    return tables.HANDS.search(folded(text)) is not None
+    return _HANDS.search(folded(text)) is not None
 
 
 def decides(text: str) -> bool:
@@ -273,12 +307,12 @@ def decides(text: str) -> bool:
 
 
 def _decides(said: str) -> bool:
-    return tables.DECIDES.search(said) is not None and not tables.WAVERS.search(said)
+    return _DECIDES.search(said) is not None and not _WAVERS.search(said)
 
 
 def _worth(text: str, kind: Kind, language: Language) -> float:
     base = {"decision": 6.0, "request": 2.5 if speaks_to_you(text) else 3.5, "statement": 2.0}[kind]
-    mine = kind == "statement" and tables.MINE.search(plain(text)) is not None
-    rule = _RULE * (kind != "request" and tables.RULES.search(plain(text)) is not None)
+    mine = kind == "statement" and MINE.search(plain(text)) is not None
+    rule = _RULE * (kind != "request" and _RULES.search(plain(text)) is not None)
     generic = _GENERIC * (kind == "request" and is_generic(text, language))
     return base + mine + rule - generic + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3

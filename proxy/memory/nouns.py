@@ -6,14 +6,48 @@ either way is left out, so that a phrase is missed rather than cut in its middle
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 
 from proxy.language.phrases import words
+from proxy.language.tables import tables, union
 from proxy.language.text import fold
-from proxy.memory.noun_words import MEASURES, NOUN_WORDS, NounWords
 from proxy.memory.terms import terms
 from proxy.types.memory import Language
+
+
+@dataclass(frozen=True, slots=True)
+class NounWords:
+    """Words that surround the noun phrases of a language: the tables of `nouns.txt`."""
+
+    determiners: frozenset[str]  # a noun phrase begins behind them
+    prepositions: frozenset[str]  # and behind these
+    links: frozenset[str]  # prepositions that bind a complement to the noun before: "of", "de"
+    takers: frozenset[str]  # verbs whose object follows without a determiner: "use", "tengo"
+    closed: frozenset[str]  # no part of a noun phrase: pronouns, auxiliaries, adverbs, conjunctions
+    verbs: frozenset[str]  # forms of verbs, some of them nouns elsewhere: behind a noun they end the phrase
+    nouns: frozenset[str]  # end like a verb, and are none
+    vague: frozenset[str]  # stand for anything: "thing", "tema"
+    trailing: frozenset[str]  # never the last word of a phrase: "new", "mismo"
+
+
+def _noun_words(code: Language) -> NounWords:
+    written = tables(code, "nouns")
+    listed = {field.name: words(written[field.name]) for field in fields(NounWords)}
+    return NounWords(**{**listed, "verbs": listed["verbs"] | frozenset(_inflected(written))})
+
+
+def _inflected(written: Mapping[str, str]) -> Iterator[str]:
+    """Forms of regular verbs, in a language that has them listed by their infinitives."""
+    for infinitive in written.get("infinitives", "").split():
+        yield infinitive
+        endings = written["ar" if infinitive.endswith("ar") else "er-ir"]
+        yield from (infinitive[:-2] + ending for ending in endings.split())
+
+
+NOUN_WORDS: Mapping[Language, NounWords] = MappingProxyType({"en": _noun_words("en"), "es": _noun_words("es")})
+MEASURES = words(union("nouns")["measures"])  # of dates and amounts
 
 _TOKEN = re.compile(r"[$€£]?\d[\w.,:/%-]*[\w%]|[$€£]?\d%?|[^\W\d_][\w/@#+.'\u2019-]*\w|[^\W\d_]|[^\w\s]")
 _MOST_WORDS = 8  # of a phrase

@@ -7,7 +7,10 @@ change needs more or less; what is asked, supposed or told by the other side is 
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.language.text import fold, plain
 from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting
@@ -30,19 +33,37 @@ NOBODY = 0.97  # beside handed-over text, of what does not say whose it is
 NEVER = 1.1
 _LEAST_WORDS = 2  # that a statement has
 
-_FIRST = re.compile(
-    r" (?:i|i'm|i've|im|ive|my|we|we're|we've|our|mi|mis|yo|soy|tengo|vivo|trabajo|me|somos|tenemos|vivimos|hablo|uso"
-    r"|nuestr[oa]s?) "
-)
+_find = partial(expression, union("statements"))
+
+_FIRST = _find(" {first} ")
+# "Don't forget I'm coeliac": one word is enough.
+_STATES = _find(" {states} (?!not |no )[a-z]")
 # A Spanish sentence that begins with its verb, in the first person.
-_VERB = re.compile(r"(?:(?:y|pero|ya|no|aca|aqui|siempre|nunca)\s)*\w{2,}(?:[^aeiou]o|io|eo|oy|amos|emos|imos)\b")
-_REASON = re.compile(r"^\W*(?:because|cos|cuz|since|so that|so|porque|pq|ya que|asi que|para que|por si|in case)\b")
-_BACK = re.compile(
-    r"\b(?:anota|apunta|guarda|recorda|recuerda|acorda|acuerda|tene|ten|agenda|apunto|guarde|anote)(?:te|me)?l[oa]s?\b"
-    r"|\blo (?:apunto|digo|aclaro)\b|\bacuerdate de (?:la|el|eso|esto)\b"
-    r"|\b(?:keep|bear|have|remember|save|store|note)"
-    r" (?:(?:it|this|them|those)\b|that(?: one)? (?:in mind|handy|for|when|,|\.))"
+_VERB = _find(r"(?:{before_verb}\s)*\w{2,}{first_verbs}\b")
+_REASON = _find(r"^\W*(?:{reasons}|{purposes})\b")
+_BACK = _find(r"\b{back}")
+_PROPOSES = _find(r"{proposes}\b")
+_ASKS_FOR = _find(r"{asks_for}\b[^,]{0,20}\b{asked}\b")
+_BE = r"(?: {be}\b(?: not)?|'{be_short}\b)"
+_DO = r" {do}\b"
+# English asks by inversion: "where do I", "which car is my", but "where I live", "what I drive".
+_INVERTS = _find(
+    r"(?:{and}\b\W*)?(?:{at} )?"
+    rf"(?:{{what_done}}{_DO} \w"
+    rf"|{{what_is}}(?:{_BE}|{_DO}) {{asked_of}}\b"
+    rf"|{{what_thing}}(?: (?!{{asked_of}}\b)[\w-]+){{1,3}}?(?:{_BE}|{_DO}) {{asked_of}}\b)"
 )
+# Behind another clause it may go on from that: "Umbrella, which is a bank".
+_RELATES = _find(rf"{{relates}}{_BE} (?!{{persons}}\b)")
+# Spanish asks by its accent, and may leave it out where nothing but a question begins so.
+_ASKS_BY_ACCENT = _find(r"\W*{accented}", re.IGNORECASE)
+_ASKS_WITHOUT = _find(r"\W*{unaccented}")
+# That somebody says or writes something, and not what.
+_SAYS = _find(
+    r"\W*(?:[\w'\u2019-]+ ){1,4}?(?:{to_me} )?"
+    r"(?:{says}(?: {me})?(?: {this})?|{writes}(?: {writes_what}|(?=:)))\W*\Z"
+)
+_MESSAGE_OF = _find(r"\W*(?:{a} )?(?:{transcript} )?{messages} {of} (?:[\w'\u2019-]+ ?){1,4}\W*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,40 +156,9 @@ def _least(
     return LIKELY_BESIDE if hands_over else LIKELY
 
 
-_PROPOSES = re.compile(r"(?:let us|let's|let me|lets|dejame|hablemos|veamos|charlemos|sigamos|pasemos|volvamos)\b")
-_ASKS_FOR = re.compile(
-    r"(?:remind me|tell me|recorda?me|recuerdame|decime|dime)\b[^,]{0,20}\b(?:what|when|who|which|how|where"
-    r"|que \w+ (?:es|fue|era)|quien|cual|cuando|donde|como|cuanto)\b"
-)
-
-
 def _asks_for(value: str) -> bool:
     """Is it a question in the form of an order? "Remind me when the war ended"."""
     return _ASKS_FOR.match(folded(value)) is not None
-
-
-# English asks by inversion: "where do I", "which car is my", but "where I live", "what I drive".
-_ASKED_OF = r"(?:i|you|he|she|it|we|they|my|our|your|his|her|their|the|an?|th[ei]se|those|there|this|that)\b"
-_BE = (
-    r"(?: (?:is|are|am|was|were|has|have|had|can|could|will|would|should|may|might|must|shall)\b(?: not)?"
-    r"|'(?:s|re|m|d|ll|ve)\b)"
-)
-_DO = r" (?:do|does|did|don't|doesn't|didn't)\b"
-_INVERTS = re.compile(
-    r"(?:(?:and|but|so|or)\b\W*)?(?:(?:to|for|since|at|in|on|from|with|until|till|by) )?"
-    rf"(?:(?:what|where|when|why|how){_DO} \w"
-    rf"|(?:what|where|when|why|how|who|whom|which)(?:{_BE}|{_DO}) {_ASKED_OF}"
-    rf"|(?:what|which|whose|how)(?: (?!{_ASKED_OF})[\w-]+){{1,3}}?(?:{_BE}|{_DO}) {_ASKED_OF})"
-)
-# Behind another clause it may go on from that: "Umbrella, which is a bank".
-_RELATES = re.compile(rf"(?:who|which){_BE} (?!(?:i|you|he|she|we|they)\b)")
-# Spanish asks by its accent, and may leave it out where nothing but a question begins so.
-_ASKS_BY_ACCENT = re.compile(
-    r"\W*(?:(?:y|o|e|pero)\b\W*)?(?:(?:a|de|en|con|para|por|desde|hasta|hacia|sobre) )?"
-    r"(?:qué|dónde|adónde|cuándo|cómo|quién(?:es)?|cuál(?:es)?|cuánt[oa]s?)\s+\w",
-    re.IGNORECASE,
-)
-_ASKS_WITHOUT = re.compile(r"\W*(?:(?:a|de|en|con|para|por) )?(?:que|quien(?:es)?|cual(?:es)?|cuant[oa]s?) \w")
 
 
 def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
@@ -177,21 +167,6 @@ def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
     if _INVERTS.match(said) and (is_first or _RELATES.match(said) is None):
         return True
     return in_question and bool(_ASKS_BY_ACCENT.match(text) or (is_first and _ASKS_WITHOUT.match(said)))
-
-
-# That somebody says or writes something, and not what.
-_SAYS = re.compile(
-    r"\W*(?:[\w'\u2019-]+ ){1,4}?(?:(?:me|nos|le|te) )?"
-    r"(?:(?:dice|dijo|pregunta|pregunto|comenta|comento|responde|respondio|contesta|contesto|says|said|asks|asked"
-    r"|replies|replied|wrote|texted|told)"
-    r"(?: (?:me|us))?(?: (?:this|that|que|esto|lo siguiente|hoy|ayer|today|yesterday))?"
-    r"|(?:escribe|escribio|writes)(?: (?:me|us|this|esto|lo siguiente)|(?=:)))\W*\Z"
-)
-_MESSAGE_OF = re.compile(
-    r"\W*(?:(?:el|la|un|una|este|esta|the|an?|this) )?(?:transcripcion del? |transcript of (?:the|an?) )?"
-    r"(?:audio|mensaje(?: de voz)?|nota de voz|whatsapp|wasap|message|text|voice (?:note|message|mail)|voicemail)"
-    r" (?:de|del|from|of|by) (?:[\w'\u2019-]+ ?){1,4}\W*\Z"
-)
 
 
 def introduces(text: str) -> bool:
@@ -210,7 +185,3 @@ def _points_back(whole: str, signals: Signals) -> bool:
     content = sum(word[0].isalnum() and word not in STOP for word in besides)
     states = _STATES.search(f" {' '.join(besides)} ") is not None
     return content < (1 if states else 2) or _BACK.search(whole) is not None
-
-
-# "Don't forget I'm coeliac": one word is enough.
-_STATES = re.compile(r" (?:i'm|im|i am|we're|we are|i have|soy|somos|tengo|vivo|uso|hablo) (?!not |no )[a-z]")

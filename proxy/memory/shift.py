@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from proxy.config.profiles import Window
-from proxy.language.detect import Language, language
+from proxy.language.detect import Code as Language
+from proxy.language.detect import language
+from proxy.language.language import language_of
+from proxy.language.phrases import phrases, prefix_tree
+from proxy.language.tables import union
 from proxy.language.text import fold, plain
 from proxy.memory.domains import domain, weights
-from proxy.memory.shift_phrases import FLUSHES, FORMS, SHIFTS
-from proxy.reuse.lexicon import lexicon
 from proxy.reuse.words import stem
 from proxy.types import ShiftCause
 
@@ -57,6 +59,30 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "aside": -2.48,
         "settles": -0.62,
         "opens": 1.76,
+    }
+)
+
+
+_TABLES = union("topics")
+_FILLERS = prefix_tree(_TABLES["fillers"])
+# The user announces another topic.
+SHIFTS = (
+    re.compile(rf" [.?,](?: (?:,|[.?]|{_FILLERS})){{0,6}} {prefix_tree(_TABLES['announced'])}(?= )"),
+    re.compile(rf" [.?](?: (?:,|{_FILLERS})){{0,6}} {prefix_tree(_TABLES['announced_first'])}(?= )"),
+    phrases(_TABLES["announced_anywhere"]),
+)
+# The user asks to leave the topic.
+_DENIED = "".join(f"(?<! {word})" for word in re.split(r" \| |\n", _TABLES["denied"]))
+FLUSHES = re.compile(rf"{_DENIED} {prefix_tree(_TABLES['flushes'])}(?= )")
+# What a message is in the conversation: evidence, which is weighed; an announcement decides alone.
+_OPENS = r"^ \. (?:[?.] )?"  # the first words of a message
+FORMS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "goes on": re.compile(rf"{_OPENS}{prefix_tree(_TABLES['goes_on'])} "),
+        "reacts": re.compile(rf"{_OPENS}{prefix_tree(_TABLES['reacts'])} "),
+        "aside": phrases(_TABLES["aside"]),
+        "settles": phrases(_TABLES["settles"]),
+        "opens": phrases(_TABLES["opens"]),
     }
 )
 
@@ -158,8 +184,8 @@ def _spoken(message: str, before: Sequence[Exchange]) -> Language:
 
 
 def _stems(text: str, spoken: Language) -> set[str]:
-    function = lexicon(spoken).function
-    return {stem(word, spoken) for word in _WORD.findall(fold(text)) if word not in function}
+    tables = language_of(spoken)
+    return {stem(word, tables) for word in _WORD.findall(fold(text)) if word not in tables.lexicon.function}
 
 
 def _is_elsewhere(message: str, last: Sequence[Exchange]) -> bool:

@@ -1,29 +1,13 @@
-"""What a sentence is a sign of: the tables of `signals_es` and `signals_en`, compiled.
-
-    REMEMBER     the user asks to keep it            STANDING   holds for every answer
-    DECIDES      a decision                          PREFERS    likes and dislikes
-    SLOTS        what it is about, as (key, domain, table)       IS         what a project's sentences say of it
-    CHANGES      something else was said before      KEEPS      what was said before still holds
-    IMAGINE, HYPOTHETICAL, PASSING, REPORTED, OTHERS, TASK, ASKS, CASUAL: no facts
-    LEADS, LEADS_THAT, TAILS: what stands around a value
-
-A line that is indented goes on with the entry before it. A table whose name ends in `_OPENS` counts only where a
-sentence begins.
-"""
+"""Signals of facts: the tables of `proxy/language/<code>/signals.txt`, which say what each is a sign of, compiled."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from itertools import accumulate
-from textwrap import dedent
-from types import ModuleType
 from typing import NamedTuple
 
-from proxy.language.phrases import phrases, prefix_tree
-from proxy.memory import signals_en, signals_es
+from proxy.language.phrases import expression, phrases, prefix_tree
+from proxy.language.tables import tables
 from proxy.types.memory import Language
 
-_GOES_ON = "\n  "  # so begins a line that goes on with the entry of the line before
 _ACCENTS = str.maketrans("áéíóúüñàèìòù\u2019\u0130", "aeiouunaeiou'i")
 
 
@@ -69,64 +53,50 @@ def folded(text: str) -> str:
     return low if len(low) == len(text) else text.translate(_ACCENTS)
 
 
-_OPENING_TABLES = (
-    "imagine",
-    "task",
-    "asks",
-    "others",
-    "standing_opens",
-    "decides_opens",
-    "hypothetical_opens",
-    "refers",
+# Tables that count only where a sentence begins.
+_OPENING = frozenset(
+    {"imagine", "task", "asks", "others", "standing_opens", "decides_opens", "hypothetical_opens", "refers"}
 )
+# What a statement is about: the domain of each key. One that ends in "-" goes on with what it is about.
+_DOMAINS = {
+    "name": "personal",
+    "nickname": "preferences",
+    "allergy-": "personal",
+    "diet": "personal",
+    "residence": "personal",
+    "origin": "personal",
+    "age": "personal",
+    "birthday": "personal",
+    "job": "work",
+    "schedule-": "work",
+    "boss": "work",
+    "budget-": "projects",
+    "deadline-": "projects",
+    "project-": "projects",
+    "marital": "personal",
+    "goal-": "projects",
+    "family-": "personal",
+    "pets-": "personal",
+    "children-": "personal",
+    "health-": "personal",
+    "language-": "personal",
+}
 
 
-def _phrases(table: str, *, opening: bool = False) -> re.Pattern[str]:
-    """What finds an entry of `table`, anywhere or where plain text begins."""
-    written = "\n".join(variant for entry in _entries(table) for variant in _without_option(entry))
-    return re.compile(rf" [.?](?: ,)* {prefix_tree(written)}(?= )") if opening else phrases(written)
-
-
-def _without_option(entry: str) -> list[str]:
-    """`entry` with and without the group that it begins with, if that may be left out: a prefix tree needs to know
-    what an entry begins with."""
-    if not entry.startswith("("):
-        return [entry]
-    depths = accumulate((character == "(") - (character == ")") for character in entry)
-    end = next(at for at, depth in enumerate(depths, start=1) if depth == 0)
-    if entry[end : end + 1] != "?":
-        return [entry]
-    return [entry[:end] + entry[end + 1 :], *_without_option(entry[end + 1 :])]
-
-
-def _compiled(table: ModuleType) -> Signals:
-    named = {field.name: field.name.upper() for field in fields(Signals)}
-    patterns = {
-        name: _phrases(getattr(table, written), opening=name in _OPENING_TABLES)
-        for name, written in named.items()
-        if name not in _OTHERWISE
-    }
-    one, lasting = _joined(table.LEADS), _joined(table.LEADS_THAT)
+def _compiled(code: Language) -> Signals:
+    written = dict(tables(code, "signals"))
+    written["slot-family-"] = written["family"]
+    names = [field.name for field in fields(Signals) if field.name in written and field.name not in ("leads", "tails")]
     return Signals(
-        **patterns,
-        states=_phrases(table.IS),
-        slots=tuple(Slot(key, domain, _phrases(written)) for key, domain, written in table.SLOTS),
-        leads=re.compile(rf"\W*(?:(?:{one})(?:[,.:;!…]+\s*|\s+-\s+)|(?:{lasting})\s+)"),
-        tails=re.compile(rf"(?:[\s,.;:!¿?]+{table.TAILS})?[\s,.;:!¿?…]*\Z"),
+        **{name: _phrases(written[name], opening=name in _OPENING) for name in names},
+        slots=tuple(Slot(key, domain, phrases(written[f"slot-{key}"])) for key, domain in _DOMAINS.items()),
+        leads=expression(written, r"\W*(?:{leads}(?:[,.:;!…]+\s*|\s+-\s+)|{leads_that}\s+)"),
+        tails=expression(written, r"(?:[\s,.;:!¿?]+{tails})?[\s,.;:!¿?…]*\Z"),
     )
 
 
-_OTHERWISE = frozenset({"states", "slots", "leads", "tails"})
+def _phrases(table: str, *, opening: bool) -> re.Pattern[str]:
+    return re.compile(rf" [.?](?: ,)* {prefix_tree(table)}(?= )") if opening else phrases(table)
 
 
-def _joined(table: str) -> str:
-    return "".join(table.split("\n")).strip()
-
-
-def _entries(table: str) -> Iterator[str]:
-    return (
-        entry.strip() for entry in re.split(r" \| |\n", dedent(table).strip().replace(_GOES_ON, "")) if entry.strip()
-    )
-
-
-SIGNALS: dict[Language, Signals] = {"es": _compiled(signals_es), "en": _compiled(signals_en)}
+SIGNALS: dict[Language, Signals] = {"es": _compiled("es"), "en": _compiled("en")}

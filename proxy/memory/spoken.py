@@ -2,18 +2,12 @@
 
 from proxy.language.detect import language
 from proxy.language.phrases import words as listed
+from proxy.language.tables import tables
 from proxy.memory.values import WORD
 from proxy.types.memory import Language
 
 # The commonest words of a language, which short messages have, too.
-_SPANISH = listed("""
-de la el los las un una lo al del que en con por para sin se no es me mi mis
-soy tengo vivo trabajo uso llamo prefiero todo nada siempre nunca cuando
-""")
-_ENGLISH = listed("""
-the a an of to in on at for with from and no it is are i i'm we my our me you
-live use call do please always never
-""")
+_SPANISH, _ENGLISH = (listed(tables(code, "function_words")["commonest"]) for code in ("es", "en"))
 
 
 def spoken_in(text: str) -> Language:

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.language.phrases import expression, words
+from proxy.language.tables import named as names_of
+from proxy.language.tables import union
 from proxy.language.text import plain
-from proxy.memory import subject_words as tables
-from proxy.memory.attribute_names import ATTRIBUTE_NAMES
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.terms import STOP, terms
 
@@ -24,6 +25,44 @@ _CALLED = re.compile(rf",?\s(?:is called |is named |se llama )?([{_UPPER}][\w-]+
 _REASON = re.compile(r"[,.]? (?:porque|ya que|because|since|cos|mostly for|so that|para que) ")
 # Slots that a person has one of.
 SINGLE = frozenset({"name", "nickname", "residence", "age", "birthday", "job", "boss", "diet", "marital", "origin"})
+
+
+# Who belongs to the user, and what people tell of themselves: words, and the name that both languages share.
+_KINSHIP = union("kinship")
+KIN_NAMES, ATTRIBUTE_NAMES = names_of(_KINSHIP["relatives"]), names_of(union("attributes")["attributes"])
+_KIN_TERMS = frozenset(term for word in KIN_NAMES for term in terms(word))
+_KIN_WORDS = "|".join(sorted(map(re.escape, KIN_NAMES), key=len, reverse=True))
+# "my son", "my eldest son", "mi hija mayor", "the twins"
+KIN = expression(
+    _KINSHIP,
+    r"(?:(?<=^)(?={alone}\b)|\b{before_a_name} (?={without_article}\b)|\b{whose}\s+(?:[\w-]+\s)?)"
+    rf"(?P<kin>{_KIN_WORDS})\b(?!-)",
+)
+# Of whom there are many, told apart by their names.
+MANY = words("""
+son daughter child brother sister siblings friend dog cat cousin neighbour colleague client teacher doctor nephew niece
+uncle aunt grandson granddaughter pet horse flatmate
+""")
+
+_TABLES = union("subjects")
+SELF, ME, THIRD, ORDINAL, CHANGES, REPLACING, ENDS, ADDS, RETURNS, ORDERS = (
+    expression(_TABLES, rf"\b{{{name}}}\b")
+    for name in ("self", "me", "third", "ordinals", "changes", "replacing", "ends", "adds", "returns", "orders")
+)
+# By their names: what an order on answers is about, and what a person has one of, told by the verb.
+ASPECTS, SLOTS = (
+    {name.removeprefix(kind): expression(_TABLES, rf"\b{{{name}}}\b") for name in _TABLES if name.startswith(kind)}
+    for kind in ("aspect-", "slot-")
+)
+OTHER = expression(_TABLES, r"^\W*(?:{and}\s+)?{other}\b")
+_COMMON = words(_TABLES["common"])
+DATES = expression(_TABLES, r"\b{dates}\b")
+DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}/\d{1,2}\b")
+TIME = re.compile(r"\b\d{1,2}(?::\d\d| ?[ap]m\b|hs?\b)")
+MONEY = expression(_TABLES, r"[$€£]|\b{money}\b")
+PLACE = expression(_TABLES, r"\b{in_place}\s+((?:[\w'-]+)(?:\s(?!{behind_place})[\w'-]+)?)")
+_CHANGING = frozenset(terms(_TABLES["changing"]))
+SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +97,23 @@ class Gist:
 def gist(text: str) -> Gist:
     """What `text`, a statement in the user's words, is about."""
     plainly, whole = folded(text), plain(text)
-    named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - tables.COMMON
+    named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - _COMMON
     first = _FIRST_NAME.match(text)
-    opening = {folded(first[1])} - tables.COMMON - STOP if first else set()
-    kin = tables.KIN.search(plainly)
+    opening = {folded(first[1])} - _COMMON - STOP if first else set()
+    kin = KIN.search(plainly)
     called = _CALLED.match(text, kin.end()) if kin else None
-    dates = tables.DATES.findall(plainly)
+    dates = DATES.findall(plainly)
     named -= set(dates)
-    counted = (*tables.ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
-    near = terms_of(found[1] for found in tables.PLACE.finditer(plainly))
+    counted = (*ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
+    near = terms_of(found[1] for found in PLACE.finditer(plainly))
     slots = {slot.key.rstrip("-") for signals in SIGNALS.values() for slot in signals.slots if slot.table.search(whole)}
-    slots |= {name for name, table in tables.SLOTS.items() if table.search(plainly)}
+    slots |= {name for name, table in SLOTS.items() if table.search(plainly)}
     places = near if "residence" in slots else frozenset()
     values = terms_of((*counted, *dates, *named)) | places
     kinds = {
-        "money": tables.MONEY.search(plainly),
-        "date": dates or tables.DAY.search(plainly),
-        "time": tables.TIME.search(plainly),
+        "money": MONEY.search(plainly),
+        "date": dates or DAY.search(plainly),
+        "time": TIME.search(plainly),
         "number": counted,
         "name": named,
         "place": places,
@@ -82,37 +121,33 @@ def gist(text: str) -> Gist:
     holder, is_of_another = _holder(plainly)
     return Gist(
         holder=holder,
-        is_own=tables.SELF.search(plainly) is not None or tables.ME.search(plainly) is not None,
+        is_own=SELF.search(plainly) is not None or ME.search(plainly) is not None,
         is_of_another=is_of_another,
         names=named | opening,
         who=frozenset(opening | ({folded(called[1])} if called else set())),
         people=frozenset(name for name in named | opening if not terms_of([name]) <= near),
         values=values,
         kinds=frozenset(name for name, found in kinds.items() if found),
-        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]])
-        - values
-        - tables.CHANGING
-        - terms_of(holder)
-        - tables.KIN_TERMS,
+        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]]) - values - _CHANGING - terms_of(holder) - _KIN_TERMS,
         slots=frozenset(slots),
-        aspects=frozenset(name for name, table in tables.ASPECTS.items() if table.search(plainly)),
-        scope=terms_of(found[1] for found in tables.SCOPE.finditer(plainly)),
-        orders=tables.ORDERS.search(plainly) is not None,
-        returns=tables.RETURNS.search(plainly) is not None,
-        changes=tables.CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
-        ends=tables.ENDS.search(plainly) is not None,
-        replacing=tables.REPLACING.search(plainly) is not None,
-        adds=tables.ADDS.search(plainly) is not None,
+        aspects=frozenset(name for name, table in ASPECTS.items() if table.search(plainly)),
+        scope=terms_of(found[1] for found in SCOPE.finditer(plainly)),
+        orders=ORDERS.search(plainly) is not None,
+        returns=RETURNS.search(plainly) is not None,
+        changes=CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
+        ends=ENDS.search(plainly) is not None,
+        replacing=REPLACING.search(plainly) is not None,
+        adds=ADDS.search(plainly) is not None,
     )
 
 
-KIN = frozenset(tables.KIN_NAMES.values())
+RELATIVES = frozenset(KIN_NAMES.values())
 
 
 def subjects(text: str) -> frozenset[str]:
     """The relatives, animals and attributes that `text` names, the same in both languages: "mi sueldo", "my salary"."""
     said = re.findall(r"[\w-]+", folded(text))
-    names = {tables.KIN_NAMES.get(word) or ATTRIBUTE_NAMES.get(word) for word in said}
+    names = {KIN_NAMES.get(word) or ATTRIBUTE_NAMES.get(word) for word in said}
     return frozenset(name for name in names if name is not None)
 
 
@@ -122,11 +157,11 @@ def terms_of(texts: Iterable[str]) -> frozenset[str]:
 
 def _holder(plainly: str) -> tuple[frozenset[str], bool]:
     """Whose it is, and whether it is told of somebody else: whoever is named before the user is."""
-    kin, own = tables.KIN.search(plainly), tables.SELF.search(plainly)
+    kin, own = KIN.search(plainly), SELF.search(plainly)
     if kin is not None and (own is None or kin.start() <= own.start()):
         # "The doctor changed my pills" is of the user.
-        if tables.ME.search(plainly, kin.end()) is None:
-            return frozenset({tables.KIN_NAMES[kin["kin"]]}), True
+        if ME.search(plainly, kin.end()) is None:
+            return frozenset({KIN_NAMES[kin["kin"]]}), True
         return frozenset(), False
-    of_another = own is None and tables.ME.search(plainly) is None
-    return frozenset(), of_another and bool(tables.THIRD.search(plainly) or tables.OTHER.match(plainly))
+    of_another = own is None and ME.search(plainly) is None
+    return frozenset(), of_another and bool(THIRD.search(plainly) or OTHER.match(plainly))

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from proxy.memory import subject_words as tables
-from proxy.memory.subject import SINGLE, Gist, gist, terms_of
+from proxy.memory.subject import MANY, SINGLE, Gist, gist, terms_of
 
 _MOST_OF = 0.5  # of the words of the shorter one: what both must share where each has words of its own
 _SOME_OF = 1 / 3  # of the older one's words: what the object of "sold" must be
@@ -164,7 +163,7 @@ def _is_of_same_role(new: Gist, old: Gist) -> bool:
         return True  # "We're switching to MariaDB 12"
     if named and (new.is_of_another or old.is_of_another):
         return bool(kinds - {"name"}) or bool(new.names - named and old.names - named)
-    is_role = new.holder == old.holder and bool(new.holder) and not new.holder & tables.MANY
+    is_role = new.holder == old.holder and bool(new.holder) and not new.holder & MANY
     return is_role and "name" in kinds and len(new.frame - old.frame) <= 1 and len(old.frame - new.frame) <= 1
 
 
@@ -185,7 +184,7 @@ def _is_of_same_subject(new: Gist, old: Gist) -> bool:
 
 def same_holder(new: Gist, old: Gist) -> bool:
     if new.holder and old.holder:
-        named = new.who and old.who and new.holder <= tables.MANY
+        named = new.who and old.who and new.holder <= MANY
         return new.holder == old.holder and (not named or bool(new.who & old.who))
     is_named = bool(new.names & old.who or new.who & old.names)
     if new.holder or old.holder:

@@ -11,6 +11,7 @@ from functools import lru_cache
 import snowballstemmer
 
 from proxy.language.phrases import words
+from proxy.language.tables import union
 from proxy.language.text import fold
 
 _REMEMBERED = 50_000  # words and their terms: 8 MB
@@ -20,19 +21,7 @@ _STEMMERS = (snowballstemmer.stemmer("english"), snowballstemmer.stemmer("spanis
 _STEMMING = threading.Lock()
 
 # What a sentence is made of in either language: it tells nothing about what the sentence is about. Folded.
-STOP = words("""
-a about am an and any are as at be because been being but by can could did do does doing for from had has have having
-he her here hers him his how i if in into is it its just me my no nor not of off on or our ours out over own she should
-so some such than that the their theirs them then there these they this those through to too up us was we were what
-when where which while who whom whose why will with would you your yours d ll m re s t ve im ive id dont didnt doesnt
-isnt wasnt don didn doesn isn wasn aren couldn wouldn shouldn won hey hi hello ok okay please thanks thank also really
-very
-al algo ante aqui asi aun cada como con cual cuales cuando de del desde donde e el ella ellas ellos en entre era eran es
-esa esas ese eso esos esta estaba estan estar estas este esto estos estoy fue fueron ha habia hace han has hasta hay he
-la las le les lo los mas me mi mis mucho muy ni nos nosotros nuestra nuestro o os otra otro para pero por porque pues
-que quien quienes se sea ser si sin sobre son soy su sus tal tambien tan te tenes tenia tengo ti tiene tienen tienes
-todo todos tu tus un una unas uno unos usted ustedes va vos voy y ya yo hola gracias porfa favor che dale bueno buenas
-""")
+STOP = words(union("function_words")["stop"])
 
 
 def terms(text: str) -> list[str]:

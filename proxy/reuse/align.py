@@ -1,4 +1,4 @@
-"""Which word of one question stands for which of the other, and which words are left over.
+"""Aligns two questions: pairs the words that stand for each other, and tells which are left over.
 
 Content words are paired one to one, the surest pairs first: the same lemma (or synonym), the same stem, the same root,
 then a typo of a word that the dictionary has. What remains may still be an acronym and its words ("UN", "united
@@ -7,6 +7,7 @@ nations"), a function word typed wrongly, or words written together.
 
 import re
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 
 from rapidfuzz.distance import OSA
 
@@ -32,6 +33,10 @@ class Pair:
         return self.surety == _FAMILY
 
 
+_SUREST = itemgetter(0, 1)
+_PLACE = attrgetter("asked.position")
+
+
 @dataclass(frozen=True, slots=True)
 class Alignment:
     asked: Question
@@ -42,10 +47,12 @@ class Alignment:
 
 
 def align(asked: Question, earlier: Question) -> Alignment:
-    pairs = _paired(asked, earlier)
-    taken, taken_earlier = ({pair.asked.position for pair in pairs}, {pair.earlier.position for pair in pairs})
-    left = [token for token in asked.content if token.position not in taken]
-    left_earlier = [token for token in earlier.content if token.position not in taken_earlier]
+    left, left_earlier = [*asked.content], [*earlier.content]
+    pairs = _taken(_same(left, left_earlier), left, left_earlier)
+    if not left and not left_earlier:
+        pairs.sort(key=_PLACE)
+        return Alignment(asked, earlier, tuple(pairs), (), ())
+    pairs += _taken(_alike(left, left_earlier, asked, earlier), left, left_earlier)
     for short, long in _acronyms(left, asked, left_earlier, earlier):
         pairs.append(Pair(short, long, 0.95))
     for short, long in _acronyms(left_earlier, earlier, left, asked):
@@ -58,37 +65,52 @@ def align(asked: Question, earlier: Question) -> Alignment:
         pairs.append(Pair(short, long, 0.95))
     for short, long in _compounds(left_earlier, left):
         pairs.append(Pair(long, short, 0.95))
-    pairs.sort(key=lambda pair: pair.asked.position)
+    pairs.sort(key=_PLACE)
     return Alignment(asked, earlier, tuple(pairs), tuple(left), tuple(left_earlier))
 
 
-def _paired(asked: Question, earlier: Question) -> list[Pair]:
-    found = [
-        (-surety, abs(index - other), one, two)
-        for index, one in enumerate(asked.content)
-        for other, two in enumerate(earlier.content)
+Found = tuple[float, int, Token, Token]  # less of surety, distance
+
+
+def _same(left: list[Token], left_other: list[Token]) -> list[Found]:
+    """Every two that are one word."""
+    return [
+        (-1.0, abs(at - other), one, two)
+        for at, one in enumerate(left)
+        for other, two in enumerate(left_other)
+        if one.word == two.word or one.lemma == two.lemma or one.word.replace("-", "") == two.word.replace("-", "")
+    ]
+
+
+def _alike(left: list[Token], left_other: list[Token], asked: Question, earlier: Question) -> list[Found]:
+    """Every two words of which one may stand for the other."""
+    return [
+        (-surety, abs(asked.content.index(one) - earlier.content.index(two)), one, two)
+        for one in left
+        for two in left_other
         if (surety := _surety(one, two, asked))
     ]
-    found.sort(key=lambda row: row[:2])
-    taken: set[int] = set()
-    taken_earlier: set[int] = set()
+
+
+def _taken(found: list[Found], left: list[Token], left_other: list[Token]) -> list[Pair]:
+    """Of those the pairs that stand, one for a word: the surest first, and the nearest. Their words leave the lists."""
+    found.sort(key=_SUREST)
     pairs: list[Pair] = []
     for surety, _, one, two in found:
-        if one.position not in taken and two.position not in taken_earlier:
-            taken.add(one.position)
-            taken_earlier.add(two.position)
+        if one in left and two in left_other:
+            left.remove(one)
+            left_other.remove(two)
             pairs.append(Pair(one, two, -surety))
     return pairs
 
 
 def _surety(one: Token, two: Token, question: Question) -> float:
     language = question.language
-    if one.word == two.word or one.lemma == two.lemma or one.word.replace("-", "") == two.word.replace("-", ""):
-        return 1.0
-    if language == "es" and any(
-        is_form_of(form.word, lemma(other.written, "es")) for form, other in ((one, two), (two, one))
-    ):
-        return 0.95
+    regular, infinitive = language.comparison.regular, language.comparison.infinitive
+    if regular and infinitive:
+        for form, other in ((one, two), (two, one)):
+            if is_form_of(form.word, lemma(other.written, language), regular, infinitive):
+                return 0.95
     if _DIGIT.search(one.word) or _DIGIT.search(two.word):
         return 0.0  # "6a" is no typo of "6b"
     if are_kin(one.lemma, two.lemma, language):

@@ -1,4 +1,4 @@
-"""What is never answered from memory, nor remembered, and why.
+"""Reasons for which an answer is neither reused nor kept.
 
 `bypass_reason` is asked before a lookup and before a store. First comes what the request carries (parts that are not
 text, tools that change something, a model that looks things up), then what its user asks for.
@@ -7,7 +7,7 @@ text, tools that change something, a model that looks things up), then what its 
 import re
 from typing import Literal, get_args
 
-from proxy.language.phrases import words
+from proxy.language.tables import everywhere
 from proxy.reuse.learned import learned, listed
 from proxy.types import ChatRequest, Message, Vector
 
@@ -38,24 +38,9 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s|\n")
 # Models that look things up unasked.
 _SEARCH_MODEL = re.compile(r"(?:^|[/:_-])(?:search|sonar|online|compound|research|browse|browsing)(?:$|[/:_-])")
 
-_READS = words(
-    """
-    get list search read find lookup look fetch query describe show calculate compute count view retrieve inspect
-    compare convert explain buscar busca listar lista obtener obten obtiene leer lee consultar consulta calcular
-    calcula mostrar muestra encontrar encuentra ver contar comparar convertir explicar describir recuperar
-    """
-)
+_READS = frozenset(" ".join(everywhere("orders", "tool-reads")).split())
 # One of these anywhere in a name outweighs a reading verb in front: get_or_create_user, query_then_save.
-_WRITES = words(
-    """
-    and or then y o create add insert update upsert put write save append replace delete remove clear drop reset
-    send submit publish notify notification alert toast buy book pay purchase run exec execute eval command shell
-    restart kill deploy install upload push merge commit approve reject cancel enable disable toggle unlock rename
-    sync assign crear crea agregar insertar actualizar poner guardar escribir reemplazar borrar eliminar enviar
-    publicar compartir notificar pagar comprar reservar transferir ejecutar correr iniciar detener subir mover
-    renombrar cancelar aprobar
-    """
-)
+_WRITES = frozenset(" ".join(everywhere("orders", "tool-writes")).split())
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 

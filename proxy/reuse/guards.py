@@ -1,84 +1,50 @@
-"""What makes two questions with nearly the same words different ones: a table of small pure functions.
+"""Guards: differences between two questions with nearly the same words, as a table of small pure functions.
 
-Each says in a few words what differs, or "" if it sees nothing. `QUESTION_GUARDS` look at the two questions,
-`ALIGNED_GUARDS` at which word stands for which as well. The order is that of their cost.
+Each says in a few words what differs, or "" if it sees nothing. `QUESTION_GUARDS` look at the two questions, the
+cheapest first; `DOUBTS` are what may be a way of speaking. What the places of words tell is in `roles`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
+from proxy.language.language import Language
 from proxy.language.text import fold
-from proxy.reuse.align import Alignment, Pair, crossings
-from proxy.reuse.enumerations import DIFFERENCE, are_only_listed, differing, numbers, things_told_apart
-from proxy.reuse.lexicon import Language, lexicon, words
-from proxy.reuse.opposites import are_opposite
-from proxy.reuse.particles import particles
-from proxy.reuse.question import Question, Token
-from proxy.reuse.tense import tense_of_verb
+from proxy.reuse.question import Question
+from proxy.reuse.words import lemma
 
 QuestionGuard = Callable[[Question, Question], str]
-AlignedGuard = Callable[[Alignment], str]
+Reader = Callable[[Question], tuple[str, ...]]
 
-_EMPHASIS = frozenset({"more", "all", "already", "mas", "todo", "ya"})
 _NEAR_TENSES = ({"present", "future"}, {"past", "perfect"})
-_NEGATIONS = frozenset({"not", "no"})
+_NEGATIONS = frozenset({"not", "no"})  # the names of operators
 _SAME_KIND = ({"none", "what"}, {"none", "yesno"})
-_BELONGING = frozenset(["of", "in", "for", "de", "del", "en", "para", "on", "at"])
-_AGAINST_EACH_OTHER = frozenset(
-    words(pair)
-    for pair in (
-        "from to",
-        "from into",
-        "from for",
-        "with for",
-        "with against",
-        "for against",
-        "by for",
-        "by to",
-        "over under",
-        "desde hasta",
-        "desde a",
-        "sobre bajo",
-        "sobre de",
-        "para con",
-        "para contra",
-        "con contra",
-        "durante tras",
-    )
-)
-_WHAT_IT_IS_LIKE = re.compile(r"\bwhat is it like\b|\bque se siente\b")
-_COMPARES = re.compile(
-    r"\b(?:than|mas \w+ \w* ?que|menos \w+ \w* ?que|mejor \w* ?que|peor \w* ?que|conviene \w* ?que)\b"
-)
-# Nouns that end like an infinitive, in the lemma that they are given.
-_NO_VERBS = words(
-    """
-    dolar celular mujer mar hogar lugar bar collar azucar taller alquiler kilometrar militar escolar familiar nuclear
-    solar lunar titular particular regular popular polar molar ayer placer cancer lider caracter elixir
-    """
-)
-# Adverbs that stand where they like: "an online business", "a business online".
-_MOVABLE = words(
-    "online offline abroad together well fast quickly easily fluently currently approximately exactly again"
-)
-_PARTICIPLES = ("ado", "ada", "ido", "ida", "ando", "iendo")
-_VERB_ES = ("ar", "er", "ir")
+_SHORTEST = 4  # letters before a prefix is taken for one
+_SIGNS = re.compile(r"&&|\|\||[|@#\[\]{}¥₹€£^~<>=]|(?<![\w)])-(?=\d)")
+
+
+def numbers(asked: Question, earlier: Question) -> str:
+    if asked.numbers == earlier.numbers or are_only_listed(asked, earlier):
+        return ""
+    return differing(asked.numbers, earlier.numbers)
 
 
 def negation(asked: Question, earlier: Question) -> str:
+    if asked.operators == earlier.operators:
+        return ""
     said, said_earlier = ([word for word in q.operators if word in _NEGATIONS] for q in (asked, earlier))
     return differing(said, said_earlier) if said != said_earlier else ""
 
 
 def operators(asked: Question, earlier: Question) -> str:
-    more, more_earlier = Counter(asked.operators), Counter(earlier.operators)
-    if more == more_earlier:
+    if asked.operators == earlier.operators:  # both are sorted
         return ""
+    more, more_earlier = Counter(asked.operators), Counter(earlier.operators)
     extra = [*(more - more_earlier), *(more_earlier - more)]
-    if all(word in _EMPHASIS for word in extra) and len(extra) == 1:
+    if len(extra) == 1 and extra[0] in asked.language.comparison.emphasis:
         return ""
     return differing(asked.operators, earlier.operators)
 
@@ -89,9 +55,8 @@ def emphasis(asked: Question, earlier: Question) -> str:
 
 def opposites(asked: Question, earlier: Question) -> str:
     """Among all words, also those that count for little: give and take, up and down."""
-    lemmas = [{form for token in q.tokens for form in (token.word, token.lemma)} for q in (asked, earlier)]
-    written = [{token.word for token in q.tokens} for q in (asked, earlier)]  # "suegra" has the lemma "suegro"
-    for said, said_earlier in (lemmas, written):
+    # "suegra" has the lemma "suegro".
+    for said, said_earlier in ((asked.forms, earlier.forms), (asked.words, earlier.words)):
         for word, other in product(said - said_earlier, said_earlier - said):
             if are_opposite(word, other, asked.language):
                 return f"{word} / {other}"
@@ -101,7 +66,8 @@ def opposites(asked: Question, earlier: Question) -> str:
 def kind(asked: Question, earlier: Question) -> str:
     if asked.asks != earlier.asks and {asked.asks, earlier.asks} not in _SAME_KIND:
         return f"{asked.asks} / {earlier.asks}"
-    if len({_WHAT_IT_IS_LIKE.search(q.text) is None for q in (asked, earlier)}) > 1:
+    like = asked.language.comparison.what_it_is_like
+    if (like.search(asked.text) is None) != (like.search(earlier.text) is None):
         return "what it is like"
     return "what it does / what it is" if asked.asks_what_it_does != earlier.asks_what_it_does else ""
 
@@ -117,9 +83,10 @@ def near_tense(asked: Question, earlier: Question) -> str:
 
 
 def person(asked: Question, earlier: Question) -> str:
-    them, them_earlier = (tuple(word for word in q.pronouns if word != "they") for q in (asked, earlier))
-    if them != them_earlier:
-        return differing(them, them_earlier)
+    if asked.pronouns != earlier.pronouns:
+        them, them_earlier = ([word for word in q.pronouns if word != "they"] for q in (asked, earlier))
+        if them != them_earlier:
+            return differing(them, them_earlier)
     if asked.about_somebody != earlier.about_somebody:
         return "somebody"
     for one, other in ((asked.clitics, earlier.clitics), (earlier.clitics, asked.clitics)):
@@ -147,52 +114,122 @@ def joins(asked: Question, earlier: Question) -> str:
     return ""
 
 
-def verb_forms(alignment: Alignment) -> str:
-    """Spanish says tense and person by a verb's ending."""
-    if alignment.asked.language != "es":
+def are_opposite(one: str, other: str, language: Language) -> bool:
+    """Are two lemmas near each other to an embedding and opposite to a reader?"""
+    lexicon = language.lexicon
+    if other in lexicon.opposites.get(one, ()):
+        return True
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return len(shorter) >= _SHORTEST and longer.endswith(shorter) and longer[: -len(shorter)] in lexicon.reversing
+
+
+# --- enumerations -----------------------------------------------------------------------------------------------------
+
+
+def are_only_listed(asked: Question, earlier: Question) -> bool:
+    """The same numbers, with nothing but "and" or "or" between them: such have no order, but for what is calculated."""
+    words = asked.language.comparison
+    return sorted(asked.numbers) == sorted(earlier.numbers) and all(
+        words.listed.search(q.text) and not words.calculates.search(fold(q.original)) for q in (asked, earlier)
+    )
+
+
+def things_told_apart(question: Question) -> int:
+    """How many, if it asks for the difference between them; 0 if it doesn't."""
+    words = question.language.comparison
+    _, between, things = question.text.partition(words.difference)
+    return len(words.between_things.findall(things)) + 1 if between else 0
+
+
+def differing(said: Sequence[str], said_earlier: Sequence[str]) -> str:
+    one, two = Counter(said), Counter(said_earlier)
+    return f"{' '.join((one - two).elements())} / {' '.join((two - one).elements())}"
+
+
+# --- particles --------------------------------------------------------------------------------------------------------
+# Small words and signs count for little when two questions are aligned, and most questions would be the same without
+# them. Here they are looked at one kind at a time: each reader takes from a question what two of the same kind must
+# have in common.
+
+
+def signs(question: Question) -> tuple[str, ...]:
+    """Of code, currencies, and a number's minus."""
+    return tuple(sorted(_SIGNS.findall(question.original)))
+
+
+def owner(question: Question) -> tuple[str, ...]:
+    """First or second person, if it is one of them: `my password`, `your password`."""
+    owners = question.language.comparison.owners
+    return tuple(sorted({owners[word] for word in question.text.split() if word in owners}))
+
+
+def _own(*questions: Question) -> bool:
+    """Does each ask how one does something with what is one's own? "How do I change my …", "how do you change your …"
+    and "the best way to change your …" are one."""
+    return all(
+        question.asks == "how" and len(owners := owner(question)) == 1 and _actor(question) in ("", *owners)
+        for question in questions
+    )
+
+
+def _actor(question: Question) -> str:
+    words = question.language.comparison
+    if words.impersonal_act is not None and not words.impersonal_act.search(question.text):
+        return "the verb's"
+    found = words.acts.search(fold(question.original))
+    return "" if found is None else "1" if found[1] else "2"
+
+
+def modality(question: Question) -> tuple[str, ...]:
+    """Whether one can, should or must: where that is the question."""
+    if question.asks not in ("yesno", "none"):
+        return ()
+    found = question.language.comparison.modals.search(question.text)
+    return (str(found.lastindex),) if found else ()
+
+
+def mentioned(question: Question) -> tuple[str, ...]:
+    """Words that are spoken of: a for loop, vitamin d, the verb "ser"."""
+    found = question.language.comparison.mentioned.findall(fold(question.original))
+    return tuple(sorted("".join(groups) for groups in found))
+
+
+def pointing(question: Question) -> tuple[str, ...]:
+    """The preposition that belongs to the question word: `a quién`, `who … for`."""
+    return tuple(sorted(question.language.comparison.pointing.findall(question.text.rstrip(" ,"))))
+
+
+def doing(question: Question) -> tuple[str, ...]:
+    """What is to be done, if that is a word that counts for little: make soap, use soap."""
+    language, words = question.language, question.language.comparison
+    # Where the verb tells who, of the question as it was asked: "como hago" counts for "como" elsewhere.
+    found = words.doing.search(fold(question.original) if "verb-tells-who" in language.traits else question.text)
+    verb = (words.does_forms.get(found[1]) or lemma(found[1], language)) if found else ""
+    return (verb,) if verb in words.does else ()
+
+
+# Of some, a question may say nothing, and be the same as one that does.
+OPTIONAL: Final[Mapping[str, Reader]] = {"owner": owner, "modality": modality, "pointing": pointing, "doing": doing}
+REQUIRED: Final[Mapping[str, Reader]] = {"signs": signs, "mentioned": mentioned}
+
+
+def particles(asked: Question, earlier: Question) -> str:
+    """What the small words and signs of two questions disagree about."""
+    said, said_earlier = _read(asked), _read(earlier)
+    if said == said_earlier:
         return ""
-    for pair in alignment.pairs:
-        one, two = pair.asked, pair.earlier
-        if tense_of_verb(one.written) != tense_of_verb(two.written):
-            return f"{one.word} / {two.word}"
-        if not _is_verb(pair, "es") or any(token.word.endswith(_PARTICIPLES) for token in (one, two)):
-            continue
-        if {one.word[-1], two.word[-1]} in ({"o", "a"}, {"o", "e"}):
-            about_anyone = alignment.earlier if one.word.endswith("o") else alignment.asked
-            if not frozenset(fold(about_anyone.original).split()) & {"se", "uno"}:
-                return f"{one.word} / {two.word}"
+    for name, one, two in zip((*REQUIRED, *OPTIONAL), said, said_earlier, strict=True):
+        # A Spanish "a" says who wins and who loses: "¿quién venció a …?", "¿a quién venció …?".
+        needed = name in REQUIRED or (name == "pointing" and "pointing-counts" in asked.language.traits)
+        if one != two and (needed or (one and two)) and not (name == "owner" and _own(asked, earlier)):
+            return f"{name}: {' '.join(one)} / {' '.join(two)}"
     return ""
 
 
-def directions(alignment: Alignment) -> str:
-    """Where from and where to, with whom and against whom: of the same word."""
-    for pair in alignment.pairs:
-        if frozenset((pair.asked.marker, pair.earlier.marker)) in _AGAINST_EACH_OTHER:
-            return f"{pair.asked.marker} / {pair.earlier.marker} {pair.asked.word}"
-    return ""
-
-
-def voice(alignment: Alignment) -> str:
-    if alignment.asked.language != "en":
-        return ""
-    by, by_earlier = ("by" in q.text.split() for q in (alignment.asked, alignment.earlier))
-    return "by" if by != by_earlier else ""
-
-
-def order(alignment: Alignment) -> str:
-    """Words that have changed places may have changed parts: who bites whom, from where to where. Two things that are
-    told apart have no order."""
-    if all(f" {DIFFERENCE[q.language]} " in f" {q.text} " for q in (alignment.asked, alignment.earlier)):
-        return ""
-    is_compared = _COMPARES.search(alignment.asked.text) is not None
-    is_listing = are_only_listed(alignment.asked, alignment.earlier)
-    for first, second in crossings(_with_numbers(alignment)):
-        if is_listing and first.asked.kind == second.asked.kind == "number":
-            continue
-        may = _may_change_places(first, second, alignment.asked.language, is_compared=is_compared)
-        if not may and not _is_compound(first, second, alignment):
-            return f"{first.asked.word} … {second.asked.word}"
-    return ""
+@lru_cache(4_096)
+def _read(question: Question) -> tuple[tuple[str, ...], ...]:
+    """What every reader takes from the question, in their order."""
+    return tuple([read(question) for read in (*REQUIRED.values(), *OPTIONAL.values())])
 
 
 QUESTION_GUARDS: Final[Mapping[str, QuestionGuard]] = {
@@ -207,88 +244,9 @@ QUESTION_GUARDS: Final[Mapping[str, QuestionGuard]] = {
     "joins": joins,
     "particles": particles,
 }
-ALIGNED_GUARDS: Final[Mapping[str, AlignedGuard]] = {
-    "verb_forms": verb_forms,
-    "directions": directions,
-    "voice": voice,
-    "order": order,
-}
-
 # What may be a way of speaking: it needs the consent of the verifier.
 DOUBTS: Final[Mapping[str, QuestionGuard]] = {
     "emphasis": emphasis,
     "near_tense": near_tense,
     "they": they,
 }
-
-
-def _with_numbers(alignment: Alignment) -> tuple[Pair, ...]:
-    counted, counted_earlier = (
-        sorted((token for token in q.tokens if token.kind == "number"), key=lambda token: (token.word, token.position))
-        for q in (alignment.asked, alignment.earlier)
-    )
-    pairs = [Pair(one, two, 1.0) for one, two in zip(counted, counted_earlier, strict=False)]
-    return tuple(sorted((*alignment.pairs, *pairs), key=lambda pair: pair.asked.position))
-
-
-def _may_change_places(first: Pair, second: Pair, language: Language, *, is_compared: bool) -> bool:
-    if all(pair.asked.is_coordinated and pair.earlier.is_coordinated for pair in (first, second)):
-        return True
-    verbs = _is_verb(first, language), _is_verb(second, language)
-    if any(verbs):
-        return not (all(verbs) and is_compared)
-    if any(pair.asked.word in _MOVABLE for pair in (first, second)):
-        return True
-    # "Which jobs are best for …", "the best jobs for …"
-    if any(pair.asked.lemma in lexicon(language).praise for pair in (first, second)):
-        return True
-    if not all(one.clause == two.clause for one, two in ((first.asked, second.asked), (first.earlier, second.earlier))):
-        return True
-    return _keep_their_parts(first, second)
-
-
-def _keep_their_parts(first: Pair, second: Pair) -> bool:
-    """Both have the preposition or the condition that they had, and not the same."""
-    keeps, keeps_too = (pair.asked.marker == pair.earlier.marker for pair in (first, second))
-    if keeps and keeps_too and first.asked.marker != second.asked.marker:
-        return True
-    if keeps and first.asked.marker not in _BELONGING and _markers(second) <= _BELONGING:
-        return True
-    if keeps_too and second.asked.marker not in _BELONGING and _markers(first) <= _BELONGING:
-        return True
-    same_condition = all(pair.asked.condition == pair.earlier.condition for pair in (first, second))
-    return same_condition and first.asked.condition != second.asked.condition
-
-
-def _is_compound(first: Pair, second: Pair, alignment: Alignment) -> bool:
-    """Are they one thing: "Google Play codes", "codes for Google Play"? In one question they stand side by side, in the
-    other with "for" or "of" between them."""
-    asked, earlier = (alignment.asked, alignment.earlier)
-    return (_side_by_side(first.asked, second.asked, asked) and _belongs(second.earlier, first.earlier, earlier)) or (
-        _side_by_side(second.earlier, first.earlier, earlier) and _belongs(first.asked, second.asked, asked)
-    )
-
-
-def _side_by_side(one: Token, two: Token, question: Question) -> bool:
-    return all(token.is_content for token in _between(one, two, question)) and not two.marker
-
-
-def _belongs(thing: Token, owner: Token, question: Question) -> bool:
-    """Does `owner` follow `thing` in one phrase that says whose or what for?"""
-    markers = [token.marker for token in (*_between(thing, owner, question), owner) if token.marker]
-    return len(markers) == 1 and markers[0] in _BELONGING
-
-
-def _between(one: Token, two: Token, question: Question) -> list[Token]:
-    return [token for token in question.tokens if one.position < token.position < two.position]
-
-
-def _markers(pair: Pair) -> frozenset[str]:
-    return frozenset((pair.asked.marker, pair.earlier.marker))
-
-
-def _is_verb(pair: Pair, language: str) -> bool:
-    tokens: tuple[Token, Token] = (pair.asked, pair.earlier)
-    if language == "es":
-        return any(token.lemma.endswith(_VERB_ES) and token.lemma not in _NO_VERBS for token in tokens)
-    return any(token.word != token.lemma and token.word.endswith(("ed", "ing")) for token in tokens)

@@ -1,24 +1,29 @@
-"""Which messages' answers are of the day, of the heart or an order, as learned from sentences rather than listed.
+"""Messages whose answers must not be reused, as learned from sentences rather than listed.
 
-Three linear scores of the features in `features`, of what the lists say and, where it is at hand, of the message's
+Three linear scores of the features below, of what the lists of `gate` say and, where it is at hand, of the message's
 embedding, each against the cacheable; the weights are in `learned.json`, made by `tests/bench/bypass_train.py`. The
 lists know the words that were thought of; this knows what questions look like, and overrules them in both directions.
+
+Its features are a message's words, their beginnings and ends, and the frame that they stand in. A frame is the sentence
+without its matter: words of grammar stay, a name becomes `N`, a number `#`, any other word `_` and its ending. "Did
+Nike restock the Pandas?" and "Did Netflix cancel the show?" ask one thing of two worlds; "how do I _" asks the same on
+any day, whatever it is that one does.
 """
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import msgspec
 import numpy as np
 
+from proxy.language.tables import everywhere, function_words, languages
 from proxy.language.text import plain
 from proxy.linear import LinearModel
-from proxy.reuse.effects import side_effect
-from proxy.reuse.features import framed, lexical, shapes_of, tokens_of
-from proxy.reuse.feelings import emotional
-from proxy.reuse.moment import SIGNS, signs, time_dependent
+from proxy.reuse.gate import SIGNS, emotional, side_effect, signs, time_dependent
 from proxy.types import Vector
 
 Asked = Literal["time_dependent", "side_effect", "emotional"]
@@ -48,6 +53,15 @@ _MODEL = LinearModel(
     intercept=np.array(_WEIGHTS.bias) * _UNIT,
 )
 _VECTOR = np.array(_WEIGHTS.vector, np.float32) * np.float32(_UNIT)
+_STOPS = frozenset((".", "?"))
+_MARKS = _STOPS | {","}
+_GRAMMAR = frozenset((*_MARKS, "quoted")).union(*(function_words(code, "gate") for code in languages("function")))
+_ENDINGS = tuple(pair.split("=") for text in everywhere("function", "gate-endings") for pair in text.split())
+_ENDS = tuple(ending for ending, _ in _ENDINGS)
+_STRESSED = tuple(" ".join(everywhere("function", "gate-stressed")).split())
+_RUNS = frozenset(("_", "N"))
+_LONGEST_FRAME = 4
+_OPENING = 6  # words of a message's beginning that are taken as a whole
 
 
 def listed(said: str) -> Asked | None:
@@ -91,3 +105,82 @@ def grouped(said: str) -> tuple[list[str], list[str]]:
     """The features of a message: of its words, of its frame. Each group is scaled to length 1."""
     tokens = tokens_of(plain(said))
     return lexical(tokens), framed(shapes_of(said, tokens))
+
+
+# --- features ---------------------------------------------------------------------------------------------------------
+
+
+def lexical(tokens: list[str]) -> list[str]:
+    """Words, pairs of neighbours, and the beginnings and ends of words, which stand for stems and forms."""
+    found = [f"{left} {right}" for left, right in pairwise(tokens)]
+    for token in tokens:
+        if token in _MARKS:
+            continue
+        found.append(token)
+        if len(token) > 4:
+            found += (f"{token[:4]}-", f"-{token[-3:]}")
+        if len(token) > 6:
+            found += (f"{token[:6]}-", f"-{token[-4:]}")
+    return [*dict.fromkeys(found)]
+
+
+def framed(shapes: list[str]) -> list[str]:
+    """Every run of two to four shapes, those of the beginning up to six, and runs in which matter counts as one."""
+    found = [" ".join(shapes[:size]) + " >" for size in range(2, _OPENING + 1)]
+    for size in range(2, _LONGEST_FRAME + 1):
+        found += ("< " + " ".join(shapes[at : at + size]) for at in range(len(shapes) - size + 1))
+    matter = ["_" if shape[0] == "_" else shape for shape in shapes]
+    short = [
+        shape for before, shape in zip(["", *matter], matter, strict=False) if shape not in _RUNS or shape != before
+    ]
+    for size in range(3, _LONGEST_FRAME + 2):
+        found += ("~ " + " ".join(short[at : at + size]) for at in range(len(short) - size + 1))
+    return [*dict.fromkeys(found)]
+
+
+def tokens_of(text: str) -> list[str]:
+    """The words and marks of plain `text`, one mark between two sentences, digits as zeros."""
+    found: list[str] = []
+    for word in text.split():
+        if word in _STOPS and found and found[-1] in _STOPS:
+            found[-1] = max(word, found[-1])
+        else:
+            found.append(word if word.isalpha() else _digits_hidden(word))
+    return found
+
+
+def shapes_of(said: str, tokens: list[str]) -> list[str]:
+    names = {*plain(" ".join(_names(said))).split()}
+    stressed = {*plain(" ".join(word for word in _spoken(said) if word.endswith(_STRESSED))).split()}
+    return [_shape(token, names, stressed) for token in tokens]
+
+
+def _digits_hidden(token: str) -> str:
+    digits = sum(character.isdigit() for character in token)
+    return "0" * min(digits, 4) if digits else token
+
+
+def _spoken(said: str) -> Iterator[str]:
+    return (word.strip("¿?¡!.,;:()\"'") for word in said.lower().split())
+
+
+def _names(said: str) -> Iterator[str]:
+    before = "."
+    for word in said.split():
+        if word[0].isupper() and before[-1] not in ".?!:":
+            yield word
+        before = word
+
+
+def _shape(token: str, names: set[str], stressed: set[str]) -> str:
+    if token in _GRAMMAR:
+        return token
+    if token[0] == "0":
+        return f"#{len(token)}"
+    if token in names:
+        return "N"
+    if token in stressed:
+        return "_'"
+    if token.endswith(_ENDS):
+        return next(shape for ending, shape in _ENDINGS if token.endswith(ending))
+    return "_"

@@ -1,4 +1,4 @@
-"""What a question says, word by word, in the form in which two of them are compared.
+"""Reads a question into tokens, the form in which two of them are compared.
 
 Its canonical text is read into tokens: content words with their lemma and the part they play, numbers, and function
 words, which count for little. Small words that change the answer (not, before, only, more, …) are operators and stand
@@ -6,17 +6,14 @@ apart.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from proxy.language.rules import Rule, rule
+from proxy.language.language import Language, Lexicon, language_of
+from proxy.language.tables import everywhere, languages
 from proxy.language.text import fold
-from proxy.reuse.canonical import canonical
-from proxy.reuse.filler import is_filler
-from proxy.reuse.lexicon import Language, Lexicon, lexicon, words
-from proxy.reuse.tense import Tense, tense_of
+from proxy.reuse.canonical import canonical, is_small_talk
 from proxy.reuse.words import lemma
 from proxy.reuse.words import warm as load_words
 
@@ -34,19 +31,9 @@ _INSIDE = re.compile(r"[\s(\"'-]*[^\s.?!:¿¡(\"'…\n]")  # of what stands befo
 _WORD = re.compile(r"[^\W_]+")
 _ACRONYM = re.compile(r"\b[A-ZÁÉÍÓÚÑ]{2,6}\b")
 _LETTER = re.compile(r"(?<=[a-záéíóúñ] )[A-HJ-Z]\b(?! [A-ZÁ])")
-_STRONG = re.compile(r"\b(?:él|ella|ellas|ellos)\b")
-_ARTICLES = frozenset({"un", "una", "one"})
-_CLITICS = frozenset({"me", "le", "les"})
+_CLITICS = frozenset(" ".join(everywhere("comparison", "clitics")).split())
 _SYMBOLS = frozenset("%$€£=+*/<>^")
-_ORDINALS = words("st nd rd th er ro do to ra da ta º ª")
-_ASKS_WHAT_IT_DOES: Final[Mapping[Language, Rule]] = {
-    "en": rule(
-        r"\bwhat (?:do|does|did|can|should|to)\b.* do\b|\bwhat\b(?! (?:is|are)\b).* does(?=$| ,)"
-        r"|\bused for(?=$| ,)|\bwhat is it like\b"
-    ),
-    "es": rule(r"\bque hacen?\b"),
-}
-_SOMEBODY = rule(r"\b(?:if|when|that) (?:somebody|someone|anyone|anybody)\b")
+_ORDINALS = frozenset(" ".join(everywhere("comparison", "ordinals")).split())
 
 
 class Token(NamedTuple):  # there is one for every word: a frozen dataclass takes five times as long to make
@@ -66,9 +53,10 @@ class Token(NamedTuple):  # there is one for every word: a frozen dataclass take
         return self.kind == "content"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """Equal `original` or `text` mean: asked in the same words."""
+    """There is one for a text in a language, as long as it is remembered. Equal `original` or `text` mean: asked in the
+    same words."""
 
     original: str
     language: Language
@@ -76,30 +64,29 @@ class Question:
     text: str = ""  # the same, frames rewritten
     is_long: bool = False  # not read: only the same text is the same question
     tokens: tuple[Token, ...] = ()
+    content: tuple[Token, ...] = ()  # those of them that carry content
+    words: frozenset[str] = frozenset()  # of all tokens
+    forms: frozenset[str] = frozenset()  # the same, and their lemmas
     asks: str = "none"  # what for: how, why, when, …, yesno
     operators: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()  # in their order, "?" where the question word stands between them
-    tense: Tense = "present"
+    tense: str = "present"  # past, perfect, future, used to, becoming
     pronouns: tuple[str, ...] = ()
     joins: frozenset[str] = frozenset()  # "and", "or"
     quoted: tuple[str, ...] = ()
     acronyms: frozenset[str] = frozenset()
-    clitics: frozenset[str] = frozenset()  # Spanish "me", "le", "les"
+    clitics: frozenset[str] = frozenset()  # to whom
     asks_what_it_does: bool = False  # "what does a router do": the verb is a function word
     about_somebody: bool = False  # "if someone …": not the asker
-
-    @property
-    def content(self) -> tuple[Token, ...]:
-        return tuple(token for token in self.tokens if token.kind == "content")
 
 
 def warm() -> None:
     """Load what the first question would wait for: dictionaries, tables, expressions. Takes about two seconds."""
-    load_words()
-    languages: tuple[Language, ...] = ("en", "es")
-    for language in languages:
+    compared = [language_of(code) for code in languages("lexicon")]
+    load_words(compared)
+    for language in compared:
         analyse("?", language)
-        is_filler("thanks", language)
+        is_small_talk("thanks", language)
 
 
 def analyse(text: str, language: Language) -> Question:
@@ -111,30 +98,43 @@ def analyse(text: str, language: Language) -> Question:
 
 @lru_cache(_REMEMBERED)
 def _analyse(original: str, language: Language) -> Question:
-    tables = lexicon(language)
+    comparison = language.comparison
     form = canonical(original, language)
     said, text = form.said, form.text
-    reader = _Reader(language, tables, form.asks, said)
+    reader = _Reader(language, language.lexicon, form.asks, said)
     for found in _TOKEN.findall(text):
         reader.read(found)
+    strong = comparison.strong.findall(said.lower()) if comparison.strong else ()
+    words = frozenset([token.word for token in reader.tokens])
     return Question(
         original=original,
         language=language,
         folded=form.folded,
         text=text,
         tokens=tuple(reader.tokens),
+        content=tuple([token for token in reader.tokens if token.kind == "content"]),
+        words=words,
+        forms=words.union([token.lemma for token in reader.tokens]),
         asks=form.asks,
         operators=tuple(sorted(reader.operators)),
         numbers=_inner(reader.numbers) if "," not in text else tuple(sorted({*reader.numbers} - {"?"})),
         tense=tense_of(form.folded, language),
-        pronouns=tuple(reader.pronouns) + (tuple(_STRONG.findall(said.lower())) if language == "es" else ()),
+        pronouns=(*reader.pronouns, *strong),
         joins=frozenset(reader.joins),
         quoted=tuple(sorted(fold(quote).strip(" .,;:!?¿¡") for quote in _QUOTED.findall(said))),
         acronyms=reader.acronyms,
         clitics=_CLITICS.intersection(text.split()),
-        asks_what_it_does=_ASKS_WHAT_IT_DOES[language].found_in(text),
-        about_somebody=language == "en" and _SOMEBODY.found_in(text),
+        asks_what_it_does=comparison.what_it_does.found_in(text),
+        about_somebody=comparison.somebody is not None and comparison.somebody.found_in(text),
     )
+
+
+def tense_of(folded: str, language: Language) -> str:
+    """The time that a folded text asks about, by its auxiliaries."""
+    for tense, sign in language.comparison.tenses:
+        if sign.search(folded):
+            return tense
+    return "present"
 
 
 def _inner(numbers: list[str]) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class _Reader:
             self._join(tables.joins[word])
         elif word[0].isdigit():
             self._digits(word)
-        elif word in tables.numbers and word not in _ARTICLES:
+        elif word in tables.numbers:
             self._number(tables.numbers[word], spelled=True)
         elif word in tables.operators:
             self._operator(word)
@@ -236,7 +236,7 @@ class _Reader:
             self._content(word)
 
     def _plain(self, digits: str) -> str:
-        thousands = "," if self.language == "en" else "."
+        thousands = "." if "decimal-comma" in self.language.traits else ","
         digits = re.sub(rf"(?<=\d){re.escape(thousands)}(?=\d\d\d(?!\d))", "", digits)
         return digits.replace(",", ".").lstrip("0") or "0"
 

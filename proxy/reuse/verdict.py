@@ -8,12 +8,15 @@ With `paraphrases` a word may be replaced: by one of its synonyms or relatives, 
 be left over where the cosine is high and the verifier consents.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proxy.language.detect import language as spoken_in
+from proxy.language.language import Language
 from proxy.reuse.align import Alignment, align
-from proxy.reuse.guards import ALIGNED_GUARDS, DOUBTS, QUESTION_GUARDS
-from proxy.reuse.lexicon import lexicon
-from proxy.reuse.question import Question, Token
+from proxy.reuse.guards import DOUBTS, QUESTION_GUARDS
+from proxy.reuse.question import Question, Token, analyse
+from proxy.reuse.roles import ALIGNED_GUARDS
 from proxy.reuse.verifier import consents
 from proxy.reuse.wording import rewording
 
@@ -38,6 +41,7 @@ _EASY, _HARD = 12, 60  # content words
 _DERIVED = 0.7  # cosine, if a word is only related to its other: "abstraction", "abstract"
 _FORGIVING = 0.8  # cosine, if a word is left over that counts for little: "interesting things to know", "to do"
 _PRAISED = frozenset({"what", "how", "why", "where", "none"})  # asked for an explanation, not for yes or no
+_NEVER = 2.0  # no cosine reaches it: a word that only one of both has is not forgiven
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def judge(
     """May the answer to `earlier` be given to `asked`? Both of one language; doubt is a no. `paraphrases`: although a
     word has been replaced."""
     if asked.language != earlier.language:
-        return Verdict(False, "language", f"{asked.language} / {earlier.language}")
+        return Verdict(False, "language", f"{asked.language.code} / {earlier.language.code}")
     if asked.original == earlier.original:
         return Verdict(True, "hit")
     if asked.is_long or earlier.is_long:
@@ -80,12 +84,12 @@ def judge(
 
 def _too_much_to_align(asked: Question, earlier: Question) -> str:
     """Every word is compared with every other: that is not spent on long texts that share little."""
-    words, words_earlier = ({token.lemma for token in question.content} for question in (asked, earlier))
     longest = max(len(asked.content), len(earlier.content))
     if longest <= _EASY:
         return ""
     if longest > _HARD:
         return "long"
+    words, words_earlier = ({token.lemma for token in question.content} for question in (asked, earlier))
     return "unmatched" if 2 * len(words & words_earlier) < max(len(words), len(words_earlier)) else ""
 
 
@@ -94,10 +98,11 @@ def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
     left, left_earlier = left_over(alignment)
     if not alignment.pairs and alignment.asked.text != alignment.earlier.text:
         return Verdict(False, "empty")
-    doubt, detail = next(
-        ((name, said) for name, differs in DOUBTS.items() if (said := differs(alignment.asked, alignment.earlier))),
-        ("", ""),
-    )
+    doubt = detail = ""
+    for name, differs in DOUBTS.items():
+        if detail := differs(alignment.asked, alignment.earlier):
+            doubt = name
+            break
     if left or left_earlier:
         doubt, detail = "unmatched", f"{_listed(left)} / {_listed(left_earlier)}"
     if doubt:
@@ -115,7 +120,9 @@ def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
 def left_over(alignment: Alignment) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """The content words of either question that the other has none for, but those that say little."""
     asked, earlier = alignment.asked, alignment.earlier
-    tables = lexicon(asked.language)
+    if not alignment.left_asked and not alignment.left_earlier:
+        return (), ()
+    tables = asked.language.lexicon
     optional = tables.optional
     if asked.asks in _PRAISED and earlier.asks != "yesno":
         optional = optional | tables.praise
@@ -128,3 +135,21 @@ def left_over(alignment: Alignment) -> tuple[tuple[Token, ...], tuple[Token, ...
 
 def _listed(tokens: tuple[Token, ...]) -> str:
     return " ".join(token.word for token in tokens)
+
+
+def agree(asked: str, earlier: str, language: Language, *, paraphrases: bool = True) -> bool:
+    """Do two messages say the same? No word that only one of both has is forgiven, and no cosine is asked.
+    `paraphrases`: although a word has been replaced by a synonym."""
+    if asked == earlier:
+        return True
+    if spoken_in(asked) != language.code or spoken_in(earlier) != language.code:
+        return False
+    questions = analyse(asked, language), analyse(earlier, language)
+    return judge(*questions, 1.0, min_cosine=_NEVER, min_cosine_agreed=0.0, paraphrases=paraphrases).reused
+
+
+def contexts_agree(asked: Sequence[str], earlier: Sequence[str], language: Language, *, paraphrases: bool) -> bool:
+    """The user's part of two conversations. The assistant's is the same already where partitions are."""
+    return len(asked) == len(earlier) and all(
+        agree(*pair, language, paraphrases=paraphrases) for pair in zip(asked, earlier, strict=True)
+    )

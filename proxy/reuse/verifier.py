@@ -3,7 +3,7 @@
 A logistic regression over a dozen plain features, learned by tests/bench/verifier.py from the development data. It is
 only asked where no guard objects, and never where one word decides the answer: in yes-no questions, of names and words
 that the dictionary doesn't know, of the form of the answer and who it is for, of a clause that only one question has.
-Nor in Spanish, where the data have too few such pairs to learn from.
+Nor in a language of which the data have too few such pairs to learn from, as they have of Spanish.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,6 @@ from typing import Final
 
 from proxy.reuse.align import Alignment
 from proxy.reuse.guards import DOUBTS
-from proxy.reuse.lexicon import words
 from proxy.reuse.question import Token
 from proxy.reuse.words import is_known
 
@@ -46,19 +45,6 @@ WEIGHTS: Final[Mapping[str, float]] = {
 }
 
 _LONGEST = 12  # content words: in more of them, one that differs hardly moves the cosine
-# The form of the answer, whom it is about.
-DECISIVE: Final = words(
-    """
-    answer list listed table checklist bullet step sentence word paragraph line page code example examples brief briefly
-    short long summary summarise summarize detail detailed explain explanation simple simply outline essay poem story
-    email letter json csv markdown diagram chart picture english spanish french german italian portuguese chinese
-    japanese translate translation column row emoji metaphor analogy kid child beginner expert joke quote source link
-    mother mom mum father dad parent son daughter brother sister wife husband partner friend boss colleague neighbour
-    neighbor baby toddler teenager teen adult man woman boy girl dog cat pet landlord tenant client employer employee
-    student teacher doctor patient grandmother grandfather uncle aunt cousin roommate flatmate
-    bottom top part half whole free online offline up down stop quit avoid prevent unless
-    """
-)
 
 
 def consents(alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...], cosine: float) -> bool:
@@ -76,12 +62,13 @@ def probability(found: Mapping[str, float]) -> float:
 
 
 def is_out_of_bounds(alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...]) -> bool:
-    if alignment.asked.language != "en" or "yesno" in (alignment.asked.asks, alignment.earlier.asks):
+    language = alignment.asked.language
+    if "learned-verifier" not in language.traits or "yesno" in (alignment.asked.asks, alignment.earlier.asks):
         return True
     if max(len(alignment.asked.content), len(alignment.earlier.content)) > _LONGEST:
         return True
-    over = (*left, *left_earlier)
-    if any(_is_name(token, alignment) or token.lemma in DECISIVE or token.word in DECISIVE for token in over):
+    over, decisive = (*left, *left_earlier), language.comparison.decisive
+    if any(_is_name(token, alignment) or token.lemma in decisive or token.word in decisive for token in over):
         return True
     clauses = {pair.asked.clause for pair in alignment.pairs}
     clauses_earlier = {pair.earlier.clause for pair in alignment.pairs}

@@ -9,40 +9,23 @@ no table has to know that `better` is not `worse`.
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import Final
 
 from rapidfuzz.distance import OSA
 
+from proxy.language.language import Language
+from proxy.language.tables import everywhere
 from proxy.language.text import fold
-from proxy.reuse.frames import unframe
-from proxy.reuse.lexicon import Language, lexicon, words
+from proxy.reuse.canonical import unframe
 from proxy.reuse.question import Question
 from proxy.reuse.words import is_known, lemma, sound
 
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^]")
 _SPOKEN = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
-_COURTESY: Final = words(
-    "please pls plz kindly thanks thank thx you cheers hello hi hey por favor porfa gracias hola muchas"
-)
+_COURTESY = frozenset(" ".join(everywhere("comparison", "courtesy")).split())
 _MOST_WRAPPED = 12  # words of a wrapper
 _ENDING = 2  # letters: what differs in them alone may be a form of the word
 _SHORT, _LONG = 5, 7  # letters of a word in which one letter may be wrong; two, or one where no dictionary has it
-# How one word is written on two sides of the ocean; behind so much of it that none is made another: "mourning".
-_SPELLINGS: Final = tuple(
-    (re.compile(british), american)
-    for british, american in (
-        ("(?<=[a-z]{3})our", "or"),
-        ("(?<=[a-z]{4})is(?=[eai])", "iz"),
-        ("(?<=[a-z]{3})ys(?=[ei])", "yz"),
-        ("(?<=[a-z]{3})tre(?=s?$)", "ter"),
-        ("(?<=[a-z]{4})ll(?=ed|ing|er)", "l"),
-        ("ogue", "og"),
-        ("^grey", "gray"),
-        ("(?<=en)c(?=es?$)", "s"),
-        ("(?<=[a-z]{3})mme(?=s?$)", "m"),
-    )
-)
 
 
 def rewording(asked: Question, earlier: Question) -> str:
@@ -66,7 +49,7 @@ def rewording(asked: Question, earlier: Question) -> str:
 def _core(folded: str, language: Language) -> tuple[str, ...]:
     """The words of a question without wrappers at its edges. A wrapper is what leaves the question as it is, once
     frames are taken off: so what is asked for is never taken for one."""
-    numbers = lexicon(language).numbers
+    numbers = language.lexicon.numbers
     said: list[str] = _WORD.findall(folded.replace("-", " "))
     while said and said[-1] in _COURTESY:
         said.pop()
@@ -92,9 +75,10 @@ def _is_same(one: str, other: str, written: dict[str, str], language: Language) 
         is_known(word, language) or is_known(written.get(word, word), language) for word in (one, other)
     )
     if known and other_known:
-        return language == "en" and all(
-            _american(form) == _american(other_form)
-            for form, other_form in ((one, other), (lemma(one, "en"), lemma(other, "en")))
+        spellings = language.comparison.spellings
+        return bool(spellings) and all(
+            _respelt(form, spellings) == _respelt(other_form, spellings)
+            for form, other_form in ((one, other), (lemma(one, language), lemma(other, language)))
         )
     if _is_form(one, other):
         return False
@@ -117,7 +101,7 @@ def _is_form(one: str, other: str) -> bool:
     return same >= max(len(one), len(other)) - _ENDING
 
 
-def _american(word: str) -> str:
-    for british, american in _SPELLINGS:
-        word = british.sub(american, word)
+def _respelt(word: str, spellings: tuple[tuple[re.Pattern[str], str], ...]) -> str:
+    for written, meant in spellings:
+        word = written.sub(meant, word)
     return word

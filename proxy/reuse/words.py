@@ -12,24 +12,18 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
+from proxy.language.language import Language
 from proxy.language.text import fold
-from proxy.reuse.lexicon import Language, lexicon
 
 _REMEMBERED = 50_000  # forms in each of the tables below: 10 MB in all
-_STEMMERS: dict[Language, str] = {"en": "english", "es": "spanish"}
-_INFINITIVES = frozenset({"ar", "er", "ir"})
-_REGULAR = re.compile(
-    r"(?:o|as?|es?|a[ms]os|e[ms]os|imos|an|en|ad|ed|ais|eis|[aei]r|ando|iendo)(?:me|te|se|nos|l[aeo]s?)*"
-)
 _STEMMING = threading.Lock()
 _DOUBLED = re.compile(r"(.)\1+")
 _SHORTEST_ROOT = 4  # letters: under that, what an ending leaves says too little
 
 
-def warm(languages: Iterable[Language] = ("en", "es")) -> None:
+def warm(languages: Iterable[Language]) -> None:
     """Load what the first question would wait for."""
     for language in languages:
-        lexicon(language)
         lemma("questions", language)
         is_known("questions", language)
         stem("questions", language)
@@ -38,24 +32,24 @@ def warm(languages: Iterable[Language] = ("en", "es")) -> None:
 @lru_cache(_REMEMBERED)
 def lemma(word: str, language: Language) -> str:
     """The folded dictionary form of a lower-case word that still has its accents."""
-    return fold(_dictionary().lemmatize(word, lang=language))
+    return fold(_dictionary().lemmatize(word, lang=language.code))
 
 
 @lru_cache(_REMEMBERED)
 def is_known(word: str, language: Language) -> bool:
-    return bool(_dictionary().is_known(word, lang=language))
+    return bool(_dictionary().is_known(word, lang=language.code))
 
 
 @lru_cache(_REMEMBERED)
 def stem(word: str, language: Language) -> str:
     with _STEMMING:  # a stemmer keeps the word in itself
-        return str(_stemmer(language).stemWord(word))
+        return str(_stemmer(language.name).stemWord(word))
 
 
 @lru_cache(_REMEMBERED)
 def root(word: str, language: Language) -> str:
     """What is left of a lemma without the ending that derived it: `activation` has `activ`."""
-    bare = lexicon(language).suffixes.sub("", word)
+    bare = language.lexicon.suffixes.sub("", word)
     return bare if len(bare) >= _SHORTEST_ROOT else word
 
 
@@ -69,17 +63,17 @@ def are_kin(one: str, other: str, language: Language) -> bool:
 @lru_cache(_REMEMBERED)
 def sound(word: str, language: Language) -> str:
     """How a folded word sounds, roughly: what is often written for each other becomes the same."""
-    for written, heard in lexicon(language).sounds:
+    for written, heard in language.lexicon.sounds:
         word = word.replace(written, heard)
     return _DOUBLED.sub(r"\1", word)
 
 
-def is_form_of(word: str, infinitive: str) -> bool:
-    """Is the folded Spanish word a regular form of the verb? The dictionary takes "saco" for a coat alone, and doesn't
-    know a clitic without its accent ("pasame")."""
-    if len(infinitive) < 4 or infinitive[-2:] not in _INFINITIVES or not word.startswith(infinitive[:-2]):
+def is_form_of(word: str, verb: str, regular: re.Pattern[str], infinitive: re.Pattern[str]) -> bool:
+    """Is the folded word a regular form of the verb? The dictionary takes "saco" for a coat alone, and doesn't know a
+    clitic without its accent ("pasame")."""
+    if len(verb) < 4 or not word.startswith(verb[:-2]) or infinitive.search(verb) is None:
         return False
-    return _REGULAR.fullmatch(word, len(infinitive) - 2) is not None
+    return regular.fullmatch(word, len(verb) - 2) is not None
 
 
 def is_typo(one: str, other: str, language: Language, *, both_known: bool, one_known: bool) -> bool:
@@ -107,7 +101,7 @@ def _dictionary() -> Any:
 
 
 @lru_cache(4)
-def _stemmer(language: Language) -> Any:
+def _stemmer(name: str) -> Any:
     import snowballstemmer  # noqa: PLC0415  # as above
 
-    return snowballstemmer.stemmer(_STEMMERS[language])
+    return snowballstemmer.stemmer(name)

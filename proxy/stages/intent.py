@@ -14,14 +14,14 @@ from proxy.config.model import IntentReuse
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.embed.source import BUILTIN, source_of
 from proxy.language.detect import language
+from proxy.language.language import language_of
 from proxy.observe.metrics import Metrics
 from proxy.reuse.cacheable import bypass_reason
-from proxy.reuse.context import contexts_agree
 from proxy.reuse.learned import ASKED
 from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.question import analyse, warm
 from proxy.reuse.standing import stands_alone
-from proxy.reuse.verdict import Verdict, judge
+from proxy.reuse.verdict import Verdict, contexts_agree, judge
 from proxy.stages.reports import SECOND_THOUGHT, Reports
 from proxy.storage.base import AnswerCache, ReuseStore
 from proxy.storage.partitions import Partitions
@@ -194,8 +194,8 @@ class Intent:
 
     def _bypassed(self, request: ChatRequest, vector: Vector) -> str | None:
         """Why no answer to this may be reused or kept, after all. The judge of it was trained on the vectors of the
-        built-in model."""
-        return bypass_reason(request, vector if self._has_builtin else None)
+        built-in model; with those of another one, `_asked` has said all there is to say."""
+        return bypass_reason(request, vector) if self._has_builtin else None
 
     @property
     def _has_builtin(self) -> bool:
@@ -214,16 +214,17 @@ class Intent:
             return Verdict(False, "reported", f"needs {entry.min_cosine:.3f}")
         if self._is_long(asked.question) or self._is_long(entry.question):
             return Verdict(False, "long", "")
+        spoken = language_of(asked.language)
         verdict = judge(
-            analyse(asked.question, asked.language),
-            analyse(entry.question, asked.language),
+            analyse(asked.question, spoken),
+            analyse(entry.question, spoken),
             cosine,
             min_cosine=self.config.min_cosine,
             min_cosine_agreed=self.config.min_cosine_agreed,
             paraphrases=self.config.paraphrases,
         )
         if verdict.reused and not contexts_agree(
-            asked.context, entry.context, asked.language, paraphrases=self.config.paraphrases
+            asked.context, entry.context, spoken, paraphrases=self.config.paraphrases
         ):
             return Verdict(False, "context", "")
         return verdict

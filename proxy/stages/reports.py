@@ -1,8 +1,9 @@
 """When a reused answer was not the right one: somebody says so, or the next question of the conversation does."""
 
 from proxy.config.model import IntentReuse
+from proxy.language.language import language_of
 from proxy.observe.metrics import Metrics
-from proxy.reuse.context import agree
+from proxy.reuse.verdict import agree
 from proxy.storage.base import ReuseStore
 from proxy.storage.partitions import Partitions
 from proxy.storage.shared import LastServed
@@ -44,7 +45,7 @@ class Reports:
             return None
         if identity.continuity == "regenerated":
             reason = "regenerated"
-        elif asked.follows_reuse and agree(asked.question, served.entry.question, asked.language):
+        elif asked.follows_reuse and agree(asked.question, served.entry.question, language_of(asked.language)):
             reason = "rephrased"
         else:
             return None

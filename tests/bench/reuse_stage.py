@@ -13,11 +13,11 @@ import msgspec
 
 from proxy.config.model import IntentReuse
 from proxy.embed.opening import open_embedder
+from proxy.language.language import language_of
 from proxy.observe.metrics import Metrics
 from proxy.reuse.cacheable import bypass_reason
-from proxy.reuse.question import Question, analyse
+from proxy.reuse.question import Question, analyse, warm
 from proxy.reuse.verdict import Verdict, judge
-from proxy.reuse.words import warm
 from proxy.stages.intent import Intent
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
@@ -178,7 +178,7 @@ def guard_times(pairs: Sequence[Pair], settings: IntentReuse) -> tuple[list[floa
     cold, again = [], []
     for pair in pairs:
         started = time.thread_time()
-        asked, earlier = analyse(pair.b, pair.lang), analyse(pair.a, pair.lang)
+        asked, earlier = analyse(pair.b, language_of(pair.lang)), analyse(pair.a, language_of(pair.lang))
         _judged(asked, earlier, settings)
         between = time.thread_time()
         _judged(asked, earlier, settings)

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from proxy.language.language import language_of
 from proxy.reuse.align import align
-from proxy.reuse.guards import ALIGNED_GUARDS, QUESTION_GUARDS
-from proxy.reuse.question import analyse
+from proxy.reuse.guards import QUESTION_GUARDS
+from proxy.reuse.question import analyse, warm
+from proxy.reuse.roles import ALIGNED_GUARDS
 from proxy.reuse.verdict import judge, left_over
 from proxy.reuse.verifier import evidence, is_out_of_bounds
-from proxy.reuse.words import warm
 from tests.bench import reuse_data
 from tests.bench.reuse_data import Pair
 from tests.bench.reuse_stage import CHUNK, open_stage
@@ -67,7 +68,7 @@ async def cosines(pairs: Sequence[Pair]) -> list[float]:
 
 
 def example(pair: Pair, cosine: float) -> Example | None:
-    asked, earlier = analyse(pair.a, pair.lang), analyse(pair.b, pair.lang)
+    asked, earlier = analyse(pair.a, language_of(pair.lang)), analyse(pair.b, language_of(pair.lang))
     if cosine < LOWEST or any(differs(asked, earlier) for differs in QUESTION_GUARDS.values()):
         return None
     if asked.is_long or earlier.is_long:
@@ -103,7 +104,7 @@ def main(threshold: float) -> None:
     agreed: Counter[tuple[str, int]] = Counter()
     examples: list[Example] = []
     for pair, cosine in zip(pairs, found, strict=True):
-        questions = analyse(pair.a, pair.lang), analyse(pair.b, pair.lang)
+        questions = analyse(pair.a, language_of(pair.lang)), analyse(pair.b, language_of(pair.lang))
         if judge(*questions, cosine, min_cosine=2.0, min_cosine_agreed=AGREED, paraphrases=True).reused:
             agreed[pair.source, pair.label] += 1
         elif one := example(pair, cosine):

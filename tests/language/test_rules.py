@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.language.rules import Rule, needs, rule, rules
-from proxy.reuse import frames_en, frames_es
-from proxy.reuse.lexicon import Language, lexicon
+from proxy.language.rules import Rule, needs, rule
+from tests.languages import EN, ES
 
-_LANGUAGES: list[Language] = ["en", "es"]
-_TABLES = [lexicon(language) for language in _LANGUAGES]
 RULES = [
-    *rules(rewrite for tables in _TABLES for rewrite in (*tables.contractions, *tables.rewrites)),
-    *rules((pattern, kind) for tables in _TABLES for kind, pattern in tables.kinds),
-    *rules([*frames_en.AROUND.items(), *frames_es.AROUND.items()]),
+    rule
+    for language in (EN, ES)
+    for rule in (
+        *(*language.lexicon.contractions, *language.lexicon.rewrites, *language.lexicon.kinds),
+        *language.frames().around,
+    )
 ]
 # What the expressions are made of, and a little more, in any order.
 PIECES = sorted(

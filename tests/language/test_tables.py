@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.language.tables import parse
+from proxy.language.tables import named, parse, tables, union
 
 
 def test_a_section_has_its_lines_without_comments_and_blank_ones() -> None:
@@ -21,3 +21,18 @@ def test_what_is_written_wrongly_is_refused(wrong: str) -> None:
 
 def test_a_section_may_be_empty() -> None:
     assert parse("[nothing]\n") == {"nothing": ""}
+
+
+def test_a_group_that_is_broken_behind_a_bar_goes_on_without_a_space() -> None:
+    assert parse("[long]\n(one|\n  two) three | four |\n  five")["long"] == "(one|two) three | four | five"
+
+
+def test_a_union_has_the_entries_of_every_language() -> None:
+    both = union("function_words")["stop"].split()
+
+    assert {"the", "las"} <= set(both)
+    assert len(both) == sum(len(tables(code, "function_words")["stop"].split()) for code in ("en", "es"))
+
+
+def test_words_have_the_name_of_their_line() -> None:
+    assert named("son: son hijo\ndaughter: hija") == {"son": "son", "hijo": "son", "hija": "daughter"}

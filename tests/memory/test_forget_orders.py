@@ -2,6 +2,7 @@
 
 import pytest
 
+from proxy.memory import forget_orders
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.forget_orders import Order, is_about_forgetting, is_mishap, order
@@ -142,3 +143,37 @@ def test_what_is_also_said_of_texts_means_the_one_thing_that_was_told(said: str,
 )
 def test_what_only_speaks_of_it_is_none(said: str) -> None:
     assert commands((said,), TOLD) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "is_memory"),
+    [
+        ("that from your memory", True),
+        ("that off the record", True),
+        ("eso de tus notas", True),
+        ("de tu memoria lo de Ana", True),
+        ("the comma from the notes", False),
+        ("that from the list", False),
+        ("eso de la lista", False),
+    ],
+)
+def test_what_memory_is_called(said: str, is_memory: bool) -> None:
+    assert (forget_orders.FROM_MEMORY.search(said) is not None) == is_memory
+
+
+@pytest.mark.parametrize(
+    "said", ["please, could you ", "would you mind ", "bueno, ya ", "i'd like you to ", "quiero que "]
+)
+def test_what_may_stand_before_the_verb(said: str) -> None:
+    found = forget_orders.ENTREATY.match(said)
+    assert found is not None
+    assert found.end() == len(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["the thing about ", "what i told you about ", "lo de ", "lo que te conte de ", "stuff on "]
+)
+def test_what_names_an_object_as_told(said: str) -> None:
+    found = forget_orders.TOLD.match(f"{said}ana")
+    assert found is not None
+    assert found.end() == len(said)

@@ -1,7 +1,10 @@
 """What of a message somebody else says, by what leads over to it."""
 
+import re
+
 import pytest
 
+from proxy.memory import leads
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.leads import TAKEN, led, speaks_of_text
@@ -82,3 +85,25 @@ def test_of_later_paragraphs_it_is_not_sure() -> None:
 )
 def test_whether_a_message_speaks_of_a_text(said: str, speaks: bool) -> None:
     assert speaks_of_text(said) is speaks
+
+
+@pytest.mark.parametrize(
+    ("table", "found", "not_found"),
+    [
+        (leads.SPEAKS, ("my neighbour writes", "he goes", "mi hermano dice"), ("i wrote", "se puso", "te aviso")),
+        (leads.BEARERS, ("my horoscope", "la etiqueta", "her dating profile"), ("my knee", "mi gato")),
+        (leads.WORKS, ("translate", "please rewrite", "corregi"), ("i translate", "my work")),
+        (leads.ORDERS, ("remove the adjectives", "ponle titulo"), ("titulo", "about the move", "actually the")),
+        (
+            leads.LICENSED,
+            ("about me", "my details", "mis datos", "so you should know"),
+            ("my horoscope", "de mi primo"),
+        ),
+        (leads.SAID_BEHIND, (", says my neighbour", ", dice mi vecino"), ("says hello", "it is fine")),
+    ],
+)
+def test_each_table_finds_its_words_and_no_look_alike(
+    table: re.Pattern[str], found: tuple[str, ...], not_found: tuple[str, ...]
+) -> None:
+    assert [each for each in found if table.search(each) is None] == []
+    assert [each for each in not_found if table.search(each) is not None] == []

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.memory import subject
+from proxy.memory.signals import folded
 from proxy.memory.subject import Gist, gist, terms_of
 
 
@@ -122,3 +124,122 @@ def test_a_gist_is_of_words_of_its_text_and_the_same_twice(text: str) -> None:
     assert isinstance(found, Gist)
     assert found.frame.isdisjoint(found.values)
     assert found == gist.__wrapped__(text)
+
+
+ROWS = [
+    ("KIN", "my son", True),
+    ("KIN", "my eldest son", True),
+    ("KIN", "mi hija mayor", True),
+    ("KIN", "the twins", True),
+    ("KIN", "my catalogue", False),
+    ("KIN", "the dog-eared book", False),
+    ("SELF", "I run", True),
+    ("SELF", "nos mudamos", True),
+    ("SELF", "my son runs", False),
+    ("ME", "my knees", True),
+    ("ME", "nuestro bote", True),
+    ("OTHER", "and she runs", True),
+    ("OTHER", "su bote", True),
+    ("OTHER", "he trabajado", False),
+    ("THIRD", "mi hija vive lejos", True),
+    ("THIRD", "moved to 3 pm", False),
+    ("DATES", "on Mondays", True),
+    ("DATES", "el martes", True),
+    ("DATES", "maybe", False),
+    ("DAY", "the 3rd", True),
+    ("DAY", "el 3/5", True),
+    ("TIME", "at 7:30", True),
+    ("TIME", "a las 19hs", True),
+    ("MONEY", "$9", True),
+    ("MONEY", "9 lucas", True),
+    ("ORDINAL", "the second", True),
+    ("ORDINAL", "la segunda", True),
+    ("CHANGES", "from now on", True),
+    ("CHANGES", "se corrió", True),
+    ("CHANGES", "I run", False),
+    ("CHANGES", "corro", False),
+    ("REPLACING", "I sold it", True),
+    ("REPLACING", "lo vendí", True),
+    ("REPLACING", "lo uso", False),
+    ("ENDS", "I don't", True),
+    ("ENDS", "ya no", True),
+    ("ENDS", "nothing", False),
+    ("RETURNS", "back at it", True),
+    ("RETURNS", "de nuevo", True),
+    ("RETURNS", "my back", False),
+    ("ORDERS", "answer me", True),
+    ("ORDERS", "respondeme", True),
+    ("SCOPE", "for my customers", True),
+    ("SCOPE", "para mis clientes", True),
+    ("PLACE", "in Cork", True),
+    ("PLACE", "en Tandil", True),
+]
+
+
+@pytest.mark.parametrize(("table", "said", "found"), ROWS)
+def test_each_table_finds_what_it_is_for(table: str, said: str, found: bool) -> None:
+    assert (getattr(subject, table).search(folded(said)) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("aspect", "said"),
+    [
+        ("language", "in english"),
+        ("language", "en castellano"),
+        ("units", "metric"),
+        ("units", "en kilómetros"),
+        ("clock", "24-hour"),
+        ("length", "keep it short"),
+        ("length", "más corto"),
+        ("format", "bullet points"),
+        ("format", "viñetas"),
+        ("manner", "formal"),
+        ("manner", "tratame de usted"),
+        ("emoji", "no emojis"),
+        ("indentation", "tabs"),
+        ("code", "in python"),
+        ("name", "call me Kit"),
+        ("name", "llamame Pacha"),
+        ("dates", "fechas"),
+    ],
+)
+def test_an_order_is_about_an_aspect(aspect: str, said: str) -> None:
+    assert subject.ASPECTS[aspect].search(folded(said))
+
+
+@pytest.mark.parametrize(
+    ("slot", "said"),
+    [
+        ("residence", "I live in Cork"),
+        ("residence", "nos mudamos a Azul"),
+        ("job", "I work at a bank"),
+        ("job", "trabajo en un banco"),
+        ("marital", "we're married"),
+        ("marital", "me casé"),
+        ("age", "I'm 41"),
+        ("age", "tengo 41 años"),
+        ("diet", "I'm vegan"),
+        ("diet", "como carne"),
+    ],
+)
+def test_a_slot_is_told_by_the_verb(slot: str, said: str) -> None:
+    assert subject.SLOTS[slot].search(folded(said))
+
+
+@pytest.mark.parametrize("said", ["I'm 41 weeks in", "the shop moved", "comemos tarde"])
+def test_other_things_are_no_slot(said: str) -> None:
+    assert not any(table.search(folded(said)) for table in subject.SLOTS.values())
+
+
+def test_every_kin_is_found_by_its_own_name() -> None:
+    assert set(subject.MANY) <= set(subject.KIN_NAMES.values())
+    assert {subject.KIN_NAMES[word] for word in ("hijo", "mum", "jefa", "suegra")} == {"son", "mother", "boss", "inlaw"}
+
+
+def test_both_languages_name_an_attribute_the_same() -> None:
+    for one, other in (("salary", "sueldo"), ("rent", "alquiler"), ("nickname", "apodo"), ("pregnant", "embarazada")):
+        assert subject.ATTRIBUTE_NAMES[one] == subject.ATTRIBUTE_NAMES[other]
+
+
+def test_the_words_are_folded_and_name_no_relative() -> None:
+    assert [word for word in subject.ATTRIBUTE_NAMES if folded(word) != word or word in subject.KIN_NAMES] == []

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from proxy.reuse.context import agree, contexts_agree
+from proxy.reuse.verdict import agree, contexts_agree
+from tests.languages import EN
 
 KETTLE = "How do I descale a kettle with vinegar?"
 
@@ -23,7 +24,7 @@ KETTLE = "How do I descale a kettle with vinegar?"
     ],
 )
 def test_two_messages_agree_if_every_word_does(asked: str, earlier: str, same: bool) -> None:
-    assert agree(asked, earlier, "en") == same
+    assert agree(asked, earlier, EN) == same
 
 
 @pytest.mark.parametrize(
@@ -38,4 +39,4 @@ def test_two_messages_agree_if_every_word_does(asked: str, earlier: str, same: b
     ],
 )
 def test_contexts_agree_if_every_message_does(asked: Sequence[str], earlier: Sequence[str], same: bool) -> None:
-    assert contexts_agree(asked, earlier, "en", paraphrases=True) == same
+    assert contexts_agree(asked, earlier, EN, paraphrases=True) == same

@@ -1,7 +1,7 @@
 import pytest
 
 from proxy.language.text import plain
-from proxy.reuse.effects import side_effect
+from proxy.reuse.gate import side_effect
 
 ORDERS = """
 Mandá un mail a Recursos Humanos avisando que falto.

@@ -2,24 +2,25 @@
 
 import pytest
 
-from proxy.reuse.enumerations import are_only_listed, numbers, things_told_apart
-from proxy.reuse.lexicon import Language
+from proxy.language.language import Language
+from proxy.reuse.guards import are_only_listed, numbers, things_told_apart
 from proxy.reuse.question import analyse
+from tests.languages import EN, ES
 
 
 @pytest.mark.parametrize(
     ("language", "one", "other", "alike"),
     [
-        ("en", "Are 21 and 23 primes?", "Are 23 and 21 primes?", True),
-        ("en", "Are 21, 22 and 23 primes?", "Are 23, 21 and 22 primes?", True),
-        ("en", "Are the 500 & 1,000 notes gone?", "Are the 1000 or 500 notes gone?", True),
-        ("es", "¿Son primos el 21 y 23?", "¿Son primos el 23 y 21?", True),
-        ("en", "Are 21 and 23 primes?", "Are 21 and 29 primes?", False),
-        ("en", "Is it from 21 to 23?", "Is it from 23 to 21?", False),
-        ("en", "Is 21 less than 23?", "Is 23 less than 21?", False),
-        ("en", "What is the ratio of 4 and 6?", "What is the ratio of 6 and 4?", False),
-        ("en", "If I divide 4 and 6?", "If I divide 6 and 4?", False),
-        ("es", "¿Cuál es la razón de 4 y 6?", "¿Cuál es la razón de 6 y 4?", False),
+        (EN, "Are 21 and 23 primes?", "Are 23 and 21 primes?", True),
+        (EN, "Are 21, 22 and 23 primes?", "Are 23, 21 and 22 primes?", True),
+        (EN, "Are the 500 & 1,000 notes gone?", "Are the 1000 or 500 notes gone?", True),
+        (ES, "¿Son primos el 21 y 23?", "¿Son primos el 23 y 21?", True),
+        (EN, "Are 21 and 23 primes?", "Are 21 and 29 primes?", False),
+        (EN, "Is it from 21 to 23?", "Is it from 23 to 21?", False),
+        (EN, "Is 21 less than 23?", "Is 23 less than 21?", False),
+        (EN, "What is the ratio of 4 and 6?", "What is the ratio of 6 and 4?", False),
+        (EN, "If I divide 4 and 6?", "If I divide 6 and 4?", False),
+        (ES, "¿Cuál es la razón de 4 y 6?", "¿Cuál es la razón de 6 y 4?", False),
     ],
 )
 def test_numbers_that_are_only_listed_have_no_order(language: Language, one: str, other: str, alike: bool) -> None:
@@ -31,13 +32,13 @@ def test_numbers_that_are_only_listed_have_no_order(language: Language, one: str
 @pytest.mark.parametrize(
     ("language", "text", "things"),
     [
-        ("en", "What is the difference between jam and jelly?", 2),
-        ("en", "What is the difference between jam, jelly, and curd?", 3),
-        ("en", "How do jam and jelly differ?", 2),
-        ("en", "Is jam like jelly and curd?", 0),
-        ("es", "¿Qué diferencia hay entre acta y minuta?", 2),
-        ("es", "¿Qué diferencia hay entre acta, minuta y nota?", 3),
-        ("es", "¿Qué son un acta y una minuta?", 0),
+        (EN, "What is the difference between jam and jelly?", 2),
+        (EN, "What is the difference between jam, jelly, and curd?", 3),
+        (EN, "How do jam and jelly differ?", 2),
+        (EN, "Is jam like jelly and curd?", 0),
+        (ES, "¿Qué diferencia hay entre acta y minuta?", 2),
+        (ES, "¿Qué diferencia hay entre acta, minuta y nota?", 3),
+        (ES, "¿Qué son un acta y una minuta?", 0),
     ],
 )
 def test_the_things_that_are_told_apart_are_counted(language: Language, text: str, things: int) -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from proxy.language.text import plain
-from proxy.reuse.feelings import emotional
+from proxy.reuse.gate import emotional
 
 EMOTIONAL = """
 Estoy triste.

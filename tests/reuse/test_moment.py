@@ -3,7 +3,7 @@
 import pytest
 
 from proxy.language.text import plain
-from proxy.reuse.moment import time_dependent
+from proxy.reuse.gate import time_dependent
 
 TIME_DEPENDENT = """
 ¿Qué hora es en Tokio?

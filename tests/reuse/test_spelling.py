@@ -2,31 +2,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.reuse.lexicon import Language, lexicon
-from proxy.reuse.spelling import mended
+from proxy.language.language import Language
+from proxy.reuse.canonical import mended
+from tests.languages import EN, ES
 
-_LANGUAGES: list[Language] = ["en", "es"]
+_LANGUAGES: list[Language] = [EN, ES]
 
 
 @pytest.mark.parametrize(
     ("language", "written", "meant"),
     [
-        ("en", "waht is a moat", "what is a moat"),
-        ("en", "wich moat is deeper", "which moat is deeper"),
-        ("en", "hw do yu prune", "how do you prune"),
-        ("en", "becuase of the frost", "because of the frost"),  # swapped
-        ("en", "withuot frost", "without frost"),
-        ("en", "beforre the frost", "before the frost"),  # doubled
-        ("en", "befor the frost", "before the frost"),  # missing
-        ("en", "withoyt frost", "without frost"),  # wrong
-        ("es", "ke ase un fiscal", "que hace un fiscal"),
-        ("es", "komo ago pan", "como hago pan"),
-        ("es", "xq flota el corcho", "por que flota el corcho"),
-        ("es", "cuadno florece", "cuando florece"),
-        ("es", "antess de podar", "antes de podar"),
-        ("es", "tieen corcho", "tiene corcho"),  # swapped, rather than one missing of "tienen"
-        ("es", "depues de podar", "despues de podar"),
-        ("es", "mientrad poda", "mientras poda"),
+        (EN, "waht is a moat", "what is a moat"),
+        (EN, "wich moat is deeper", "which moat is deeper"),
+        (EN, "hw do yu prune", "how do you prune"),
+        (EN, "becuase of the frost", "because of the frost"),  # swapped
+        (EN, "withuot frost", "without frost"),
+        (EN, "beforre the frost", "before the frost"),  # doubled
+        (EN, "befor the frost", "before the frost"),  # missing
+        (EN, "withoyt frost", "without frost"),  # wrong
+        (ES, "ke ase un fiscal", "que hace un fiscal"),
+        (ES, "komo ago pan", "como hago pan"),
+        (ES, "xq flota el corcho", "por que flota el corcho"),
+        (ES, "cuadno florece", "cuando florece"),
+        (ES, "antess de podar", "antes de podar"),
+        (ES, "tieen corcho", "tiene corcho"),  # swapped, rather than one missing of "tienen"
+        (ES, "depues de podar", "despues de podar"),
+        (ES, "mientrad poda", "mientras poda"),
     ],
 )
 def test_a_mistyped_grammar_word_is_mended(language: Language, written: str, meant: str) -> None:
@@ -36,16 +37,16 @@ def test_a_mistyped_grammar_word_is_mended(language: Language, written: str, mea
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "then thin farm form"),  # words in their own right, whatever they are near to
-        ("en", "why is ethan here"),  # one letter more than "than"
-        ("en", "baetween oaks"),
-        ("en", "ow oaks"),  # too short to tell
-        ("en", "befor3 c3po"),
-        ("en", "cefore ithout"),  # the first letter is seldom wrong
-        ("en", "chissel lettuse"),  # content is not mended here
-        ("es", "pero perro asta hasta"),
-        ("es", "cuano florece"),  # "cuanto" or "cuando"
-        ("es", "sincel lechuca"),
+        (EN, "then thin farm form"),  # words in their own right, whatever they are near to
+        (EN, "why is ethan here"),  # one letter more than "than"
+        (EN, "baetween oaks"),
+        (EN, "ow oaks"),  # too short to tell
+        (EN, "befor3 c3po"),
+        (EN, "cefore ithout"),  # the first letter is seldom wrong
+        (EN, "chissel lettuse"),  # content is not mended here
+        (ES, "pero perro asta hasta"),
+        (ES, "cuano florece"),  # "cuanto" or "cuando"
+        (ES, "sincel lechuca"),
     ],
 )
 def test_what_is_no_mistyped_grammar_word_is_left_alone(language: Language, text: str) -> None:
@@ -54,7 +55,7 @@ def test_what_is_no_mistyped_grammar_word_is_left_alone(language: Language, text
 
 @pytest.mark.parametrize("language", _LANGUAGES)
 def test_grammar_words_are_not_mended_into_each_other(language: Language) -> None:
-    tables = lexicon(language)
+    tables = language.lexicon
     chat = tables.chat.keys() - tables.chat.values()
     grammar = (tables.function | tables.asking | tables.operators.keys()) - chat
     assert {word: mended(word, language) for word in grammar} == {word: word for word in grammar}

@@ -2,11 +2,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from proxy.reuse.lexicon import Language
+from proxy.language.language import Language
 from proxy.reuse.question import analyse
 from proxy.reuse.verdict import REASONS, Verdict, judge
+from tests.languages import EN, ES
 
-_LANGUAGES: list[Language] = ["en", "es"]
+_LANGUAGES: list[Language] = [EN, ES]
 
 
 def verdict(language: Language, asked: str, earlier: str, cosine: float = 0.9, *, paraphrases: bool = True) -> Verdict:
@@ -17,26 +18,26 @@ def verdict(language: Language, asked: str, earlier: str, cosine: float = 0.9, *
 @pytest.mark.parametrize(
     ("language", "asked", "earlier"),
     [
-        ("en", "How do I clean a cast iron pan?", "What is the best way to clean cast iron pans?"),
-        ("en", "Hi there! Could you tell me how to clean a cast iron pan? Cheers", "how do i clean a cast iron pan"),
-        ("en", "What does a notary do?", "Can you explain what a notary does?"),
-        ("en", "How do I know if an owl is ill or not?", "How do I know if an owl is ill?"),
-        ("en", "Which is better and why: jam or jelly?", "Which is better: jam or jelly?"),
-        ("en", "What are the easiest ways to make money?", "What are the easiest ways to earn money?"),
-        ("en", "How do I loose weight?", "How do I reduce my weight?"),
-        ("en", "How do mobile phones work?", "How do cell phones work?"),
-        ("en", "Is there a link between sleep and memory?", "Is there a relationship between sleep and memory?"),
-        ("en", "Is the whale going to die out?", "Will the whale die out?"),
-        ("en", "How do I get over a fear of owls?", "How do I overcome a fear of owls?"),
-        ("es", "¿Cómo sé si el búho está enfermo o no?", "¿Cómo sé si el búho está enfermo?"),
-        ("es", "¿Cuál es mejor y por qué: el té o el café?", "¿Cuál es mejor: el té o el café?"),
-        ("es", "¿Cómo perder peso?", "¿Cómo bajar de peso?"),
-        ("es", "¿Cómo hacer dinero?", "¿Cómo ganar dinero?"),
-        ("es", "¿Qué vínculo hay entre el sueño y la memoria?", "¿Qué relación hay entre el sueño y la memoria?"),
-        ("es", "¿Me recomendás un buen libro de aves?", "¿Qué libro de aves me recomendás?"),
-        ("es", "¿Cómo limpio una sartén de hierro?", "¿Cuál es la mejor forma de limpiar una sartén de hierro?"),
-        ("es", "Buenas, ¿me dirías cómo limpiar una sartén de hierro? Gracias", "como limpio una sarten de hierro"),
-        ("es", "¿Qué quiere decir usufructo?", "que es usufructo"),
+        (EN, "How do I clean a cast iron pan?", "What is the best way to clean cast iron pans?"),
+        (EN, "Hi there! Could you tell me how to clean a cast iron pan? Cheers", "how do i clean a cast iron pan"),
+        (EN, "What does a notary do?", "Can you explain what a notary does?"),
+        (EN, "How do I know if an owl is ill or not?", "How do I know if an owl is ill?"),
+        (EN, "Which is better and why: jam or jelly?", "Which is better: jam or jelly?"),
+        (EN, "What are the easiest ways to make money?", "What are the easiest ways to earn money?"),
+        (EN, "How do I loose weight?", "How do I reduce my weight?"),
+        (EN, "How do mobile phones work?", "How do cell phones work?"),
+        (EN, "Is there a link between sleep and memory?", "Is there a relationship between sleep and memory?"),
+        (EN, "Is the whale going to die out?", "Will the whale die out?"),
+        (EN, "How do I get over a fear of owls?", "How do I overcome a fear of owls?"),
+        (ES, "¿Cómo sé si el búho está enfermo o no?", "¿Cómo sé si el búho está enfermo?"),
+        (ES, "¿Cuál es mejor y por qué: el té o el café?", "¿Cuál es mejor: el té o el café?"),
+        (ES, "¿Cómo perder peso?", "¿Cómo bajar de peso?"),
+        (ES, "¿Cómo hacer dinero?", "¿Cómo ganar dinero?"),
+        (ES, "¿Qué vínculo hay entre el sueño y la memoria?", "¿Qué relación hay entre el sueño y la memoria?"),
+        (ES, "¿Me recomendás un buen libro de aves?", "¿Qué libro de aves me recomendás?"),
+        (ES, "¿Cómo limpio una sartén de hierro?", "¿Cuál es la mejor forma de limpiar una sartén de hierro?"),
+        (ES, "Buenas, ¿me dirías cómo limpiar una sartén de hierro? Gracias", "como limpio una sarten de hierro"),
+        (ES, "¿Qué quiere decir usufructo?", "que es usufructo"),
     ],
 )
 def test_the_same_question_in_other_words_is_reused(language: Language, asked: str, earlier: str) -> None:
@@ -46,22 +47,22 @@ def test_the_same_question_in_other_words_is_reused(language: Language, asked: s
 @pytest.mark.parametrize(
     ("language", "asked", "earlier", "reason"),
     [
-        ("en", "How do I clean an iron pan?", "How do I clean an iron gate?", "verifier"),
-        ("en", "How do I clean an iron pan?", "How do I not clean an iron pan?", "negation"),
-        ("en", "Does the owl eat the mouse?", "Does the mouse eat the owl?", "order"),
-        ("en", "How much is 2 plus 2?", "How much is 2 plus 3?", "numbers"),
-        ("en", "How do I earn money?", "How do I lose money?", "opposites"),
-        ("en", "How do I reduce weight?", "How do I gain weight?", "opposites"),
-        ("en", "Should I buy a two-stroke engine?", "Should I buy a four-stroke engine?", "numbers"),
-        ("en", "Who was the best poet of 1916?", "Who was the best poet of 1917?", "numbers"),
-        ("en", "How do gas stations work?", "How do bus stations work?", "verifier"),
-        ("en", "Do you think owls are wise?", "Why do you think owls are wise?", "kind"),
-        ("es", "¿Es cierto que el té hace bien?", "¿Por qué el té hace bien?", "kind"),
-        ("es", "¿Cómo bajar de peso?", "¿Cómo subir de peso?", "opposites"),
-        ("es", "¿Cuál fue el mejor disco de 1986?", "¿Cuál fue el mejor disco de 1987?", "numbers"),
-        ("es", "¿Cómo activo el modo avión?", "¿Cómo desactivo el modo avión?", "opposites"),
-        ("es", "¿Cuánto es 2 más 2?", "¿Cuánto es 2 más 3?", "numbers"),
-        ("es", "¿El búho es hijo del ratón?", "¿El ratón es hijo del búho?", "order"),
+        (EN, "How do I clean an iron pan?", "How do I clean an iron gate?", "verifier"),
+        (EN, "How do I clean an iron pan?", "How do I not clean an iron pan?", "negation"),
+        (EN, "Does the owl eat the mouse?", "Does the mouse eat the owl?", "order"),
+        (EN, "How much is 2 plus 2?", "How much is 2 plus 3?", "numbers"),
+        (EN, "How do I earn money?", "How do I lose money?", "opposites"),
+        (EN, "How do I reduce weight?", "How do I gain weight?", "opposites"),
+        (EN, "Should I buy a two-stroke engine?", "Should I buy a four-stroke engine?", "numbers"),
+        (EN, "Who was the best poet of 1916?", "Who was the best poet of 1917?", "numbers"),
+        (EN, "How do gas stations work?", "How do bus stations work?", "verifier"),
+        (EN, "Do you think owls are wise?", "Why do you think owls are wise?", "kind"),
+        (ES, "¿Es cierto que el té hace bien?", "¿Por qué el té hace bien?", "kind"),
+        (ES, "¿Cómo bajar de peso?", "¿Cómo subir de peso?", "opposites"),
+        (ES, "¿Cuál fue el mejor disco de 1986?", "¿Cuál fue el mejor disco de 1987?", "numbers"),
+        (ES, "¿Cómo activo el modo avión?", "¿Cómo desactivo el modo avión?", "opposites"),
+        (ES, "¿Cuánto es 2 más 2?", "¿Cuánto es 2 más 3?", "numbers"),
+        (ES, "¿El búho es hijo del ratón?", "¿El ratón es hijo del búho?", "order"),
     ],
 )
 def test_another_question_is_not(language: Language, asked: str, earlier: str, reason: str) -> None:
@@ -73,10 +74,10 @@ def test_another_question_is_not(language: Language, asked: str, earlier: str, r
 @pytest.mark.parametrize(
     ("language", "asked", "earlier"),
     [
-        ("en", "What are the easiest ways to make money?", "What are the easiest ways to earn money?"),
-        ("en", "How do mobile phones work?", "How do cell phones work?"),
-        ("en", "Is there a link between sleep and memory?", "Is there a relationship between sleep and memory?"),
-        ("es", "¿Cómo hacer dinero?", "¿Cómo ganar dinero?"),
+        (EN, "What are the easiest ways to make money?", "What are the easiest ways to earn money?"),
+        (EN, "How do mobile phones work?", "How do cell phones work?"),
+        (EN, "Is there a link between sleep and memory?", "Is there a relationship between sleep and memory?"),
+        (ES, "¿Cómo hacer dinero?", "¿Cómo ganar dinero?"),
     ],
 )
 def test_without_paraphrases_a_replaced_word_is_a_miss_however_near_it_is(
@@ -90,43 +91,43 @@ def test_without_paraphrases_a_replaced_word_is_a_miss_however_near_it_is(
 
 def test_what_is_reused_without_paraphrases_is_so_with_them() -> None:
     asked, earlier = "Hi! How do I claen a cast iron pan?", "how do i clean a cast iron pan"
-    assert verdict("en", asked, earlier, 0.5, paraphrases=False).reused
-    assert verdict("en", asked, earlier, 0.5).reused
+    assert verdict(EN, asked, earlier, 0.5, paraphrases=False).reused
+    assert verdict(EN, asked, earlier, 0.5).reused
 
 
 def test_two_languages_never_agree() -> None:
-    asked, earlier = analyse("¿Qué es un tango?", "es"), analyse("What is a tango?", "en")
+    asked, earlier = analyse("¿Qué es un tango?", ES), analyse("What is a tango?", EN)
     assert judge(asked, earlier, 1.0, min_cosine=0.85, min_cosine_agreed=0.4, paraphrases=True).reason == "language"
 
 
 @pytest.mark.note("5.4/1")
 def test_where_every_word_agrees_a_low_cosine_is_enough_and_not_none_at_all() -> None:
     texts = ("How do I clean a cast iron pan?", "how to claen a cast iron pan")
-    assert verdict("en", *texts, cosine=0.45).reused
-    assert verdict("en", *texts, cosine=0.35).reason == "cosine"
+    assert verdict(EN, *texts, cosine=0.45).reused
+    assert verdict(EN, *texts, cosine=0.35).reason == "cosine"
 
 
 @pytest.mark.note("5.4/1")
 def test_a_word_left_over_needs_a_high_cosine_and_the_verifier() -> None:
     texts = ("How do I become truly wise?", "How do I become wise?")
-    assert verdict("en", *texts, cosine=0.84).reason == "unmatched"
-    assert verdict("en", *texts, cosine=0.99).reused
+    assert verdict(EN, *texts, cosine=0.84).reason == "unmatched"
+    assert verdict(EN, *texts, cosine=0.99).reused
 
 
 def test_with_a_cosine_that_nothing_reaches_no_word_is_forgiven() -> None:
-    asked, earlier = (analyse(text, "en") for text in ("How do I become truly wise?", "How do I become wise?"))
+    asked, earlier = (analyse(text, EN) for text in ("How do I become truly wise?", "How do I become wise?"))
     assert judge(asked, earlier, 1.0, min_cosine=2.0, min_cosine_agreed=0.0, paraphrases=True).reason == "unmatched"
 
 
 def test_a_long_text_is_only_the_same_as_itself() -> None:
     text = "word " * 300
-    assert verdict("en", text, text).reused
-    assert verdict("en", text, f"{text} more").reason == "long"
+    assert verdict(EN, text, text).reused
+    assert verdict(EN, text, f"{text} more").reason == "long"
 
 
 anything = st.text(max_size=120)
 languages = st.sampled_from(_LANGUAGES)
-QUESTIONS: list[tuple[Language, str]] = [("en", "Is it safe to keep {} cats?"), ("es", "¿Es seguro tener {} gatos?")]
+QUESTIONS: list[tuple[Language, str]] = [(EN, "Is it safe to keep {} cats?"), (ES, "¿Es seguro tener {} gatos?")]
 
 
 @settings(max_examples=150, deadline=None)
@@ -153,4 +154,4 @@ def test_another_number_is_another_question(question: tuple[Language, str], one:
 @given(st.lists(st.sampled_from(["owl", "mouse", "lute", "chisel", "plaster", "pan", "gate"]), min_size=1, max_size=5))
 def test_a_negation_is_another_question(words: list[str]) -> None:
     text = " ".join(words)
-    assert not verdict("en", f"Why does the {text} shine?", f"Why does the {text} not shine?", 1.0).reused
+    assert not verdict(EN, f"Why does the {text} shine?", f"Why does the {text} not shine?", 1.0).reused

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from proxy.language.language import Language
 from proxy.reuse.align import Alignment, align
 from proxy.reuse.guards import DOUBTS
-from proxy.reuse.lexicon import Language
 from proxy.reuse.question import analyse
 from proxy.reuse.verifier import (
     EXCHANGED_COSINE,
@@ -16,11 +16,12 @@ from proxy.reuse.verifier import (
     is_out_of_bounds,
     probability,
 )
+from tests.languages import EN, ES
 
 _TREES = "figs, oaks, pines, limes, palms, reeds, elms, ferns, vines, tulips"
 
 
-def aligned(asked: str, earlier: str, language: Language = "en") -> Alignment:
+def aligned(asked: str, earlier: str, language: Language = EN) -> Alignment:
     return align(analyse(asked, language), analyse(earlier, language))
 
 
@@ -36,25 +37,23 @@ def is_consented(alignment: Alignment, cosine: float) -> bool:
 @pytest.mark.parametrize(
     ("language", "asked", "earlier", "is_out"),
     [
-        pytest.param("es", "¿Cómo podo despacio un rosal?", "¿Cómo podo un rosal?", True, id="Spanish"),
-        pytest.param("en", "How do I prune roses slowly?", "How do I prune roses?", False, id="English"),
-        pytest.param("en", "Can I prune roses slowly?", "Can I prune roses?", True, id="yes-no"),
-        pytest.param("en", "Can I prune roses slowly?", "How do I prune roses?", True, id="one is yes-no"),
-        pytest.param("en", "How do I prune roses in Lima?", "How do I prune roses?", True, id="name"),
-        pytest.param("en", "How do I prune roses in gardens?", "How do I prune roses?", False, id="noun"),
-        pytest.param("en", "How do I prune roses with a zorbax?", "How do I prune roses?", True, id="unknown"),
-        pytest.param("en", "How do I prune roses with a hatchet?", "How do I prune roses?", False, id="known"),
-        pytest.param("en", "How do I prune roses with my uncle?", "How do I prune roses?", True, id="who for"),
-        pytest.param("en", "How do I prune roses with diagrams?", "How do I prune roses?", True, id="form of answer"),
-        pytest.param("en", "How do I prune roses with gloves?", "How do I prune roses?", False, id="neither"),
-        pytest.param("en", "How do I prune roses, frost looming?", "How do I prune roses?", True, id="own clause"),
+        pytest.param(ES, "¿Cómo podo despacio un rosal?", "¿Cómo podo un rosal?", True, id="Spanish"),
+        pytest.param(EN, "How do I prune roses slowly?", "How do I prune roses?", False, id="English"),
+        pytest.param(EN, "Can I prune roses slowly?", "Can I prune roses?", True, id="yes-no"),
+        pytest.param(EN, "Can I prune roses slowly?", "How do I prune roses?", True, id="one is yes-no"),
+        pytest.param(EN, "How do I prune roses in Lima?", "How do I prune roses?", True, id="name"),
+        pytest.param(EN, "How do I prune roses in gardens?", "How do I prune roses?", False, id="noun"),
+        pytest.param(EN, "How do I prune roses with a zorbax?", "How do I prune roses?", True, id="unknown"),
+        pytest.param(EN, "How do I prune roses with a hatchet?", "How do I prune roses?", False, id="known"),
+        pytest.param(EN, "How do I prune roses with my uncle?", "How do I prune roses?", True, id="who for"),
+        pytest.param(EN, "How do I prune roses with diagrams?", "How do I prune roses?", True, id="form of answer"),
+        pytest.param(EN, "How do I prune roses with gloves?", "How do I prune roses?", False, id="neither"),
+        pytest.param(EN, "How do I prune roses, frost looming?", "How do I prune roses?", True, id="own clause"),
         pytest.param(
-            "en", "How do I prune roses, frost looming?", "How do I prune roses, frost?", False, id="shared clause"
+            EN, "How do I prune roses, frost looming?", "How do I prune roses, frost?", False, id="shared clause"
         ),
-        pytest.param(
-            "en", f"How do I prune {_TREES}, ivies slowly?", f"How do I prune {_TREES}, ivies?", True, id="13"
-        ),
-        pytest.param("en", f"How do I prune {_TREES} slowly?", f"How do I prune {_TREES}?", False, id="12"),
+        pytest.param(EN, f"How do I prune {_TREES}, ivies slowly?", f"How do I prune {_TREES}, ivies?", True, id="13"),
+        pytest.param(EN, f"How do I prune {_TREES} slowly?", f"How do I prune {_TREES}?", False, id="12"),
     ],
 )
 def test_one_word_that_may_decide_the_answer_is_out_of_bounds(

@@ -1,20 +1,21 @@
 import pytest
 
-from proxy.reuse.lexicon import Language, lexicon
+from proxy.language.language import Language
 from proxy.reuse.words import are_kin, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
+from tests.languages import EN, ES
 
 
 @pytest.mark.parametrize(
     ("language", "word", "base"),
     [
-        ("en", "mice", "mouse"),
-        ("en", "wrote", "write"),
-        ("en", "boiling", "boil"),
-        ("en", "zorbax", "zorbax"),
-        ("es", "pingüinos", "pinguino"),
-        ("es", "camión", "camion"),
-        ("es", "hervimos", "hervir"),
-        ("es", "hirviendo", "hervir"),
+        (EN, "mice", "mouse"),
+        (EN, "wrote", "write"),
+        (EN, "boiling", "boil"),
+        (EN, "zorbax", "zorbax"),
+        (ES, "pingüinos", "pinguino"),
+        (ES, "camión", "camion"),
+        (ES, "hervimos", "hervir"),
+        (ES, "hirviendo", "hervir"),
     ],
 )
 def test_a_lemma_is_the_folded_dictionary_form(language: Language, word: str, base: str) -> None:
@@ -24,12 +25,12 @@ def test_a_lemma_is_the_folded_dictionary_form(language: Language, word: str, ba
 @pytest.mark.parametrize(
     ("language", "word", "known"),
     [
-        ("en", "lettuces", True),
-        ("en", "lettucs", False),
-        ("en", "lechugas", False),
-        ("es", "lechugas", True),
-        ("es", "lechugaz", False),
-        ("es", "mice", False),
+        (EN, "lettuces", True),
+        (EN, "lettucs", False),
+        (EN, "lechugas", False),
+        (ES, "lechugas", True),
+        (ES, "lechugaz", False),
+        (ES, "mice", False),
     ],
 )
 def test_a_word_is_known_in_its_own_language(language: Language, word: str, known: bool) -> None:
@@ -39,21 +40,19 @@ def test_a_word_is_known_in_its_own_language(language: Language, word: str, know
 @pytest.mark.parametrize(
     ("language", "one", "other"),
     [
-        ("en", "fermentation", "ferment"),
-        ("en", "movement", "move"),
-        ("en", "ionizer", "ionize"),
-        ("es", "activar", "activacion"),
-        ("es", "fundicion", "fundir"),
-        ("es", "cocina", "cocinar"),
+        (EN, "fermentation", "ferment"),
+        (EN, "movement", "move"),
+        (EN, "ionizer", "ionize"),
+        (ES, "activar", "activacion"),
+        (ES, "fundicion", "fundir"),
+        (ES, "cocina", "cocinar"),
     ],
 )
 def test_words_of_a_family_share_their_root(language: Language, one: str, other: str) -> None:
     assert root(one, language) == root(other, language)
 
 
-@pytest.mark.parametrize(
-    ("language", "one", "other"), [("en", "age", "aging"), ("en", "ion", "ions"), ("es", "uso", "usar")]
-)
+@pytest.mark.parametrize(("language", "one", "other"), [(EN, "age", "aging"), (EN, "ion", "ions"), (ES, "uso", "usar")])
 def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: str, other: str) -> None:
     assert (root(one, language), root(other, language)) == (one, other)
 
@@ -61,13 +60,13 @@ def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: st
 @pytest.mark.parametrize(
     ("language", "one", "other", "same"),
     [
-        ("en", "pruned", "pruning", True),
-        ("en", "happiness", "happy", True),
-        ("en", "lute", "flute", False),
-        ("es", "podando", "podamos", True),
-        ("es", "lechugas", "lechuga", True),
-        ("es", "podando", "pudiendo", False),
-        ("en", "podando", "podamos", False),
+        (EN, "pruned", "pruning", True),
+        (EN, "happiness", "happy", True),
+        (EN, "lute", "flute", False),
+        (ES, "podando", "podamos", True),
+        (ES, "lechugas", "lechuga", True),
+        (ES, "podando", "pudiendo", False),
+        (EN, "podando", "podamos", False),
     ],
 )
 def test_a_stem_is_that_of_the_language(language: Language, one: str, other: str, same: bool) -> None:
@@ -77,21 +76,21 @@ def test_a_stem_is_that_of_the_language(language: Language, one: str, other: str
 @pytest.mark.parametrize(
     ("language", "one", "other", "kin"),
     [
-        ("en", "prune", "pruner", True),
-        ("en", "ferment", "fermentation", True),
-        ("en", "lute", "flute", False),
-        ("en", "dish", "disk", False),
-        ("es", "podar", "poda", True),
-        ("es", "hacha", "acha", False),
+        (EN, "prune", "pruner", True),
+        (EN, "ferment", "fermentation", True),
+        (EN, "lute", "flute", False),
+        (EN, "dish", "disk", False),
+        (ES, "podar", "poda", True),
+        (ES, "hacha", "acha", False),
     ],
 )
 def test_kin_have_one_stem_or_one_root(language: Language, one: str, other: str, kin: bool) -> None:
     assert are_kin(one, other, language) is kin
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("language", [EN, ES])
 def test_no_word_of_the_tables_loses_its_first_letter(language: Language) -> None:
-    tables = lexicon(language)
+    tables = language.lexicon
     for word in (*tables.synonyms, *tables.function, *tables.optional, "dying", "skis", "yes", "quiero"):
         assert stem(word, language)[0] == root(word, language)[0] == word[0]
 
@@ -99,19 +98,19 @@ def test_no_word_of_the_tables_loses_its_first_letter(language: Language) -> Non
 @pytest.mark.parametrize(
     ("language", "one", "other", "same"),
     [
-        ("en", "fotograf", "photograph", True),
-        ("en", "nok", "knock", True),
-        ("en", "rench", "wrench", True),
-        ("en", "balloon", "baloon", True),
-        ("en", "owl", "eel", False),
-        ("en", "ball", "bowl", False),
-        ("es", "becino", "vecino", True),
-        ("es", "kaiman", "caiman", True),
-        ("es", "llema", "yema", True),
-        ("es", "uebo", "huevo", True),
-        ("es", "gerra", "guerra", True),
-        ("es", "chala", "cala", False),
-        ("es", "queso", "seso", False),
+        (EN, "fotograf", "photograph", True),
+        (EN, "nok", "knock", True),
+        (EN, "rench", "wrench", True),
+        (EN, "balloon", "baloon", True),
+        (EN, "owl", "eel", False),
+        (EN, "ball", "bowl", False),
+        (ES, "becino", "vecino", True),
+        (ES, "kaiman", "caiman", True),
+        (ES, "llema", "yema", True),
+        (ES, "uebo", "huevo", True),
+        (ES, "gerra", "guerra", True),
+        (ES, "chala", "cala", False),
+        (ES, "queso", "seso", False),
     ],
 )
 def test_what_is_written_for_each_other_sounds_alike(language: Language, one: str, other: str, same: bool) -> None:
@@ -133,32 +132,35 @@ def test_what_is_written_for_each_other_sounds_alike(language: Language, one: st
         ("casa", "cazar", False),
         ("mesa", "mesada", False),  # no infinitive
         ("va", "ir", False),  # no stem to speak of
-        ("es", "ir", False),
+        (ES, "ir", False),
     ],
 )
 def test_a_regular_form_is_a_stem_with_an_ending(word: str, infinitive: str, is_form: bool) -> None:
-    assert is_form_of(word, infinitive) is is_form
+    words = ES.comparison
+    assert words.regular is not None
+    assert words.infinitive is not None
+    assert is_form_of(word, infinitive, words.regular, words.infinitive) is is_form
 
 
 @pytest.mark.parametrize(
     ("language", "one", "other", "typo"),
     [
-        ("en", "chisel", "chissel", True),
-        ("en", "chisel", "chsiel", True),
-        ("en", "elephant", "eelphnat", True),  # two slips in a long word
-        ("en", "owl", "owll", True),  # three letters that sound alike
-        ("en", "owl", "owk", False),
-        ("en", "otter", "otres", False),
-        ("en", "zorbax", "zorbiq", False),  # neither is a word
-        ("en", "form", "farm", False),  # both are
-        ("en", "lettuce", "lantern", False),
-        ("es", "vecino", "becino", True),
-        ("es", "zanahoria", "sanaorya", True),
-        ("es", "martillo", "marrtiyo", True),
-        ("es", "sal", "zal", True),
-        ("es", "lechuga", "lechuza", False),
-        ("es", "perro", "pero", False),
-        ("es", "zorbano", "zorbeqo", False),
+        (EN, "chisel", "chissel", True),
+        (EN, "chisel", "chsiel", True),
+        (EN, "elephant", "eelphnat", True),  # two slips in a long word
+        (EN, "owl", "owll", True),  # three letters that sound alike
+        (EN, "owl", "owk", False),
+        (EN, "otter", "otres", False),
+        (EN, "zorbax", "zorbiq", False),  # neither is a word
+        (EN, "form", "farm", False),  # both are
+        (EN, "lettuce", "lantern", False),
+        (ES, "vecino", "becino", True),
+        (ES, "zanahoria", "sanaorya", True),
+        (ES, "martillo", "marrtiyo", True),
+        (ES, "sal", "zal", True),
+        (ES, "lechuga", "lechuza", False),
+        (ES, "perro", "pero", False),
+        (ES, "zorbano", "zorbeqo", False),
     ],
 )
 def test_a_typo_is_near_a_word_and_none_itself(language: Language, one: str, other: str, typo: bool) -> None:
@@ -169,19 +171,17 @@ def test_a_typo_is_near_a_word_and_none_itself(language: Language, one: str, oth
 
 
 def test_warming_twice_loads_nothing_twice() -> None:
-    remembered = (lexicon, lemma, is_known, stem)
+    remembered = (lemma, is_known, stem)
     for table in remembered:
         table.cache_clear()
-    warm()
+    warm([EN, ES])
     loaded = [table.cache_info().misses for table in remembered]
-    tables = lexicon("en"), lexicon("es")
-    warm()
-    assert loaded == [2, 2, 2, 2]  # once for each language
+    warm([EN, ES])
+    assert loaded == [2, 2, 2]  # once for each language
     assert [table.cache_info().misses for table in remembered] == loaded
-    assert (lexicon("en"), lexicon("es")) == tables
 
 
 def test_warming_one_language_leaves_the_other_alone() -> None:
     stem.cache_clear()
-    warm(["es"])
+    warm([ES])
     assert stem.cache_info().misses == 1

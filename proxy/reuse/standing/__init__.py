@@ -9,15 +9,15 @@ that nothing in the message completes ("the author", but "the author of Ulysses"
 A question that is merely about the topic of the conversation ("What is the role of melatonin?") does stand alone.
 
     sentence.py   what a sentence is about
-    english.py    the rules and words of English
-    spanish.py    the rules and words of Spanish
-    vocabulary.py the words that tell nothing, or too little, of what a sentence is about
+    english.py    the rules of English
+    spanish.py    the rules of Spanish
 """
 
 import re
 
 from proxy.language.detect import language
-from proxy.language.phrases import phrases, words
+from proxy.language.phrases import phrases
+from proxy.language.tables import everywhere
 from proxy.language.text import plain
 from proxy.reuse.standing import english, spanish
 from proxy.reuse.standing.sentence import Sentence
@@ -28,18 +28,12 @@ _INTRODUCTION_WORDS = 12
 _INTRODUCTION_ANCHORS = 4
 
 _GRAMMARS = {"en": english.GRAMMAR, "es": spanish.GRAMMAR}
-_PREFACE = re.compile(f"{phrases(english.PREFACE, spanish.PREFACE).pattern}(?= [.?,])")
-_OPENERS = phrases(english.OPENERS, spanish.OPENERS, opening=True)
+_PREFACE = re.compile(f"{phrases(*everywhere('standing', 'preface')).pattern}(?= [.?,])")
+_OPENERS = phrases(*everywhere("standing", "openers"), opening=True)
 _SENTENCE_END = re.compile(r" [.?](?= )")
 _IS = re.compile(r"(?<!\w)[Ee]stá[ns]?(?!\w)")  # no demonstrative, but without its accent it would be one
 _CAPITALISED = re.compile(r"(?<=[\w,:'\u2019] )(?!I\b)[A-ZÁÉÍÓÚÑÜ][\w.+#'\u2019-]*|\b[A-Z][A-Z0-9]+\b")
-_NO_NAMES = words(
-    """
-    . , ? january february march april june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays english spanish
-    french german italian ok tv pdf
-    """
-)
+_NO_NAMES = frozenset((".", ",", "?", *" ".join(everywhere("standing", "no-names")).split()))
 
 
 def stands_alone(text: str) -> bool:
