@@ -33,6 +33,7 @@ from proxy.types import (
     Passage,
     Plan,
     Prompt,
+    PromptTokens,
     ReuseHit,
     ReuseMiss,
     Scope,
@@ -70,7 +71,7 @@ class Way:
 
 async def handle(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/chat/completions`. Raises OlvidoError for what is ours to refuse."""
-    attempts = Attempts(services.metrics.failed_open)
+    attempts = Attempts(services.metrics.failed_open, services.patience)
     way = Way(incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter())
 
     try:
@@ -129,7 +130,7 @@ async def _pass_on(way: Way, request: ChatRequest) -> Answer:
     said = read_directives(way.incoming.headers)
     identity = await identify.unread(way.incoming, request, said, is_answered=partial(_is_answered, way))
     tokens = len(request.raw) // BYTES_PER_TOKEN
-    planned = Plan("untouched", tokens_original=tokens, tokens_sent=tokens)
+    planned = Plan("untouched", PromptTokens(tokens, tokens))
     route = way.services.router.route(request.model)
     miss = ReuseMiss("unreadable")
     passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
@@ -279,7 +280,7 @@ def _refused_alike(
 ) -> Answer:
     """What identical requests were told just now, on the record as an error of the upstream that cost nothing."""
     name = route.upstream.name
-    planned = Plan("untouched", tokens_original=0, tokens_sent=0)
+    planned = Plan("untouched", PromptTokens(0, 0))
     alone = replace(miss, key=None)
     passage = Passage(way.incoming, request, identity, directives, alone, planned, name, way.started)
     delivery = Delivery("upstream_error", told.status, name, request.model, streamed=False)
@@ -296,7 +297,7 @@ def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Dire
     if answer is None:
         return None
     usage = hit.answer.usage
-    planned = Plan("untouched", tokens_original=usage.prompt_tokens if usage else 0, tokens_sent=0)
+    planned = Plan("untouched", PromptTokens(usage.prompt_tokens if usage else 0, 0))
     miss = ReuseMiss("hit") if hit.source == "exact" else ReuseMiss(hit.missed, intent="hit")
     passage = Passage(way.incoming, request, identity, directives, miss, planned, hit.answer.upstream, way.started)
     way.services.recorder.reused(passage, hit, way.attempts)
@@ -308,7 +309,7 @@ def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Dire
 
 async def _plan(way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route) -> Plan:
     planner = way.services.planner
-    fallback = Plan("fail-open", tokens_original=0, tokens_sent=0, reason="stage=plan")
+    fallback = Plan("fail-open", PromptTokens(0, 0), "stage=plan")
     if "identify" in way.attempts.failed:  # no scope, so nothing is remembered of whoever asks
         work = planner.count(request, identity, route.upstream)
     else:
@@ -356,8 +357,8 @@ def _labelled(answer: Answer, passage: Passage, attempts: Attempts) -> Answer:
         ("x-olvido-source", answer.source),
         ("x-olvido-session", passage.identity.session),
         ("x-olvido-request", passage.incoming.request_id),
-        ("x-olvido-tokens-original", str(planned.tokens_original)),
-        ("x-olvido-tokens-sent", str(planned.tokens_sent)),
+        ("x-olvido-tokens-original", str(planned.tokens.original)),
+        ("x-olvido-tokens-sent", str(planned.tokens.sent)),
         ("x-olvido-plan", done),
     )
     return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)

@@ -1,8 +1,8 @@
 """The composition root: every part, built once from the configuration, and closed in the reverse order."""
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import tiktoken
@@ -12,6 +12,7 @@ from proxy.admin.door import Door, Logouts
 from proxy.admin.feed import Feed
 from proxy.config import Config
 from proxy.edge import Gate
+from proxy.embed.base import Embedder
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.sites import Sites
@@ -21,7 +22,7 @@ from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
-from proxy.stages.record import Recorder
+from proxy.stages.record import Keep, Recorder
 from proxy.stages.verify import Verifier
 from proxy.storage.accounts import Accounts, ContentStore
 from proxy.storage.answered import AnsweredScopes
@@ -64,13 +65,14 @@ class Services:
     obedience: Obedience
     recorder: Recorder
     tasks: Tasks
-    executor: ThreadPoolExecutor
+    executor: Executor
     counter: TokenCounter
     storage: Storage
     accounts: Accounts
     contents: ContentStore
     feed: Feed
     aside: Aside
+    patience: float = 1.0  # factor of the deadlines of all stages
 
     async def close(self) -> None:
         """Let what runs finish, write what is queued, close what is open."""
@@ -99,13 +101,42 @@ async def build(
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
     logouts = Logouts(config.storage.path if storage.database.is_on_disk else None)
     await logouts.refresh()
-    router = Router(
-        [Upstream(upstream) for upstream in config.upstreams], reject_unknown=config.server.unknown_model == "reject"
+    embedder = open_embedder(config, observed=metrics.embedded)
+    services = compose(
+        config,
+        upstreams=[Upstream(upstream) for upstream in config.upstreams],
+        storage=storage,
+        counter=counter,
+        embedder=embedder,
+        executor=executor,
+        tasks=tasks,
+        metrics=metrics,
+        logouts=logouts,
     )
+    embedder.start()
+    services.intent.start(tasks)
+    return services
+
+
+def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
+    config: Config,
+    *,
+    upstreams: Sequence[Upstream],
+    storage: Storage,
+    counter: TokenCounter,
+    embedder: Embedder,
+    executor: Executor,
+    tasks: Tasks,
+    metrics: Metrics,
+    logouts: Logouts,
+    keep: Keep | None = None,
+    patience: float = 1.0,
+) -> Services:
+    """Every part, around those that are open. `keep`: in place of what keeps the contents of requests."""
+    router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     calibrations = Calibrations()
     flights = Flights()
     answered = AnsweredScopes(storage.on_record)
-    embedder = open_embedder(config, observed=metrics.embedded)
     intent = Intent(
         config.reuse.intent,
         embedder=embedder,
@@ -116,8 +147,6 @@ async def build(
         metrics=metrics,
         executor=executor,
     )
-    embedder.start()
-    intent.start(tasks)
     library = Library(
         storage.facts,
         storage.archive,
@@ -150,7 +179,7 @@ async def build(
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
-        keeper=Keeper(storage.contents, library.has_forgotten) if storage.contents.keeps else None,
+        keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     return Services(
         config=config,
@@ -189,4 +218,5 @@ async def build(
         contents=storage.contents,
         feed=Feed(storage.accounts, tasks),
         aside=Aside(),
+        patience=patience,
     )

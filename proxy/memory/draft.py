@@ -10,10 +10,11 @@ from proxy.memory.economics import Books, Rates, Standing
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.notes import Notes
 from proxy.memory.progress import Case, Progress
-from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest
+from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
 
 Count = Callable[[str], int]
 
+NO_BLOCK = VolatileBlock()
 FRAMING = 4  # tokens that a block or a message costs beside its text
 
 
@@ -53,13 +54,10 @@ class Draft:
 
     fold: Fold | None
     kept: tuple[TurnDigest, ...]  # complete turns
-    volatile: str = ""
-    volatile_tokens: int = 0
-    facts: int = 0  # tokens in the volatile block
-    others: int = 0  # tokens of excerpts from other conversations
+    volatile: VolatileBlock = NO_BLOCK
     stated: Fold | None = None  # the fold, with facts alone in its head
     lent: int = 0  # of the kept turns, oldest first, that make room for excerpts this time
-    recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where it was made for this request
+    recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where that was made for this request
     weighed: BreakEven | None = None  # why turns leave, or stay
 
     @property
@@ -69,7 +67,16 @@ class Draft:
 
     @property
     def head(self) -> int:
+        """Tokens of the memory head."""
         return self.sent_fold.head_tokens if self.sent_fold else 0
+
+    @property
+    def stated_tokens(self) -> int:
+        """Tokens of the facts in the memory head."""
+        return self.sent_fold.fact_tokens if self.sent_fold else 0
+
+    def without_block(self) -> "Draft":
+        return replace(self, volatile=NO_BLOCK, recalled=())
 
 
 class Figures:
@@ -144,7 +151,7 @@ class Figures:
             + draft.head
             + sum(map(self.size, draft.kept[draft.lent :]))
             + self.newest()
-            + draft.volatile_tokens
+            + draft.volatile.tokens
         )
 
     def newest(self) -> int:
@@ -208,11 +215,11 @@ class Figures:
         """Of these, the tokens that this prompt begins with, too."""
         if self.state is None:
             return 0
-        lent, volatile = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
+        lent, block = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
         if draft.lent != lent:
             return min(self.repeated(), self.unmoved(self.state.fold))
         same = self._as_before(draft)
-        if draft.volatile != volatile:
+        if draft.volatile.text != block.text:
             same = min(same, self._in_front_of(draft, self.progress.newest))
         return round(min(self.repeated(), same))
 
@@ -245,7 +252,7 @@ class Figures:
     def _in_front_of(self, draft: Draft, index: int) -> int:
         """Tokens of the prompt before the message with this index, and before the volatile block in it."""
         own = sum(self.case.tokens(at) - self.saved.get(at, 0) for at in range(self.start(draft), index))
-        volatile = draft.volatile_tokens if index > self.progress.newest else 0
+        volatile = draft.volatile.tokens if index > self.progress.newest else 0
         return self.prefix(draft) + draft.head + own + volatile
 
     def unmoved(self, fold: Fold | None) -> int:

@@ -25,7 +25,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from proxy.config.prices import UNPRICED
+from proxy.config import Upstream
+from proxy.config.prices import UNPRICED, prefix_cache
 from proxy.types import BreakEven, PrefixCache, Price
 
 Reason = Literal["strict", "limit", "flush", "pressure", "economic"]
@@ -40,6 +41,19 @@ RESERVE = 0.05
 # Where the prefix cache is cheaper than that, a prompt that is far from its limit is left alone: what a fold would save
 # does not pay for recalling what it left out, once that is asked for.
 DEAR = 0.4
+
+
+NO_CACHE = PrefixCache()
+
+
+def assumed_cache(upstream: Upstream, model: str, price: Price, *, shown_none: bool = False) -> PrefixCache:
+    """The prefix cache to reckon with. Every upstream is taken to have one, until the configuration says otherwise or
+    its own usage has shown it (`shown_none`, by `CacheEvidence`): where there is a cache that was not reckoned with,
+    each fold costs up to ten times what it should, while not to fold where there is none merely saves less."""
+    costs_the_same = 0 < price.input <= price.cached
+    if upstream.cache == "none" or costs_the_same or shown_none:
+        return NO_CACHE
+    return prefix_cache(upstream.dialect, upstream.aliases.get(model, model))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 each time, so it goes with this question only, and within what was saved, unless the past is what is asked for."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from proxy.memory import block, choosing, economics
 from proxy.memory.draft import FRAMING, Draft, Figures, Memory
 from proxy.memory.folding import Folder
-from proxy.types import Excerpt, Fact
+from proxy.types import Excerpt, Fact, VolatileBlock
 
 BLOCK = 24  # tokens of the tags and titles around what is recalled
 # Tokens of excerpts that a question about the past gets whatever they cost, where the limit keeps the past out of the
@@ -35,20 +36,13 @@ class Volatile:
         state = self.state
         if state is not None and self.figures.goes_on:
             # The same turn goes on: what stands in its user message stays.
-            tokens = self.around.count(state.volatile) + FRAMING if state.volatile else 0
-            draft = replace(
-                draft,
-                volatile=state.volatile,
-                volatile_tokens=tokens,
-                facts=state.volatile_facts,
-                others=state.volatile_others,
-            )
+            draft = replace(draft, volatile=state.volatile)
             return self._stated_only(replace(draft, lent=state.lent)) if draft.kept == state.open else draft
         return self.volatile(self._lending(draft), self.memory.wanted)
 
     def is_old(self, draft: Draft) -> bool:
         """The block is that of an earlier request of the same turn."""
-        return self.state is not None and draft.volatile == self.state.volatile
+        return self.state is not None and draft.volatile.text == self.state.volatile.text
 
     def _lending(self, draft: Draft) -> Draft:
         """A question about the past gets the room of older turns of the window, for this one time: they are sent again
@@ -74,7 +68,7 @@ class Volatile:
         return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
 
     def volatile(self, draft: Draft, wanted: int) -> Draft:
-        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
+        bare = draft.without_block()
         start = self.figures.start(bare)
         free = math.inf
         if self.around.limit is not None:
@@ -97,8 +91,18 @@ class Volatile:
         stated = self.figures.stated(relevant)
         own = [each.tokens for each in excerpts if each.session == self.around.session]
         others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
-        made = replace(bare, volatile=text, volatile_tokens=tokens, facts=stated, others=max(0, others))
-        return replace(made, recalled=excerpts)
+        return replace(
+            bare,
+            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts)),
+            recalled=excerpts,
+        )
+
+    def _quoted(self, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
+        """Indices of the messages of this conversation that they are from."""
+        if not excerpts:
+            return ()
+        indices = dict(zip(self.case.chain, range(self.progress.newest), strict=False))
+        return tuple(sorted({indices[each.link] for each in excerpts if each.link in indices}))
 
     def _saving(self, draft: Draft) -> float:
         """What this request costs less than by pass-through, in prompt tokens."""

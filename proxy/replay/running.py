@@ -13,8 +13,7 @@ from proxy.config import Config
 from proxy.config.model import Keep, PriceSetting, Storage
 from proxy.replay.course import Course
 from proxy.replay.following import answered, in_order
-from proxy.replay.means import Means, opened
-from proxy.replay.memo import Memo
+from proxy.replay.means import Means, Memo, opened
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed, Report, total
 from proxy.storage.opening import open_storage
@@ -63,12 +62,21 @@ async def replayed(
 
 
 def aside(config: Config) -> Config:
-    """Nothing of the user's is touched, and context is managed."""
+    """Nothing of the user's is touched, context is managed, and no answer is reused."""
     context = config.context.model_copy(update={"mode": "on"})
     # Requests of long ago are recent to each other, and the archive goes by the clock on the wall.
     memory = config.memory.model_copy(update={"archive_ttl": inf if config.memory.archive_ttl else 0})
     admin = config.admin.model_copy(update={"show_content": False})
-    changes = {"storage": Storage(kind="memory", keep=FOR_EVER), "context": context, "memory": memory, "admin": admin}
+    off = {"enabled": False}
+    exact, intent = config.reuse.exact.model_copy(update=off), config.reuse.intent.model_copy(update=off)
+    changes = {
+        "storage": Storage(kind="memory", keep=FOR_EVER),
+        "server": config.server.model_copy(update={"unknown_model": "first"}),
+        "context": context,
+        "memory": memory,
+        "admin": admin,
+        "reuse": config.reuse.model_copy(update={"exact": exact, "intent": intent}),
+    }
     return config.model_copy(update=changes)
 
 

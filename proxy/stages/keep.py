@@ -3,7 +3,7 @@ so. Nothing that the client wants unremembered, and nothing that repeats what wa
 
 from collections.abc import Callable, Sequence
 
-from proxy.memory.state import pack
+from proxy.memory import fates
 from proxy.storage.accounts import ContentStore
 from proxy.types import Contents, Message, Passage
 from proxy.wire.request import packed
@@ -33,7 +33,7 @@ class Keeper:
                 at=passage.incoming.received_at,
                 body=passage.request.raw,
                 sent=packed(plan.messages or ()) if is_changed else b"",
-                state=pack(plan.state) if is_changed and plan.state is not None else b"",
+                fates=fates.pack(plan.fates) if plan.fates is not None else b"",
                 answer=answers[0].raw if answers else b"",
                 headers={name: value for name, value in passage.incoming.headers if name.startswith(SHOWN_HEADERS)},
             )

@@ -4,7 +4,7 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from time import perf_counter
@@ -18,14 +18,13 @@ from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
 from proxy.stages import exact, ledger_row, obey
-from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import AnswerCache, Ledger, SessionStore
 from proxy.tasks import Tasks
 from proxy.tokens import Calibrations, TokenCounter
-from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
+from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Message, Passage, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.answers import answers_of, generated_text, has_error, model_of
@@ -39,6 +38,9 @@ T = TypeVar("T")
 
 # Keeps an answer for whoever asks the same in other words; the last is the key under which it is kept already, if any.
 Remember = Callable[[Passage, Asked, StoredAnswer, str | None], Coroutine[Any, Any, None]]
+
+# Keeps what a request and its answers said, to be looked at.
+Keep = Callable[[Passage, Sequence[Message]], None]
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -64,7 +66,7 @@ class Recorder:
         tasks: Tasks,
         executor: Executor,
         ttl: float,
-        keeper: Keeper | None = None,
+        keep: Keep | None = None,
     ) -> None:
         self._answered = answered
         self._ledger = ledger
@@ -81,7 +83,7 @@ class Recorder:
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
-        self._keeper = keeper  # None: nothing of what is said is kept to be looked at
+        self._keep_contents = keep  # None: nothing of what is said is kept to be looked at
 
     def delivered(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> None:
         """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
@@ -174,8 +176,8 @@ class Recorder:
         self._metrics.recorded(row)
 
     def _keep(self, passage: Passage, completion: Mapping[str, Any] | None) -> None:
-        if self._keeper is not None:
-            self._keeper.keep(passage, answers_of(completion))
+        if self._keep_contents is not None:
+            self._keep_contents(passage, answers_of(completion))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
@@ -200,10 +202,10 @@ class Recorder:
         plan, usage = passage.plan, delivery.usage
         if usage is not None:
             whose, measured = (delivery.upstream, passage.request.model), usage.prompt_tokens
-            self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
-            self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
+            self._calibrations.rough.observe(*whose, counted=plan.tokens.rough, measured=measured)
+            self._calibrations.exact.observe(*whose, counted=plan.tokens.counted, measured=measured)
             # A fallback has not seen what the prompt begins with.
-            seen = plan.expected if delivery.upstream == passage.upstream else 0
+            seen = plan.tokens.expected if delivery.upstream == passage.upstream else 0
             self._calibrations.caches.observe(*whose, usage, repeated=seen)
         price = self._price(delivery.upstream, passage.request.model)
         row = ledger_row.forwarded(passage, delivery, generated, price, attempts, total)

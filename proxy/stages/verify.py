@@ -27,6 +27,7 @@ from proxy.types import (
     Incoming,
     Passage,
     Plan,
+    PromptTokens,
     ReuseHit,
     ReuseMiss,
     StreamedBody,
@@ -71,7 +72,7 @@ class Verifier:
     ) -> None:
         attempts = Attempts(self._metrics.failed_open)
         planning = self._plan(request, identity, route.upstream)
-        fallback = Plan("untouched", tokens_original=0, tokens_sent=0)
+        fallback = Plan("untouched", PromptTokens(0, 0))
         planned = await attempts.run("plan", planning, fallback=fallback, deadline=DEADLINE)
         passage = Passage(
             replace(incoming, request_id=f"{incoming.request_id}-verify"),

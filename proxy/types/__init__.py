@@ -55,8 +55,9 @@ from proxy.types.memory import (
     Summary,
     TurnDigest,
     Utterance,
+    VolatileBlock,
 )
-from proxy.types.plan import Mechanisms, Passage, Plan, Prompt
+from proxy.types.plan import Fates, Mechanisms, Passage, Plan, Prompt, PromptTokens
 from proxy.types.request import (
     ChatRequest,
     Directives,
@@ -92,6 +93,7 @@ __all__ = [
     "Fact",
     "FactSource",
     "FactStatus",
+    "Fates",
     "Fold",
     "Forgetting",
     "Headers",
@@ -112,6 +114,7 @@ __all__ = [
     "PrefixCache",
     "Price",
     "Prompt",
+    "PromptTokens",
     "RecalledLine",
     "ResponseFormat",
     "ReuseDecision",
@@ -139,4 +142,5 @@ __all__ = [
     "Usage",
     "Utterance",
     "Vector",
+    "VolatileBlock",
 ]

@@ -22,7 +22,7 @@ from proxy.stages.intent import Intent
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, Scope
+from proxy.types import ChatRequest, Directives, Identity, Passage, Plan, PromptTokens, ReuseHit, ReuseMiss, Scope
 from proxy.wire import turns
 from tests import stores
 from tests.bench.reuse_data import Pair, Said
@@ -92,7 +92,7 @@ class Stage:
             chain = turns.chain(asking.scope.id, asking.request.messages)
             answer = stored(completion(f"the answer to {found.asked.question}"), at=NOW)
             identity = Identity(asking.scope, "s", "new", chain)
-            plan = Plan("untouched", tokens_original=1, tokens_sent=1)
+            plan = Plan("untouched", PromptTokens(1, 1))
             passage = Passage(incoming(), asking.request, identity, Directives(), found, plan, "up", started=0.0)
             before = self.intent.partitions.entries
             await self.intent.remember(passage, found.asked, answer, None)

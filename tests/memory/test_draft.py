@@ -94,11 +94,11 @@ def test_what_a_request_repeats_is_what_the_one_before_left() -> None:
     teller = Teller()
     said = [S, *exchange(1)]
     first = teller.ask(*said[:2])
-    assert (first.managed.state.sent, first.managed.state.stable) == (first.tokens, first.tokens)
+    assert (first.state.sent, first.state.stable) == (first.tokens, first.tokens)
     second = teller.ask(*said, user("2?"))
     cost = WARM.cost(second.tokens, first.tokens)
-    assert second.managed.state.spent == pytest.approx(first.tokens + cost)
-    assert second.managed.state.baseline == pytest.approx(second.managed.state.spent)
+    assert second.state.spent == pytest.approx(first.tokens + cost)
+    assert second.state.baseline == pytest.approx(second.state.spent)
 
 
 def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> None:

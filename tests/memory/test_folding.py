@@ -99,7 +99,7 @@ def test_a_head_stays_as_it_is_until_what_it_says_is_forgotten(
     teller = Teller()
     said = history(6)
     remembered = Memory(standing=standing, facts=frozenset({"f-1"}))
-    before = teller.tell(*said, profile=STRICT, memory=remembered)[-1].managed.state.fold
+    before = teller.tell(*said, profile=STRICT, memory=remembered)[-1].state.fold
     assert before is not None
     still = tuple(each for each in standing if each.id in facts)
     asked = (*said, assistant("a"), user("And?"))
@@ -107,7 +107,7 @@ def test_a_head_stays_as_it_is_until_what_it_says_is_forgotten(
     later = teller.ask(
         *asked, profile=calm, memory=Memory(standing=still, facts=frozenset(facts), forgotten=frozenset(forgotten))
     )
-    after = later.managed.state.fold
+    after = later.state.fold
     assert after is not None
     assert (after != before) == is_made_anew
     assert after.start == before.start

@@ -74,7 +74,7 @@ def test_from_a_state_it_comes_as_far_as_from_the_beginning() -> None:
         assert [(turn.start, turn.tokens, turn.link) for turn in ours.open] == [
             (turn.start, turn.tokens, turn.link) for turn in afresh.open
         ]
-        assert told.managed.original == OVERHEAD + tokens(*said, asked)
+        assert told.managed.tokens.original == OVERHEAD + tokens(*said, asked)
         said += [asked, answered]
 
 

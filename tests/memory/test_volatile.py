@@ -63,8 +63,8 @@ def test_what_is_recalled_has_its_price(
     needed, draft = volatile(recalled(wanted, is_asked_for=is_asked_for), of=of, limit=limit)
     kept = replace(draft, kept=draft.kept[-2:]) if limit else draft
     found = needed.volatile(replace(kept, lent=len(kept.kept)), wanted)
-    assert ("<recalled>" in found.volatile) == has_excerpts
-    assert found.volatile_tokens <= wanted + 40
+    assert ("<recalled>" in found.volatile.text) == has_excerpts
+    assert found.volatile.tokens <= wanted + 40
 
 
 @pytest.mark.parametrize("limit", [400, 600, 1_000])
@@ -94,9 +94,9 @@ def test_facts_that_the_prompt_holds_are_not_said_again() -> None:
     held = fact("held", needed.case.chain[-1], name="f-2")
     needed, draft = volatile(Memory(relevant=(ELSEWHERE, held)))
     found = needed.with_volatile(draft)
-    assert "without sugar" in found.volatile
-    assert "held" not in found.volatile
-    assert found.facts == found.volatile_tokens > 0
+    assert "without sugar" in found.volatile.text
+    assert "held" not in found.volatile.text
+    assert found.volatile.facts == found.volatile.tokens > 0
 
 
 def test_nor_is_a_fact_that_an_excerpt_says() -> None:
@@ -107,9 +107,9 @@ def test_nor_is_a_fact_that_an_excerpt_says() -> None:
 
     needed, draft = volatile(Memory(relevant=(ELSEWHERE,), wanted=500, recall=recall))
     found = needed.with_volatile(draft)
-    assert "mind you" in found.volatile
-    assert "[preferences]" not in found.volatile
-    assert found.facts == 0
+    assert "mind you" in found.volatile.text
+    assert "[preferences]" not in found.volatile.text
+    assert found.volatile.facts == 0
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_facts_of_this_conversation_go_as_the_need_or_what_was_saved_allows(
 ) -> None:
     own = tuple(fact(f"the {name} of all", b"o" * 16, name=name) for name in ("first", "second", "third"))
     needed, draft = volatile(replace(memory, relevant=own), of=of)
-    found = needed.with_volatile(draft).volatile
+    found = needed.with_volatile(draft).volatile.text
     assert [each.id for each in own if each.value in found] == said.split()
 
 
@@ -136,9 +136,9 @@ def test_what_comes_from_other_conversations_is_told_apart_since_it_was_never_in
 
     needed, draft = volatile(Memory(wanted=500, recall=recall))
     found = needed.with_volatile(draft)
-    assert found.others == found.volatile_tokens
+    assert found.volatile.others == found.volatile.tokens
     own, draft = volatile(recalled(500))
-    assert own.with_volatile(draft).others == 0
+    assert own.with_volatile(draft).volatile.others == 0
 
 
 def test_what_costs_nothing_is_nothing() -> None:

@@ -9,12 +9,11 @@ from proxy.config.profiles import BUILT_IN, Profile
 from proxy.memory import planning, window
 from proxy.memory.draft import Circumstances, Memory
 from proxy.memory.economics import Rates
-from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, Progress, progress
 from proxy.memory.state import pack, unpack
 from proxy.storage.library import STEPS_BACK
 from proxy.tokens import Counter
-from proxy.types import Excerpt, Fact, Message, PathState, Vector
+from proxy.types import Excerpt, Fact, Message, PathState, Plan, Vector
 from proxy.wire import turns
 from tests.builders import NOW, Said, assistant, messages, user
 
@@ -103,7 +102,12 @@ class Told:
     progress: Progress
     memory: Memory
     around: Circumstances
-    managed: Managed
+    managed: Plan
+
+    @property
+    def state(self) -> PathState:
+        assert self.managed.state is not None
+        return self.managed.state
 
     @property
     def sent(self) -> tuple[Message, ...]:
@@ -120,10 +124,10 @@ class Told:
         """Of what went upstream, counted."""
         return OVERHEAD + sum(map(counter.message, self.sent))
 
-    def planned_again(self) -> Managed:
+    def planned_again(self) -> Plan:
         return planning.make(self.case, self.progress, self.memory, self.around)
 
-    def planned_from_storage(self) -> Managed:
+    def planned_from_storage(self) -> Plan:
         """The same from a state that was written and read."""
         state = self.case.state and unpack(pack(self.case.state))
         again = replace(self.case, state=state)
@@ -161,9 +165,10 @@ class Teller:
             # In mid-turn nothing more is looked up.
             known = Memory(known.standing, facts=known.facts, forgotten=known.forgotten)
         managed = planning.make(asked, so_far, known, circles)
-        self.states[chain[-1]] = managed.state
         self.seen.update(chain[so_far.preamble :])
-        return Told(asked, so_far, known, circles, managed)
+        told = Told(asked, so_far, known, circles, managed)
+        self.states[chain[-1]] = told.state
+        return told
 
     def tell(self, *said: Said, **given: Any) -> list[Told]:
         """Every request that has led here: one for each answer, and the last."""

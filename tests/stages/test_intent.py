@@ -21,7 +21,18 @@ from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Continuity, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, SessionSource
+from proxy.types import (
+    ChatRequest,
+    Continuity,
+    Directives,
+    Identity,
+    Passage,
+    Plan,
+    PromptTokens,
+    ReuseHit,
+    ReuseMiss,
+    SessionSource,
+)
 from tests import stores
 from tests.builders import NOW, assistant, chat, completion, counter, identity, incoming, stored, system, user
 
@@ -122,7 +133,7 @@ def opening(
 
 
 def passing(request: ChatRequest, who: Identity | None = None) -> Passage:
-    plan = Plan("untouched", tokens_original=1, tokens_sent=1)
+    plan = Plan("untouched", PromptTokens(1, 1))
     return Passage(incoming(), request, who or opening(request), Directives(), NOT_EXACT, plan, "up", started=0.0)
 
 

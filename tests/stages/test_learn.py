@@ -20,7 +20,7 @@ from proxy.storage.library import Library
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Statement, Vector
+from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, PromptTokens, ReuseMiss, Statement, Vector
 from proxy.wire.request import message
 from tests import stores
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user
@@ -28,8 +28,8 @@ from tests.embed.engines import FakeEngine, unavailable, until
 from tests.stores import AtOnce
 
 STATE = PathState(1, 1.0, 0, 0, 9, 9, 9, 9.0, 9.0)
-MANAGED = Plan("untouched", tokens_original=9, tokens_sent=9, state=STATE)
-UNMANAGED = Plan("untouched", tokens_original=9, tokens_sent=9)
+MANAGED = Plan("untouched", PromptTokens(9, 9), state=STATE)
+UNMANAGED = Plan("untouched", PromptTokens(9, 9))
 ALLERGIC = user("Remember that I'm allergic to nuts.")
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from proxy.stages.reading import Read, Steps, read
 from proxy.storage.shelf import Shelf
-from proxy.types import Directives, Passage, Plan, ReuseMiss
+from proxy.types import Directives, Passage, Plan, PromptTokens, ReuseMiss
 from tests.builders import assistant, chat, identity, incoming, links, user
 
-PLAN = Plan("untouched", tokens_original=9, tokens_sent=9)
+PLAN = Plan("untouched", PromptTokens(9, 9))
 
 
 def counted(steps: Steps[Read]) -> tuple[int, Read]:

@@ -37,6 +37,7 @@ from proxy.types import (
     Outcome,
     Passage,
     Plan,
+    PromptTokens,
     ReuseHit,
     ReuseMiss,
     StoredAnswer,
@@ -64,7 +65,13 @@ from tests.stores import AtOnce
 PRICE = {"input": 1.0, "cached": 0.1, "write": 1.25, "output": 4.0}
 UP, FREE = Upstream(upstream_config(price=PRICE)), Upstream(upstream_config("free"))
 REQUEST = chat(user("What is a black hole? " * 20))
-PLAN = Plan("untouched", tokens_original=100, tokens_sent=100, rough=100)
+PLAN = Plan("untouched", PromptTokens(100, 100, rough=100))
+
+
+def counted(**tokens: Any) -> Plan:
+    return replace(PLAN, tokens=replace(PLAN.tokens, **tokens))
+
+
 KEY = "k" * 64
 
 _ids = count()
@@ -288,7 +295,7 @@ async def test_an_upstream_that_never_finds_what_it_has_seen_has_no_prefix_cache
     told = using({"prompt_tokens": 3_500, "completion_tokens": 3, **usage})
     for _ in range(MISSES):
         assert not house.calibrations.caches.shows_none(by, REQUEST.model)
-        await house.delivered(whole(told, upstream=by), passing(plan=replace(PLAN, expected=expected)))
+        await house.delivered(whole(told, upstream=by), passing(plan=counted(expected=expected)))
     assert house.calibrations.caches.shows_none(by, REQUEST.model) is shown
 
 
@@ -331,7 +338,8 @@ def test_the_metrics_are_the_ledgers_sums(ends: list[tuple[Outcome, int, Usage |
 async def test_the_upstreams_count_calibrates_ours(house: House) -> None:
     rough = RoughCounter().request(REQUEST)
     await house.delivered(
-        whole(using({"prompt_tokens": 2 * rough, "completion_tokens": 1})), passing(plan=replace(PLAN, rough=rough))
+        whole(using({"prompt_tokens": 2 * rough, "completion_tokens": 1})),
+        passing(plan=counted(rough=rough)),
     )
     assert house.calibrations.rough.factor("up", REQUEST.model) == pytest.approx(2.0)
     assert house.calibrations.exact.factor("up", REQUEST.model) is None  # it was not counted by the ranks
@@ -339,7 +347,7 @@ async def test_the_upstreams_count_calibrates_ours(house: House) -> None:
 
 async def test_so_it_does_what_the_ranks_counted_of_what_was_sent(house: House) -> None:
     answer = whole(using({"prompt_tokens": 300, "completion_tokens": 1}))
-    await house.delivered(answer, passing(plan=replace(PLAN, rough=1_000, counted=200)))
+    await house.delivered(answer, passing(plan=counted(rough=1_000, counted=200)))
     assert house.calibrations.exact.factor("up", REQUEST.model) == pytest.approx(1.5)
 
 

@@ -15,7 +15,7 @@ from proxy.errors import UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
 from proxy.stages.relay import Exchange, Relay
 from proxy.tasks import Tasks
-from proxy.types import Delivery, Plan, Prompt, Usage
+from proxy.types import Delivery, Plan, Prompt, PromptTokens, Usage
 from proxy.upstream.client import Upstream, response_headers
 from proxy.wire import replay
 from tests.builders import chat, completion, upstream_config, user
@@ -60,7 +60,7 @@ class Relayed:
         self.tasks = Tasks()
         self.reports: list[Delivery] = []
         response = httpx.Response(status, headers=[("content-type", "text/event-stream")], stream=body)
-        plan = Plan("untouched", tokens_original=1, tokens_sent=1)
+        plan = Plan("untouched", PromptTokens(1, 1))
         exchange = Exchange(
             UPSTREAM, response, response_headers(response), perf_counter(), 0.25, 1, Prompt(b"{}", plan, strip_usage)
         )
