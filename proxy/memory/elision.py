@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from proxy.memory import elide
-from proxy.memory.economics import Books, Rates
+from proxy.memory.economics import CostSoFar, Rates
 from proxy.memory.elide import Elided, Going, Instructions
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.progress import Case, Progress
@@ -103,8 +103,8 @@ def _called(answers: Iterable[Message]) -> frozenset[str]:
 
 
 def _going(state: PathState, rates: Rates) -> Going:
-    books = Books(state.baseline + rates.cost(state.original, state.original), state.spent)
-    return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, books=books)
+    costs = CostSoFar(state.baseline + rates.cost(state.original, state.original), state.spent)
+    return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, costs=costs)
 
 
 def _json_tokens(tools: list[Json], count: Callable[[str], int]) -> int:

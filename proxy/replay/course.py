@@ -25,7 +25,7 @@ from proxy.services import compose
 from proxy.stages import identify
 from proxy.storage.opening import Storage
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Headers, Incoming, Message, Passage
+from proxy.types import ChatRequest, Exchange, Headers, Incoming, Message
 from proxy.upstream.client import Upstream
 from proxy.wire import headers as wire_headers
 from proxy.wire.answers import completion_of
@@ -45,14 +45,14 @@ class LogUpstream(Upstream):
         self,
         method: str,  # noqa: ARG002 (as every upstream)
         url: httpx.URL,  # noqa: ARG002
-        headers: Sequence[tuple[str, str]],
+        headers: Sequence[tuple[str, str]],  # noqa: ARG002
         content: bytes | AsyncIterator[bytes] | None,
         first_byte: float | None,  # noqa: ARG002
     ) -> httpx.Response:
         assert isinstance(content, bytes)
         self.received = content
-        headers = {"content-type": "application/json"}
-        return httpx.Response(200, headers=headers, content=completion_of(self.answer))
+        body = completion_of(self.answer)
+        return httpx.Response(200, headers={"content-type": "application/json"}, content=body)
 
 
 class Course:
@@ -74,7 +74,7 @@ class Course:
             keep=self._keep,
             patience=PATIENCE,
         )
-        self._kept: dict[str, Passage] = {}  # by request id
+        self._kept: dict[str, Exchange] = {}  # by request id
         self._weights = Weights(means.counter.message, means.counter.text)
         self._caches = {name: PrefixCache(self._weights) for name in ("full", "sliding", "ours")}
 
@@ -105,8 +105,8 @@ class Course:
         done = wire_headers.get(answer.headers, "x-olvido-plan") or ""
         return self._priced(logged, self._kept.pop(incoming.request_id), upstream, done, details=details)
 
-    def _keep(self, passage: Passage, _answers: Sequence[Message]) -> None:
-        self._kept[passage.incoming.request_id] = passage
+    def _keep(self, exchange: Exchange, _answers: Sequence[Message]) -> None:
+        self._kept[exchange.incoming.request_id] = exchange
 
     async def _embed(self, request: ChatRequest) -> None:
         """The newest question, which planning waits for only as long as a client would."""
@@ -118,8 +118,10 @@ class Course:
         except EmbeddingUnavailable:
             return  # as planning finds out for itself
 
-    def _priced(self, logged: Logged, passage: Passage, upstream: LogUpstream, done: str, *, details: bool) -> Replayed:
-        request, plan, at = passage.request, passage.plan, passage.incoming.received_at
+    def _priced(
+        self, logged: Logged, exchange: Exchange, upstream: LogUpstream, done: str, *, details: bool
+    ) -> Replayed:
+        request, plan, at = exchange.request, exchange.plan, exchange.incoming.received_at
         sent = request if upstream.received == request.raw else parse(upstream.received)
         price = price_for(upstream.config, request.model)
         cache = economics.assumed_cache(upstream.config, request.model, price)
@@ -129,7 +131,7 @@ class Course:
             "sliding": self._prompt(request, sliding(request.messages)),
             "ours": self._prompt(sent, sent.messages),
         }
-        owner: Hashable = (passage.incoming.tenant, upstream.name, request.model)
+        owner: Hashable = (exchange.incoming.tenant, upstream.name, request.model)
         tokens = {name: self._weights.prompt(prompt) for name, prompt in prompts.items()}
         costs = {
             name: rates.cost(tokens[name], self._caches[name].send(owner, prompt, at, cache.ttl))
@@ -141,7 +143,7 @@ class Course:
             at=at,
             model=request.model,
             upstream=upstream.name,
-            conversation=f"{passage.identity.scope.id}/{passage.identity.session}",
+            conversation=f"{exchange.identity.scope.id}/{exchange.identity.session}",
             kind="fail-open" if kind == "fail-open" else plan.kind,
             reason=reason,
             tokens_full=tokens["full"],

@@ -5,27 +5,27 @@ from dataclasses import replace
 from typing import Any
 
 from proxy.attempt import Attempts
-from proxy.types import Delivery, LedgerRow, Passage, Price, PromptTokens, ReuseHit, Usage
+from proxy.types import Delivery, Exchange, LedgerRow, Price, PromptTokens, ReuseHit, Usage
 
 
 def forwarded(
-    passage: Passage, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
+    exchange: Exchange, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
 ) -> LedgerRow:
     """`generated`: tokens of the answer by our count, where the upstream told none. `total`: seconds."""
-    plan, tokens, usage = passage.plan, passage.plan.tokens, delivery.usage
+    plan, tokens, usage = exchange.plan, exchange.plan.tokens, delivery.usage
     # What was answered with an error, or not answered, was not billed as far as anyone can tell.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
     counted = usage or Usage(0 if unbilled else tokens.sent, 0 if unbilled else generated)
     cost = _cost(counted, price)
     is_changed = plan.messages is not None and not unbilled
     return LedgerRow(
-        **_common(passage, attempts, total),
+        **_common(exchange, attempts, total),
         upstream=delivery.upstream,
         source="upstream",
         status=delivery.status,
         outcome=delivery.outcome,
-        reuse_reason=passage.miss.reason,
-        intent_reason=passage.miss.intent,
+        reuse_reason=exchange.miss.reason,
+        intent_reason=exchange.miss.intent,
         tokens_original=tokens.original if is_changed else counted.prompt_tokens,
         tokens_sent=counted.prompt_tokens,
         tokens_cached=counted.cached_tokens,
@@ -41,17 +41,17 @@ def forwarded(
     )
 
 
-def reused(passage: Passage, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
+def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
     """The upstream never saw the request."""
     usage = hit.answer.usage
     return LedgerRow(
-        **_common(passage, attempts, total),
+        **_common(exchange, attempts, total),
         upstream=hit.answer.upstream,
         source=hit.source,
         status=200,
         outcome="complete",
-        reuse_reason=passage.miss.reason,
-        intent_reason=passage.miss.intent,
+        reuse_reason=exchange.miss.reason,
+        intent_reason=exchange.miss.intent,
         tokens_original=usage.prompt_tokens if usage else 0,
         tokens_sent=0,
         tokens_cached=0,
@@ -65,17 +65,17 @@ def reused(passage: Passage, hit: ReuseHit, price: Price, attempts: Attempts, to
     )
 
 
-def _common(passage: Passage, attempts: Attempts, total: float) -> dict[str, Any]:
+def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, Any]:
     return {
-        "request_id": passage.incoming.request_id,
-        "at": passage.incoming.received_at,
-        "scope": passage.identity.scope.id,
-        "session": passage.identity.session,
-        "model": passage.request.model,
-        "stream": passage.request.stream,
-        "plan": passage.plan.kind,
-        "plan_reason": passage.plan.reason,
-        "trail": passage.plan.trail,
+        "request_id": exchange.incoming.request_id,
+        "at": exchange.incoming.received_at,
+        "scope": exchange.identity.scope.id,
+        "session": exchange.identity.session,
+        "model": exchange.request.model,
+        "stream": exchange.request.stream,
+        "plan": exchange.plan.kind,
+        "plan_reason": exchange.plan.reason,
+        "trail": exchange.plan.trail,
         "total_seconds": total,
         "stage_seconds": attempts.timings(),
     }

@@ -1,4 +1,4 @@
-"""What of the conversation the upstream shall see.
+"""Planning of the prompt that the upstream shall see: the looking up around the decisions.
 
 A short conversation is sent as it is, and costs us little more than counting it. Of any other the state that its last
 request left, the facts and old turns of its scope and the newest question's embedding are looked up; then a worker
@@ -17,7 +17,7 @@ from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.memory import economics, facts, planning, window
 from proxy.memory.block import without_ours
 from proxy.memory.counted import Counted
-from proxy.memory.draft import Circumstances
+from proxy.memory.draft import PlanContext
 from proxy.memory.progress import Case, progress
 from proxy.offload import Offload
 from proxy.stages.recollect import Asking, recollect
@@ -54,7 +54,7 @@ class Looked:
 
 
 class Planner:
-    """Decides, with what it needs to."""
+    """Plans requests: looks up what the decisions need, and has them made in a worker thread."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Planner:
             embedding=self._embedder.version,
             was_seen=identity.known > 0,
         )
-        so_far = progress(case, looked.shelf.pasts)
+        so_far = progress(case, looked.shelf.histories)
         if so_far is None:
             return None
         dialect = DIALECTS[upstream.config.dialect]
@@ -196,7 +196,7 @@ class Planner:
         known = economics.assumed_cache(upstream.config, request.model, price)
         cache = economics.assumed_cache(upstream.config, request.model, price, shown_none=shown_none)
         idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
-        around = Circumstances(
+        context = PlanContext(
             now=now,
             session=identity.session,
             rates=economics.rates(price, cache, idle=idle),
@@ -209,7 +209,7 @@ class Planner:
         with looked.shelf.lock:
             looked.shelf.settle()
             memory = recollect(asking, case, so_far, looked.shelf, limit)
-            made = planning.plan(request, case, so_far, memory, around)
+            made = planning.plan(request, case, so_far, memory, context)
         if idle > MOST_IDLE or made.tokens.sent < known.minimum:
             made = replace(made, tokens=replace(made.tokens, expected=0))
         if cache == economics.NO_CACHE:

@@ -23,9 +23,9 @@ from proxy.types import (
     ChatRequest,
     Delivery,
     Directives,
+    Exchange,
     Identity,
     Incoming,
-    Passage,
     Plan,
     PromptTokens,
     ReuseHit,
@@ -74,7 +74,7 @@ class Verifier:
         planning = self._plan(request, identity, route.upstream)
         fallback = Plan("untouched", PromptTokens(0, 0))
         planned = await attempts.run("plan", planning, fallback=fallback, deadline=DEADLINE)
-        passage = Passage(
+        exchange = Exchange(
             replace(incoming, request_id=f"{incoming.request_id}-verify"),
             request,
             identity,
@@ -88,7 +88,7 @@ class Verifier:
 
         def report(delivery: Delivery) -> None:
             delivered.append(delivery)
-            self._recorder.delivered(passage, delivery, attempts)
+            self._recorder.delivered(exchange, delivery, attempts)
 
         try:
             answer = await forward.forward(

@@ -57,7 +57,7 @@ from proxy.types.memory import (
     Utterance,
     VolatileBlock,
 )
-from proxy.types.plan import Fates, Mechanisms, Passage, Plan, Prompt, PromptTokens
+from proxy.types.plan import Exchange, Fates, Mechanisms, Plan, Prompt, PromptTokens
 from proxy.types.request import (
     ChatRequest,
     Directives,
@@ -90,6 +90,7 @@ __all__ = [
     "Delivery",
     "Directives",
     "Excerpt",
+    "Exchange",
     "Fact",
     "FactSource",
     "FactStatus",
@@ -107,7 +108,6 @@ __all__ = [
     "Mode",
     "Outcome",
     "Part",
-    "Passage",
     "PathState",
     "Plan",
     "PlanKind",

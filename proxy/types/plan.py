@@ -12,7 +12,7 @@ from proxy.types.reuse import ReuseMiss
 
 @dataclass(frozen=True, slots=True)
 class Mechanisms:
-    """What each mechanism did to the prompt, in tokens. The first four were left out, the others added."""
+    """Tokens that each mechanism left out of the prompt (the first four) or added to it (the others)."""
 
     window: int = 0  # turns that left the window
     capped: int = 0  # the middle of long older answers
@@ -103,8 +103,8 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """All that was decided about a request on its way to the upstream: what `record` needs once it is answered."""
+class Exchange:
+    """A request and all that was decided about it on its way to the upstream, for recording once it is answered."""
 
     incoming: Incoming
     request: ChatRequest

@@ -22,7 +22,7 @@ from proxy.stages.intent import Intent
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Directives, Identity, Passage, Plan, PromptTokens, ReuseHit, ReuseMiss, Scope
+from proxy.types import ChatRequest, Directives, Exchange, Identity, Plan, PromptTokens, ReuseHit, ReuseMiss, Scope
 from proxy.wire import turns
 from tests import stores
 from tests.bench.reuse_data import Pair, Said
@@ -93,9 +93,9 @@ class Stage:
             answer = stored(completion(f"the answer to {found.asked.question}"), at=NOW)
             identity = Identity(asking.scope, "s", "new", chain)
             plan = Plan("untouched", PromptTokens(1, 1))
-            passage = Passage(incoming(), asking.request, identity, Directives(), found, plan, "up", started=0.0)
+            exchange = Exchange(incoming(), asking.request, identity, Directives(), found, plan, "up", started=0.0)
             before = self.intent.partitions.entries
-            await self.intent.remember(passage, found.asked, answer, None)
+            await self.intent.remember(exchange, found.asked, answer, None)
             if self.intent.partitions.entries == before:  # its vector told that it must not be kept
                 vector = (await self.intent.embedder.embed([found.asked.question]))[0]
                 return replace(found, intent=bypass_reason(asking.request, vector) or "not_kept", asked=None)

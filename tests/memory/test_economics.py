@@ -16,7 +16,7 @@ from proxy.memory.economics import (
     NO_CACHE,
     REGRET,
     RESERVE,
-    Books,
+    CostSoFar,
     Folding,
     Rates,
     Standing,
@@ -35,7 +35,7 @@ CHEAP = Rates(0.1, 1.0)
 COLD = Rates(1.0, 1.0)
 LEAN = Terms(turns=6, tokens=1_200, head=160, limit=4_000, pressure=3_000)
 EASY = replace(LEAN, pressure=None)
-RICH = Books(baseline=100_000, spent=10_000)  # earlier folds have saved nine tenths
+RICH = CostSoFar(baseline=100_000, spent=10_000)  # earlier folds have saved nine tenths
 
 
 def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> Standing:
@@ -114,7 +114,7 @@ def test_where_thinking_hangs_on_what_is_before_it_it_costs_what_it_did_to_think
 
 LONG = (100,) * 30  # turns
 
-DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
+DECISIONS: list[tuple[str, Rates, Standing, CostSoFar, Terms, Folding | None]] = [
     ("nothing has been said before", COLD, standing(), RICH, LEAN, None),
     ("the window holds all", COLD, standing(*[100] * 6), RICH, LEAN, None),
     (
@@ -131,13 +131,13 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
     ("and folds then", CHEAP, standing(*[100] * 20), RICH, EASY, Folding(14, "economic")),
     ("a cheap cache holds what is not under pressure", CHEAP, standing(*[100] * 20), RICH, LEAN, None),
     ("a dear one does not", Rates(0.4, 1.0), standing(*[100] * 20), RICH, LEAN, Folding(14, "economic")),
-    ("not with money that was not saved", CHEAP, standing(*[100] * 20), Books(5_000, 4_800), EASY, None),
+    ("not with money that was not saved", CHEAP, standing(*[100] * 20), CostSoFar(5_000, 4_800), EASY, None),
     ("under pressure it need not pay off", CHEAP, standing(*[590] * 5, newest=100), RICH, LEAN, Folding(3, "pressure")),
     (
         "but be affordable",
         CHEAP,
         standing(*[590] * 5, newest=100),
-        Books(5_000, 4_900),
+        CostSoFar(5_000, 4_900),
         LEAN,
         None,
     ),
@@ -146,7 +146,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         "and shrinks the window to what is affordable",
         CHEAP,
         standing(*[100] * 39, newest=110),
-        Books(11_000, 10_590),
+        CostSoFar(11_000, 10_590),
         LEAN,
         Folding(36, "limit"),
     ),
@@ -154,7 +154,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         "to the newest turn, at a price",
         CHEAP,
         standing(*[700] * 6, newest=100),
-        Books(6_000, 5_480),
+        CostSoFar(6_000, 5_480),
         LEAN,
         Folding(5, "limit"),
     ),
@@ -162,7 +162,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         "to nothing where that is too dear",
         CHEAP,
         standing(*[700] * 6, newest=100),
-        Books(6_000, 5_900),
+        CostSoFar(6_000, 5_900),
         LEAN,
         Folding(6, "limit"),
     ),
@@ -170,9 +170,16 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
     ("a limit that cannot be met forces nothing", CHEAP, standing(100, newest=3_900), RICH, LEAN, None),
     ("a closed topic", CHEAP, standing(*[100] * 4), RICH, replace(LEAN, flush=True), Folding(4, "flush")),
     ("not one that was shorter than its summary", CHEAP, standing(100), RICH, replace(LEAN, flush=True), None),
-    ("strict", CHEAP, standing(*[100] * 7), Books(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
-    ("strict, by tokens", CHEAP, standing(*[500] * 3), Books(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
-    ("strict, within", CHEAP, standing(*[100] * 6), Books(1, 1), replace(LEAN, strict=True), None),
+    ("strict", CHEAP, standing(*[100] * 7), CostSoFar(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
+    (
+        "strict, by tokens",
+        CHEAP,
+        standing(*[500] * 3),
+        CostSoFar(1, 1),
+        replace(LEAN, strict=True),
+        Folding(1, "strict"),
+    ),
+    ("strict, within", CHEAP, standing(*[100] * 6), CostSoFar(1, 1), replace(LEAN, strict=True), None),
     (
         "strict, below what a cache takes",
         Rates(0.1, 1.0, 128, 1_024),
@@ -239,7 +246,14 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         Folding(14, "economic"),
     ),
     ("never a longer prompt", Rates(0.5, 1.0), standing(*[10] * 18), RICH, LEAN, None),
-    ("a closed topic that is too dear", CHEAP, standing(*[100] * 4), Books(500, 460), replace(LEAN, flush=True), None),
+    (
+        "a closed topic that is too dear",
+        CHEAP,
+        standing(*[100] * 4),
+        CostSoFar(500, 460),
+        replace(LEAN, flush=True),
+        None,
+    ),
     ("a long turn, carried long", CHEAP, standing(800, *[50] * 13), RICH, EASY, Folding(8, "economic")),
     ("one that is not", CHEAP, standing(*[50] * 7, 800, *[50] * 6), RICH, EASY, None),
     (
@@ -255,14 +269,14 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
 
 @pytest.mark.note("2.2/1")
 @pytest.mark.parametrize(
-    ("at", "prompt", "books", "terms", "expected"),
+    ("at", "prompt", "costs", "terms", "expected"),
     [row[1:] for row in DECISIONS],
     ids=[row[0] for row in DECISIONS],
 )
 def test_when_and_how_far_to_fold(
-    at: Rates, prompt: Standing, books: Books, terms: Terms, expected: Folding | None
+    at: Rates, prompt: Standing, costs: CostSoFar, terms: Terms, expected: Folding | None
 ) -> None:
-    assert decide(at, prompt, books, terms) == expected
+    assert decide(at, prompt, costs, terms) == expected
 
 
 def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
@@ -281,7 +295,7 @@ def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
 def test_an_economic_fold_obeys_lindys_rule(turns: list[int], cached: float, old_head: int, head: int) -> None:
     prompt = standing(*turns, head=old_head)
     terms = Terms(turns=6, tokens=1_200, head=head)
-    folding = decide(Rates(cached, 1.0), prompt, Books(1e9, 0), terms)
+    folding = decide(Rates(cached, 1.0), prompt, CostSoFar(1e9, 0), terms)
     if folding is not None:
         left, kept = sum(turns[: folding.leave]) + old_head, sum(turns[folding.leave :])
         assert cached * left * len(turns) >= (1 - cached) * kept + head - 1e-6
@@ -305,7 +319,7 @@ def bills(said: list[tuple[int, int]], at: Rates, terms: Terms) -> tuple[list[fl
         baselines.append(at.cost(original, before))
         before = original
         prompt = Standing(0, head, turns[start:], asked, stable)
-        if folding := decide(at, prompt, Books(sum(baselines), sum(costs)), terms):
+        if folding := decide(at, prompt, CostSoFar(sum(baselines), sum(costs)), terms):
             start, head, stable = start + folding.leave, terms.head, 0
         sizes.append(head + sum(turns[start:]) + asked)
         costs.append(at.cost(sizes[-1], stable))
@@ -362,21 +376,21 @@ def test_a_long_conversation_costs_a_fraction_and_its_prompt_stops_growing(ratio
 
 
 def test_what_memory_adds_stays_within_the_regret() -> None:
-    books = Books(baseline=10_000, spent=8_000)
-    added = allowance(CHEAP, 3_000, 2_000, books)
+    costs = CostSoFar(baseline=10_000, spent=8_000)
+    added = allowance(CHEAP, 3_000, 2_000, costs)
     assert added == 1_000
-    assert books.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 + REGRET) * books.baseline
+    assert costs.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 + REGRET) * costs.baseline
 
 
 def test_what_is_not_asked_for_leaves_a_reserve_of_the_savings() -> None:
-    books = Books(baseline=10_000, spent=8_000)
-    added = allowance(CHEAP, 3_000, 2_000, books, regret=-RESERVE)
+    costs = CostSoFar(baseline=10_000, spent=8_000)
+    added = allowance(CHEAP, 3_000, 2_000, costs, regret=-RESERVE)
     assert added == 300
-    assert books.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 - RESERVE) * books.baseline
+    assert costs.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 - RESERVE) * costs.baseline
 
 
 def test_nothing_is_added_when_nothing_was_saved() -> None:
-    assert allowance(CHEAP, 3_000, 2_000, Books(baseline=10_000, spent=9_900)) == 0
+    assert allowance(CHEAP, 3_000, 2_000, CostSoFar(baseline=10_000, spent=9_900)) == 0
 
 
 def test_every_dialect_has_rates() -> None:

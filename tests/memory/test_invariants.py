@@ -57,7 +57,7 @@ def instructions_are_sent_to_the_byte(done: Sequence[Told]) -> None:
     for each in done:
         given_ = [said.raw for said in each.case.messages if said.role in INSTRUCTIONS]
         sent = [said.raw for said in each.sent if said.role in INSTRUCTIONS]
-        if each.around.role == "user":
+        if each.context.role == "user":
             assert sent == given_
         else:
             assert sent == given_ or sent[1:] in (given_, given_[1:])
@@ -90,7 +90,7 @@ def no_upstream_refuses_what_it_would_not_have_refused_before(done: Sequence[Tol
 
 def within_the_limit_or_said_to_be_over_it(done: Sequence[Told]) -> None:
     for each in done:
-        limit = each.around.limit
+        limit = each.context.limit
         assert (limit is not None and each.managed.tokens.sent > limit) == (each.managed.kind == "over-budget")
         assert limit is None or each.tokens <= limit or each.managed.kind == "over-budget"
 
@@ -132,9 +132,9 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
             continue
         if each.progress.newest == before.progress.newest:
             if state.volatile.text != (stood := before.state.volatile.text):
-                assert each.around.limit is not None
+                assert each.context.limit is not None
                 assert not state.volatile.text
-                assert each.managed.tokens.sent + counter.text(stood) + FRAMING > each.around.limit
+                assert each.managed.tokens.sent + counter.text(stood) + FRAMING > each.context.limit
                 continue
             assert [said.raw for said in each.sent[: len(before.sent)]] == [said.raw for said in before.sent]
         elif not state.lent and not before.state.lent:
@@ -149,7 +149,7 @@ def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[
             continue
         trail = each.managed.trail
         assert trail is not None
-        weighed, limit = trail.break_even, each.around.limit
+        weighed, limit = trail.break_even, each.context.limit
         if weighed is not None and (limit is None or weighed.standing <= limit):
             assert (weighed.leave, weighed.reason) == (0, "")
         before = by_state.get(id(each.case.state))
@@ -157,7 +157,7 @@ def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[
         if before is None or (limit is not None and tokens.original + tokens.mechanisms.added > limit):
             continue
         assert _start(each) == _start(before)
-        if each.around.rates.rethinking and any(said.reasoning for said in each.case.messages):
+        if each.context.rates.rethinking and any(said.reasoning for said in each.case.messages):
             assert each.state.folded_results == before.state.folded_results
 
 
@@ -179,9 +179,9 @@ def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
         spent = each.state.spent - each.case.state.spent  # type: ignore[union-attr]  # it has ancestors
         shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
         # What goes as it came is booked as pass-through is, wherever blocks begin.
-        price = each.around.rates.least if each.managed.messages is None else each.around.rates.cost
+        price = each.context.rates.least if each.managed.messages is None else each.context.rates.cost
         least = price(each.managed.tokens.sent, min(shared + SLACK, each.managed.tokens.sent))
-        assert spent >= least - SLACK * each.around.rates.write
+        assert spent >= least - SLACK * each.context.rates.write
         assert 0 <= each.managed.tokens.expected <= min(shared + SLACK, each.managed.tokens.sent)
 
 

@@ -165,7 +165,7 @@ def test_system_messages_of_turns_that_a_limit_drops_are_kept() -> None:
 
 def test_old_tool_results_leave_before_any_turn_does() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, user("Look around.")]
+    said: list[Said] = [S, user("Look context.")]
     for number in range(6):
         said += [calling(f"c{number}"), result(f"c{number}", words(300, f"file{number}"))]
     told = Teller(limit=1_200).ask(*said, profile=agent)
@@ -184,7 +184,7 @@ def test_results_stay_where_what_was_thought_after_them_would_be_lost_unless_a_l
     rethinking: float, thought: str, limit: int | None, *, leaves: bool
 ) -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, user("Look around.")]
+    said: list[Said] = [S, user("Look context.")]
     for number in range(12):
         call = {**calling(f"c{number}"), **({"reasoning_content": thought} if thought else {})}
         said += [call, result(f"c{number}", words(300, f"file{number}"))]
@@ -211,7 +211,7 @@ def test_behind_a_block_that_goes_a_breakpoint_is_lost_and_the_one_before_it_is_
 
 def test_results_that_leave_bust_what_stood_behind_the_first_of_them_and_no_more() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, *exchange(1, 400), user("Look around.")]
+    said: list[Said] = [S, *exchange(1, 400), user("Look context.")]
     for number in range(4):
         said += [calling(f"c{number}"), result(f"c{number}", words(300, f"file{number}"))]
     done = Teller(limit=1_600).tell(*said, profile=agent)
@@ -223,7 +223,7 @@ def test_results_that_leave_bust_what_stood_behind_the_first_of_them_and_no_more
 
 def test_a_result_whose_call_takes_more_tokens_to_name_than_it_has_stays() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, user("Look around.")]
+    said: list[Said] = [S, user("Look context.")]
     for number in range(3):
         function = {"name": "look" * 300, "arguments": "{}"}
         call = assistant(None, tool_calls=[{"id": f"c{number}", "type": "function", "function": function}])

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from proxy.config.profiles import BUILT_IN, Profile
 from proxy.memory import planning, window
-from proxy.memory.draft import Circumstances, Memory
+from proxy.memory.draft import Memory, PlanContext
 from proxy.memory.economics import Rates
 from proxy.memory.progress import Case, Progress, progress
 from proxy.memory.state import pack, unpack
@@ -79,7 +79,7 @@ def case(
     )
 
 
-def around(
+def context(
     of: Case,
     *,
     limit: int | None = None,
@@ -87,11 +87,11 @@ def around(
     role: Literal["user", "system"] = "user",
     now: float = NOW,
     session: str = "s",
-) -> Circumstances:
+) -> PlanContext:
     def cap(index: int) -> Message:
         return window.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
 
-    return Circumstances(now, session, rates, limit, role, counter.text, cap)
+    return PlanContext(now, session, rates, limit, role, counter.text, cap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Told:
     case: Case
     progress: Progress
     memory: Memory
-    around: Circumstances
+    context: PlanContext
     managed: Plan
 
     @property
@@ -125,7 +125,7 @@ class Told:
         return OVERHEAD + sum(map(counter.message, self.sent))
 
     def planned_again(self) -> Plan:
-        return planning.make(self.case, self.progress, self.memory, self.around)
+        return planning.make(self.case, self.progress, self.memory, self.context)
 
     def planned_from_storage(self) -> Plan:
         """The same from a state that was written and read."""
@@ -133,7 +133,7 @@ class Told:
         again = replace(self.case, state=state)
         so_far = progress(again)
         assert so_far is not None
-        return planning.make(again, so_far, self.memory, self.around)
+        return planning.make(again, so_far, self.memory, self.context)
 
 
 class Teller:
@@ -159,7 +159,7 @@ class Teller:
         asked = case(given, profile=profile, state=state, vector=vector, was_seen=not self.seen.isdisjoint(chain))
         so_far = progress(asked)
         assert so_far is not None
-        circles = around(asked, **{**self.circumstances, **circumstances})
+        circles = context(asked, **{**self.circumstances, **circumstances})
         known = memory(asked) if callable(memory) else memory or Memory()
         if state is not None and state.volatile_link == chain[so_far.newest]:
             # In mid-turn nothing more is looked up.

@@ -25,8 +25,8 @@ from proxy.types import (
     ChatRequest,
     Continuity,
     Directives,
+    Exchange,
     Identity,
-    Passage,
     Plan,
     PromptTokens,
     ReuseHit,
@@ -132,9 +132,9 @@ def opening(
     return replace(known, session_source=source, continuity=continuity)
 
 
-def passing(request: ChatRequest, who: Identity | None = None) -> Passage:
+def passing(request: ChatRequest, who: Identity | None = None) -> Exchange:
     plan = Plan("untouched", PromptTokens(1, 1))
-    return Passage(incoming(), request, who or opening(request), Directives(), NOT_EXACT, plan, "up", started=0.0)
+    return Exchange(incoming(), request, who or opening(request), Directives(), NOT_EXACT, plan, "up", started=0.0)
 
 
 @pytest.fixture

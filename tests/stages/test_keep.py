@@ -8,7 +8,7 @@ import pytest
 
 from proxy.memory.fates import unpack
 from proxy.stages.keep import Keeper
-from proxy.types import Contents, Directives, Fates, Passage, Plan, PromptTokens, ReuseMiss
+from proxy.types import Contents, Directives, Exchange, Fates, Plan, PromptTokens, ReuseMiss
 from proxy.wire.request import message
 from tests import stores
 from tests.builders import assistant, chat, identity, incoming, messages, user
@@ -29,7 +29,7 @@ async def kept(
 ) -> Contents | None:
     contents = stores.contents()
     who = identity(REQUEST)
-    passage = Passage(
+    exchange = Exchange(
         replace(incoming(REQUEST.raw), headers=headers),
         REQUEST,
         who,
@@ -45,9 +45,9 @@ async def kept(
         asked.append((scope, tuple(links)))
         return is_forgotten
 
-    Keeper(contents, has_forgotten).keep(passage, [message(ANSWER)])
+    Keeper(contents, has_forgotten).keep(exchange, [message(ANSWER)])
     assert asked in ([], [(who.memory, who.chain)])
-    return await contents.get(who.scope.id, passage.incoming.request_id)
+    return await contents.get(who.scope.id, exchange.incoming.request_id)
 
 
 async def test_an_untouched_request_is_kept_as_the_client_sent_it_and_the_answer_with_it() -> None:

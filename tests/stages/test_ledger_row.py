@@ -9,10 +9,10 @@ from proxy.stages import ledger_row
 from proxy.types import (
     Delivery,
     Directives,
+    Exchange,
     LedgerRow,
     Mechanisms,
     Outcome,
-    Passage,
     Plan,
     PlanKind,
     Price,
@@ -34,11 +34,11 @@ MANAGED = Plan(
 
 
 def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete", *, price: Price = PRICE) -> LedgerRow:
-    passage = Passage(
+    exchange = Exchange(
         incoming(REQUEST.raw), REQUEST, identity(REQUEST), Directives(), ReuseMiss("absent"), plan, "up", started=0.0
     )
     delivery = Delivery(outcome, 200 if outcome == "complete" else 0, "up", "m", streamed=False, usage=usage)
-    return ledger_row.forwarded(passage, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
+    return ledger_row.forwarded(exchange, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
 
 
 @pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])

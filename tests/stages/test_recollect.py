@@ -18,7 +18,7 @@ from proxy.storage.shelf import Shelf
 from proxy.types import Fact, PathState, Plan
 from tests.builders import NOW, Said, assistant, calling, messages, result, user
 from tests.memory.conversations import conversations
-from tests.memory.told import LEAN, Teller, around, case, counter, exchange, fact, profile
+from tests.memory.told import LEAN, Teller, case, context, counter, exchange, fact, profile
 
 ASKING = Asking("s", is_private=True, now=NOW, decay=Decay(), count=counter.text)
 BOAT = [user("My boat is called Marigold."), assistant("A fine name for a boat.")]
@@ -154,9 +154,9 @@ def test_while_a_turn_goes_on_nothing_more_is_looked_up() -> None:
 
 def planned(said: Sequence[Said], shelf: Shelf, limit: int | None, state: PathState | None = None) -> Plan:
     of = case(messages(*said), state=state)
-    so_far = progress(of, shelf.pasts)
+    so_far = progress(of, shelf.histories)
     assert so_far is not None
-    return planning.make(of, so_far, recollect(ASKING, of, so_far, shelf, limit), around(of, limit=limit))
+    return planning.make(of, so_far, recollect(ASKING, of, so_far, shelf, limit), context(of, limit=limit))
 
 
 QUESTIONS = (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxy.errors import UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
-from proxy.stages.relay import Exchange, Relay
+from proxy.stages.relay import Relay, Reply
 from proxy.tasks import Tasks
 from proxy.types import Delivery, Plan, Prompt, PromptTokens, Usage
 from proxy.upstream.client import Upstream, response_headers
@@ -61,11 +61,11 @@ class Relayed:
         self.reports: list[Delivery] = []
         response = httpx.Response(status, headers=[("content-type", "text/event-stream")], stream=body)
         plan = Plan("untouched", PromptTokens(1, 1))
-        exchange = Exchange(
+        reply = Reply(
             UPSTREAM, response, response_headers(response), perf_counter(), 0.25, 1, Prompt(b"{}", plan, strip_usage)
         )
         request = chat(user("hi"), model="asked-for", stream=True)
-        self.relay = Relay(exchange, request, report=self.reports.append, tasks=self.tasks, metrics=self.metrics)
+        self.relay = Relay(reply, request, report=self.reports.append, tasks=self.tasks, metrics=self.metrics)
         self.error: UpstreamError | None = None
 
     async def read(self) -> bytes:
