@@ -108,7 +108,7 @@ async def replaying(config: Config, means: Means) -> AsyncIterator["Replay"]:
     services = compose(
         config,
         upstreams=[LogUpstream(each) for each in config.upstreams],
-        storage=await open_storage(config, tasks),
+        storage=await open_storage(config, Tasks()),  # its writer waits for more to write: it is flushed, not drained
         counter=means.counter,
         embedder=means.embedder,
         executor=means.executor,
