@@ -16,7 +16,7 @@ import httpx
 import msgspec
 
 from proxy import pipeline
-from proxy.admin.logouts import Logouts
+from proxy.admin.door import Logouts
 from proxy.config import Config, price_for
 from proxy.config.model import Keep, PriceSetting
 from proxy.config.model import Storage as StorageSettings
