@@ -22,10 +22,11 @@ T = TypeVar("T")
 class Attempts:
     """The attempts of one request: how long each stage took, and which failed open."""
 
-    __slots__ = ("_on_fail_open", "failed", "seconds")
+    __slots__ = ("_on_fail_open", "_patience", "failed", "seconds")
 
-    def __init__(self, on_fail_open: Callable[[str, str], None]) -> None:
+    def __init__(self, on_fail_open: Callable[[str, str], None], patience: float = 1.0) -> None:
         self._on_fail_open = on_fail_open  # (stage, reason) → None: the metric
+        self._patience = patience  # factor of every deadline
         self.seconds: dict[str, float] = {}
         self.failed: dict[str, str] = {}
 
@@ -38,7 +39,7 @@ class Attempts:
                 waits_for = work.send(None)
             except StopIteration as finished:
                 return cast(T, finished.value)  # most stages need not wait, and then need no deadline (10 µs)
-            async with asyncio.timeout(deadline):
+            async with asyncio.timeout(deadline * self._patience):
                 return await _going_on(work, waits_for)
         except OlvidoError:
             raise

@@ -27,12 +27,13 @@ from proxy.types import (
     ChatRequest,
     Delivery,
     Directives,
+    Exchange,
     Headers,
     Identity,
     Incoming,
-    Passage,
     Plan,
     Prompt,
+    PromptTokens,
     ReuseHit,
     ReuseMiss,
     Scope,
@@ -58,8 +59,8 @@ BYTES_PER_TOKEN = 4  # of a body whose messages are not read
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What every stage of one request is given."""
+class RequestContext:
+    """Parts that every stage of one request is given."""
 
     incoming: Incoming
     services: Services
@@ -70,46 +71,55 @@ class Way:
 
 async def handle(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/chat/completions`. Raises OlvidoError for what is ours to refuse."""
-    attempts = Attempts(services.metrics.failed_open)
-    way = Way(incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter())
+    attempts = Attempts(services.metrics.failed_open, services.patience)
+    context = RequestContext(
+        incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter()
+    )
 
     try:
-        request = await way.offload(lambda: parse(incoming.body))
+        request = await context.offload(lambda: parse(incoming.body))
     except InvalidJson:
-        loose = await way.offload(lambda: glimpse(incoming.body))
+        loose = await context.offload(lambda: glimpse(incoming.body))
         if loose is None:
             raise
-        return await _pass_on(way, loose)
+        return await _pass_on(context, loose)
     route = services.router.route(request.model)
     directives = read_directives(incoming.headers)
-    identity = await _identify(way, request, directives)
+    identity = await _identify(context, request, directives)
     if directives.mode != "off":
-        request, identity = await _resume(way, request, identity)
+        request, identity = await _resume(context, request, identity)
 
-    order = await _obey(way, request, identity, directives)
+    order = await _obey(context, request, identity, directives)
 
-    reuse = await _reuse(way, request, identity, directives, route) if order is None else ReuseMiss("command")
+    reuse = await _reuse(context, request, identity, directives, route) if order is None else ReuseMiss("command")
     if isinstance(reuse, Answer):
         return reuse
     if isinstance(reuse, ReuseHit):
-        if (replayed := _replay(way, request, identity, directives, reuse)) is not None:
-            way.services.verifier.sample(way.incoming, request, identity, reuse, route)
+        if (replayed := _replay(context, request, identity, directives, reuse)) is not None:
+            context.services.verifier.sample(context.incoming, request, identity, reuse, route)
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
 
-    return await _from_upstream(way, request, identity, directives, reuse, route)
+    return await _from_upstream(context, request, identity, directives, reuse, route)
 
 
 async def _from_upstream(
-    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route
+    context: RequestContext,
+    request: ChatRequest,
+    identity: Identity,
+    directives: Directives,
+    miss: ReuseMiss,
+    route: Route,
 ) -> Answer:
     """Planned and forwarded. Whoever waits for this answer must not wait for ever. When forwarding has begun, its
     report lands the key too: what comes first counts."""
-    flights, key = way.services.shared.flights, miss.key
+    flights, key = context.services.shared.flights, miss.key
     try:
-        planned = await _plan(way, request, identity, directives, route)
-        passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
-        answer = await _forward(way, passage, route)
+        planned = await _plan(context, request, identity, directives, route)
+        exchange = Exchange(
+            context.incoming, request, identity, directives, miss, planned, route.upstream.name, context.started
+        )
+        answer = await _forward(context, exchange, route)
     except Exception as error:
         if key is not None:
             flights.fail(key, miss.lead, (error if isinstance(error, OlvidoError) else OlvidoError(FAILED)).answer())
@@ -123,138 +133,149 @@ async def _from_upstream(
     return answer
 
 
-async def _pass_on(way: Way, request: ChatRequest) -> Answer:
+async def _pass_on(context: RequestContext, request: ChatRequest) -> Answer:
     """What only the upstream may be able to read goes there as it is: nothing is reused, nothing learnt."""
     directives = Directives(mode="off", lookup=False, store=False, remember=False)
-    said = read_directives(way.incoming.headers)
-    identity = await identify.unread(way.incoming, request, said, is_answered=partial(_is_answered, way))
+    said = read_directives(context.incoming.headers)
+    identity = await identify.unread(context.incoming, request, said, is_answered=partial(_is_answered, context))
     tokens = len(request.raw) // BYTES_PER_TOKEN
-    planned = Plan("untouched", tokens_original=tokens, tokens_sent=tokens)
-    route = way.services.router.route(request.model)
+    planned = Plan("untouched", PromptTokens(tokens, tokens))
+    route = context.services.router.route(request.model)
     miss = ReuseMiss("unreadable")
-    passage = Passage(way.incoming, request, identity, directives, miss, planned, route.upstream.name, way.started)
-    return await _forward(way, passage, route)
+    exchange = Exchange(
+        context.incoming, request, identity, directives, miss, planned, route.upstream.name, context.started
+    )
+    return await _forward(context, exchange, route)
 
 
-async def _is_answered(way: Way, scope: str) -> bool:
-    work = way.services.answered.has(scope)
-    return await way.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
+async def _is_answered(context: RequestContext, scope: str) -> bool:
+    work = context.services.answered.has(scope)
+    return await context.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
 
 
-async def _identify(way: Way, request: ChatRequest, directives: Directives) -> Identity:
+async def _identify(context: RequestContext, request: ChatRequest, directives: Directives) -> Identity:
     work = identify.identify(
-        way.incoming,
+        context.incoming,
         request,
         directives,
-        private=way.services.config.tenancy == "personal",
-        is_answered=way.services.answered.has,
-        sessions=way.services.storage.sessions,
-        chains=way.services.chains,
-        offload=way.offload,
+        private=context.services.config.tenancy == "personal",
+        is_answered=context.services.answered.has,
+        sessions=context.services.storage.sessions,
+        chains=context.services.chains,
+        offload=context.offload,
     )
-    identity = await way.attempts.run("identify", work, fallback=None, deadline=IDENTIFY_DEADLINE)
+    identity = await context.attempts.run("identify", work, fallback=None, deadline=IDENTIFY_DEADLINE)
     if identity is not None:
         return identity
     # Without an identity there is no scope; so one that nobody else can have, and a history that nobody has seen.
-    request_id = way.incoming.request_id
-    alone = Scope(f"{way.incoming.tenant}!{request_id}")
-    chain = await way.offload(lambda: turns.chain(alone.id, request.messages))
+    request_id = context.incoming.request_id
+    alone = Scope(f"{context.incoming.tenant}!{request_id}")
+    chain = await context.offload(lambda: turns.chain(alone.id, request.messages))
     return Identity(alone, f"c-{request_id}", "new", chain, is_answered=False)
 
 
-async def _resume(way: Way, request: ChatRequest, identity: Identity) -> tuple[ChatRequest, Identity]:
+async def _resume(context: RequestContext, request: ChatRequest, identity: Identity) -> tuple[ChatRequest, Identity]:
     work = resume.resume(
-        way.incoming,
+        context.incoming,
         request,
         identity,
-        archive=way.services.library.archive,
-        open_turns=way.services.shared.open_turns,
-        settled=way.services.learner.settled,
-        chains=way.services.chains,
-        offload=way.offload,
+        archive=context.services.library.archive,
+        open_turns=context.services.shared.open_turns,
+        settled=context.services.learner.settled,
+        chains=context.services.chains,
+        offload=context.offload,
     )
-    return await way.attempts.run("resume", work, fallback=(request, identity), deadline=LOOKUP_DEADLINE)
+    return await context.attempts.run("resume", work, fallback=(request, identity), deadline=LOOKUP_DEADLINE)
 
 
-async def _obey(way: Way, request: ChatRequest, identity: Identity, directives: Directives) -> Order | None:
+async def _obey(
+    context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives
+) -> Order | None:
     """What the request orders to be forgotten, once that is durable, or hidden here until it is. Of a scope that no
     upstream has answered there is nothing yet."""
-    at = way.incoming.received_at
-    order = way.attempts.call("obey", lambda: obey.ordered(request, identity, at), fallback=None)
+    at = context.incoming.received_at
+    order = context.attempts.call("obey", lambda: obey.ordered(request, identity, at), fallback=None)
     if order is None:
         return None
     memory = identity.memory
-    if "identify" in way.attempts.failed:
+    if "identify" in context.attempts.failed:
         # Of whom it is needs no storage to be told, if it is one person's.
-        scope = identify.whose(way.incoming, request, directives)
-        if not identify.is_private(scope, personal=way.services.config.tenancy == "personal"):
+        scope = identify.whose(context.incoming, request, directives)
+        if not identify.is_private(scope, personal=context.services.config.tenancy == "personal"):
             return order
         memory = scope.id
     elif not identity.is_answered:
         return order
-    await way.attempts.run("obey", way.services.obedience.obey(memory, order), fallback=None, deadline=OBEY_DEADLINE)
+    await context.attempts.run(
+        "obey", context.services.obedience.obey(memory, order), fallback=None, deadline=OBEY_DEADLINE
+    )
     return order
 
 
 async def _reuse(
-    way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route
+    context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives, route: Route
 ) -> ReuseHit | ReuseMiss | Answer:
     """An answer that is here already; the reason why there is none; or the error that identical requests were told."""
-    landed = way.services.shared.flights.landed
-    reuse = await _exact(way, request, identity, directives, route)
+    landed = context.services.shared.flights.landed
+    reuse = await _exact(context, request, identity, directives, route)
     if isinstance(reuse, ReuseMiss):
-        reuse = await _intent(way, request, identity, directives, reuse, route)
+        reuse = await _intent(context, request, identity, directives, reuse, route)
     if isinstance(reuse, ReuseMiss):
-        shared = await _share(way, identity, directives, reuse, route, landed)
+        shared = await _share(context, identity, directives, reuse, route, landed)
         if isinstance(shared, Answer):
-            return _refused_alike(way, request, identity, directives, reuse, route, shared)
+            return _refused_alike(context, request, identity, directives, reuse, route, shared)
         reuse = shared
     return reuse
 
 
 async def _exact(
-    way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route
+    context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives, route: Route
 ) -> ReuseHit | ReuseMiss:
-    if "identify" in way.attempts.failed:
+    if "identify" in context.attempts.failed:
         return ReuseMiss("no_identity")
     work = exact.lookup(
         request,
         identity,
         directives,
-        upstream=exact.addressee(route.upstream.name, way.incoming.query, way.incoming.headers),
-        config=way.services.config.reuse.exact,
-        cache=way.services.storage.answers,
-        now=way.incoming.received_at,
-        offload=way.offload,
+        upstream=exact.addressee(route.upstream.name, context.incoming.query, context.incoming.headers),
+        config=context.services.config.reuse.exact,
+        cache=context.services.storage.answers,
+        now=context.incoming.received_at,
+        offload=context.offload,
     )
-    return await way.attempts.run("exact", work, fallback=ReuseMiss("failed"), deadline=LOOKUP_DEADLINE)
+    return await context.attempts.run("exact", work, fallback=ReuseMiss("failed"), deadline=LOOKUP_DEADLINE)
 
 
 async def _intent(
-    way: Way, request: ChatRequest, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route
+    context: RequestContext,
+    request: ChatRequest,
+    identity: Identity,
+    directives: Directives,
+    miss: ReuseMiss,
+    route: Route,
 ) -> ReuseHit | ReuseMiss:
-    if "identify" in way.attempts.failed:
+    if "identify" in context.attempts.failed:
         return replace(miss, intent="no_identity")
-    upstream = exact.addressee(route.upstream.name, way.incoming.query, way.incoming.headers)
-    work = way.services.intent.lookup(way.incoming, request, identity, directives, miss, upstream)
-    return await way.attempts.run("intent", work, fallback=replace(miss, intent="failed"), deadline=INTENT_DEADLINE)
+    upstream = exact.addressee(route.upstream.name, context.incoming.query, context.incoming.headers)
+    work = context.services.intent.lookup(context.incoming, request, identity, directives, miss, upstream)
+    return await context.attempts.run("intent", work, fallback=replace(miss, intent="failed"), deadline=INTENT_DEADLINE)
 
 
 async def _share(
-    way: Way, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route, landed: int
+    context: RequestContext, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route, landed: int
 ) -> ReuseHit | ReuseMiss | Answer:
     """One upstream call for concurrent identical requests, waited for as long as an upstream would be; or the error
     that those before it were told. Who wants a fresh answer shares none."""
     if miss.key is None or not directives.lookup:
         return miss
-    flights = way.services.shared.flights
+    flights = context.services.shared.flights
     brought = await flights.lead_or_wait(miss.key, route.upstream.config.timeout.first_byte)
     if isinstance(brought, int) and flights.landed != landed:
         lead = brought
         # An answer landed since this request looked for its own: it may have been this one.
-        again = way.services.storage.answers.get(identity.scope.id, miss.key, way.incoming.received_at)
+        again = context.services.storage.answers.get(identity.scope.id, miss.key, context.incoming.received_at)
         try:
-            answer = await way.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
+            answer = await context.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
         except BaseException:
             flights.abandon(miss.key, lead)
             raise
@@ -269,7 +290,7 @@ async def _share(
 
 
 def _refused_alike(
-    way: Way,
+    context: RequestContext,
     request: ChatRequest,
     identity: Identity,
     directives: Directives,
@@ -279,85 +300,93 @@ def _refused_alike(
 ) -> Answer:
     """What identical requests were told just now, on the record as an error of the upstream that cost nothing."""
     name = route.upstream.name
-    planned = Plan("untouched", tokens_original=0, tokens_sent=0)
+    planned = Plan("untouched", PromptTokens(0, 0))
     alone = replace(miss, key=None)
-    passage = Passage(way.incoming, request, identity, directives, alone, planned, name, way.started)
+    exchange = Exchange(context.incoming, request, identity, directives, alone, planned, name, context.started)
     delivery = Delivery("upstream_error", told.status, name, request.model, streamed=False)
-    way.services.recorder.delivered(passage, delivery, way.attempts)
+    context.services.recorder.delivered(exchange, delivery, context.attempts)
     ours = [(header, value) for header, value in told.headers if not header.startswith(wire_headers.OURS)]
-    return _labelled(replace(told, headers=tuple(ours)), passage, way.attempts)
+    return _labelled(replace(told, headers=tuple(ours)), exchange, context.attempts)
 
 
-def _replay(way: Way, request: ChatRequest, identity: Identity, directives: Directives, hit: ReuseHit) -> Answer | None:
+def _replay(
+    context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives, hit: ReuseHit
+) -> Answer | None:
     """None if what was stored can't be given again."""
-    answer = way.attempts.call(
-        hit.source, lambda: exact.replayed(hit, request, way.incoming.received_at), fallback=None
+    answer = context.attempts.call(
+        hit.source, lambda: exact.replayed(hit, request, context.incoming.received_at), fallback=None
     )
     if answer is None:
         return None
     usage = hit.answer.usage
-    planned = Plan("untouched", tokens_original=usage.prompt_tokens if usage else 0, tokens_sent=0)
+    planned = Plan("untouched", PromptTokens(usage.prompt_tokens if usage else 0, 0))
     miss = ReuseMiss("hit") if hit.source == "exact" else ReuseMiss(hit.missed, intent="hit")
-    passage = Passage(way.incoming, request, identity, directives, miss, planned, hit.answer.upstream, way.started)
-    way.services.recorder.reused(passage, hit, way.attempts)
+    exchange = Exchange(
+        context.incoming, request, identity, directives, miss, planned, hit.answer.upstream, context.started
+    )
+    context.services.recorder.reused(exchange, hit, context.attempts)
     if hit.source == "intent":
         whose: Headers = (("x-olvido-reuse", f"{hit.entry_id};cosine={hit.cosine:.2f}"),)
         answer = replace(answer, headers=(*answer.headers, *whose))
-    return _labelled(answer, passage, way.attempts)
+    return _labelled(answer, exchange, context.attempts)
 
 
-async def _plan(way: Way, request: ChatRequest, identity: Identity, directives: Directives, route: Route) -> Plan:
-    planner = way.services.planner
-    fallback = Plan("fail-open", tokens_original=0, tokens_sent=0, reason="stage=plan")
-    if "identify" in way.attempts.failed:  # no scope, so nothing is remembered of whoever asks
+async def _plan(
+    context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives, route: Route
+) -> Plan:
+    planner = context.services.planner
+    fallback = Plan("fail-open", PromptTokens(0, 0), "stage=plan")
+    if "identify" in context.attempts.failed:  # no scope, so nothing is remembered of whoever asks
         work = planner.count(request, identity, route.upstream)
     else:
-        work = planner.plan(way.incoming, request, identity, directives, route.upstream)
-    return await way.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+        work = planner.plan(context.incoming, request, identity, directives, route.upstream)
+    return await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
 
 
-async def _forward(way: Way, passage: Passage, route: Route) -> Answer:
+async def _forward(context: RequestContext, exchange: Exchange, route: Route) -> Answer:
     made: dict[str, Prompt] = {}  # by upstream, in the order they were asked
-    unmade = Prompt(passage.request.raw, assemble.original(passage.plan, "stage=assemble"))
+    unmade = Prompt(exchange.request.raw, assemble.original(exchange.plan, "stage=assemble"))
 
     def prompt_for(upstream: Upstream) -> Prompt:
         if upstream.name not in made:
-            made[upstream.name] = way.attempts.call(
+            made[upstream.name] = context.attempts.call(
                 "assemble",
-                lambda: assemble.assemble(passage.request, passage.plan, upstream.config),
+                lambda: assemble.assemble(exchange.request, exchange.plan, upstream.config),
                 fallback=unmade,
             )
         return made[upstream.name]
 
-    def sent(upstream: str) -> Passage:
+    def sent(upstream: str) -> Exchange:
         """With what this upstream got of the plan."""
-        return replace(passage, plan=made[upstream].plan) if upstream in made else passage
+        return replace(exchange, plan=made[upstream].plan) if upstream in made else exchange
 
     answer = await forward.forward(
-        passage.request,
-        way.incoming.headers,
+        exchange.request,
+        context.incoming.headers,
         route,
         prompt_for,
-        query=way.incoming.query,
-        report=lambda delivery: way.services.recorder.delivered(sent(delivery.upstream), delivery, way.attempts),
-        tasks=way.services.tasks,
-        metrics=way.services.metrics,
+        query=context.incoming.query,
+        report=lambda delivery: context.services.recorder.delivered(
+            sent(delivery.upstream), delivery, context.attempts
+        ),
+        tasks=context.services.tasks,
+        metrics=context.services.metrics,
     )
-    return _labelled(answer, sent(next(reversed(made))), way.attempts)
+    return _labelled(answer, sent(next(reversed(made))), context.attempts)
 
 
-def _labelled(answer: Answer, passage: Passage, attempts: Attempts) -> Answer:
+def _labelled(answer: Answer, exchange: Exchange, attempts: Attempts) -> Answer:
     """The answer with what we did to it."""
-    planned = passage.plan
+    planned = exchange.plan
     done = f"{planned.kind};{planned.reason}" if planned.reason else planned.kind
     if attempts.failed:
         done = f"fail-open;stage={','.join(attempts.failed)}"
     ours: Headers = (
         ("x-olvido-source", answer.source),
-        ("x-olvido-session", passage.identity.session),
-        ("x-olvido-request", passage.incoming.request_id),
-        ("x-olvido-tokens-original", str(planned.tokens_original)),
-        ("x-olvido-tokens-sent", str(planned.tokens_sent)),
+        ("x-olvido-session", exchange.identity.session),
+        ("x-olvido-request", exchange.incoming.request_id),
+        ("x-olvido-tokens-original", str(planned.tokens.original)),
+        ("x-olvido-tokens-sent", str(planned.tokens.sent)),
         ("x-olvido-plan", done),
     )
     return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)

@@ -1,14 +1,15 @@
 """The composition root: every part, built once from the configuration, and closed in the reverse order."""
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import tiktoken
 
 from proxy.config import Config
 from proxy.edge import Gate
+from proxy.embed.base import Embedder
 from proxy.embed.opening import open_embedder
 from proxy.observe.metrics import Metrics
 from proxy.sites import Sites
@@ -17,7 +18,7 @@ from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.stages.plan import Planner
-from proxy.stages.record import Recorder
+from proxy.stages.record import Keep, Recorder
 from proxy.stages.verify import Verifier
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.library import Library
@@ -53,10 +54,11 @@ class Services:
     obedience: Obedience
     recorder: Recorder
     tasks: Tasks
-    executor: ThreadPoolExecutor
+    executor: Executor
     counter: TokenCounter
     storage: Storage
     shared: SharedState
+    patience: float = 1.0  # factor of the deadlines of all stages
 
     async def close(self) -> None:
         """Let what runs finish, write what is queued, close what is open."""
@@ -83,12 +85,40 @@ async def build(
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
     shared = local_state(config.storage.path if storage.database.is_on_disk else None)
     await shared.logouts.refresh()
-    router = Router(
-        [Upstream(upstream, shared.breakers) for upstream in config.upstreams],
-        reject_unknown=config.server.unknown_model == "reject",
-    )
-    answered = AnsweredScopes(storage.on_record)
     embedder = open_embedder(config, observed=metrics.embedded)
+    services = compose(
+        config,
+        upstreams=[Upstream(upstream, shared.breakers) for upstream in config.upstreams],
+        storage=storage,
+        shared=shared,
+        counter=counter,
+        embedder=embedder,
+        executor=executor,
+        tasks=tasks,
+        metrics=metrics,
+    )
+    embedder.start()
+    services.intent.start(tasks)
+    return services
+
+
+def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
+    config: Config,
+    *,
+    upstreams: Sequence[Upstream],
+    storage: Storage,
+    shared: SharedState,
+    counter: TokenCounter,
+    embedder: Embedder,
+    executor: Executor,
+    tasks: Tasks,
+    metrics: Metrics,
+    keep: Keep | None = None,
+    patience: float = 1.0,
+) -> Services:
+    """Every part, around those that are open. `keep`: in place of what keeps the contents of requests."""
+    router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
+    answered = AnsweredScopes(storage.on_record)
     intent = Intent(
         config.reuse.intent,
         embedder=embedder,
@@ -100,8 +130,6 @@ async def build(
         executor=executor,
         shared=shared,
     )
-    embedder.start()
-    intent.start(tasks)
     library = Library(
         storage.facts,
         storage.archive,
@@ -131,7 +159,7 @@ async def build(
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
-        keeper=Keeper(storage.contents, library.has_forgotten) if storage.contents.keeps else None,
+        keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     return Services(
         config=config,
@@ -160,4 +188,5 @@ async def build(
         counter=counter,
         storage=storage,
         shared=shared,
+        patience=patience,
     )

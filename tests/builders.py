@@ -12,7 +12,19 @@ from proxy.config import Config
 from proxy.config.model import Upstream
 from proxy.offload import Offload
 from proxy.tokens import TokenCounter, load_tokenizer
-from proxy.types import ChatRequest, Headers, Identity, Incoming, LedgerRow, Message, Plan, Scope, StoredAnswer, Usage
+from proxy.types import (
+    ChatRequest,
+    Headers,
+    Identity,
+    Incoming,
+    LedgerRow,
+    Message,
+    Plan,
+    PromptTokens,
+    Scope,
+    StoredAnswer,
+    Usage,
+)
 from proxy.wire import turns
 from proxy.wire.request import message, parse
 
@@ -97,7 +109,7 @@ def config(**sections: Any) -> Config:
 
 
 def ledger_row(**differing: Any) -> LedgerRow:
-    plan = Plan("untouched", tokens_original=100, tokens_sent=100)
+    plan = Plan("untouched", PromptTokens(100, 100))
     row: dict[str, Any] = {
         "request_id": "req_1",
         "at": NOW,
@@ -112,8 +124,8 @@ def ledger_row(**differing: Any) -> LedgerRow:
         "plan": plan.kind,
         "plan_reason": plan.reason,
         "reuse_reason": "absent",
-        "tokens_original": plan.tokens_original,
-        "tokens_sent": plan.tokens_sent,
+        "tokens_original": plan.tokens.original,
+        "tokens_sent": plan.tokens.sent,
         "tokens_cached": 64,
         "tokens_billed": 100,
         "tokens_completion": 20,

@@ -1,16 +1,15 @@
 """What one request said, what became of each of its messages, and what went upstream in their place (pure, and long for
 a long conversation: not for the event loop).
 
-The plan itself is not kept. It is read back from what is: the body, the body that was sent, the state of the
-conversation, and the ledger row.
+The fates of the messages are kept with the body, as the plan decided them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from proxy.edge import KEYS
-from proxy.memory.state import unpack
-from proxy.replay.fates import Seen, inside
-from proxy.types import ChatRequest, Contents, Json, LedgerRow, Mechanisms, Message, PathState, Plan
+from proxy.memory import fates
+from proxy.memory.fates import ExplainedMessage
+from proxy.types import Contents, Json, LedgerRow, Message
 from proxy.wire.request import message_of, parse, unpacked
 
 NOTHING_KEPT: Mapping[str, Json] = {
@@ -24,14 +23,13 @@ NOTHING_KEPT: Mapping[str, Json] = {
 }
 
 _SECRET = KEYS | {"cookie", "proxy-authorization"}
-_MECHANISMS = frozenset(Mechanisms.__dataclass_fields__)
 
 
 def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], int]) -> Mapping[str, Json]:
-    """`tokens`: of a message. Raises BadRequest if the body is none."""
+    """`tokens`: of a message. Raises BadRequest if the body is none, and ValueError if the fates can't be read."""
     request = parse(contents.body)
     sent = unpacked(contents.sent) if contents.sent else None
-    found = inside(request.messages, _plan(row, request, sent, contents), tokens)
+    found = fates.explained(request.messages, fates.unpack(contents.fates) if contents.fates else None, tokens)
     went = (sent or request.messages) if row.source == "upstream" else ()
     return {
         "has_content": True,
@@ -45,26 +43,7 @@ def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], in
     }
 
 
-def _plan(row: LedgerRow, request: ChatRequest, sent: Sequence[Message] | None, contents: Contents) -> Plan:
-    mechanisms = {name: tokens for name, tokens in row.mechanisms.items() if name in _MECHANISMS}
-    return Plan(
-        row.plan,
-        tokens_original=row.tokens_original,
-        tokens_sent=row.tokens_sent,
-        messages=None if sent is None else tuple(sent),
-        mechanisms=Mechanisms(**mechanisms),
-        state=_state(contents.state, request.messages),
-    )
-
-
-def _state(packed: bytes, messages: Sequence[Message]) -> PathState | None:
-    """None for one that counts other messages: those of a client that leaves its history to us."""
-    state = unpack(packed)
-    newest = max((index for index, said in enumerate(messages) if said.role == "user"), default=-1)
-    return state if state is not None and state.newest == newest else None
-
-
-def _message(seen: Seen, said: Message) -> Json:
+def _message(seen: ExplainedMessage, said: Message) -> Json:
     return {
         "index": seen.index,
         "role": seen.role,

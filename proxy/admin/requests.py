@@ -106,7 +106,7 @@ def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Me
         return {**request, **NOTHING_KEPT}
     try:
         return {**request, **explained(row, contents, tokens)}
-    except BadRequest:  # a body that was recorded is one that was read; its rules may have changed since
+    except (BadRequest, ValueError):  # a body that was recorded is one that was read; its rules may have changed since
         log.warning("a kept request can't be read", extra={"request": row.request_id})
         return {**request, **NOTHING_KEPT}
 

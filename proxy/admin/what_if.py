@@ -27,8 +27,7 @@ from proxy.config.explain import explained
 from proxy.config.profiles import Profile
 from proxy.config.source import Source, path_text
 from proxy.errors import BadRequest, Conflict
-from proxy.replay.means import Means
-from proxy.replay.memo import Memo
+from proxy.replay.means import Means, Memo
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed

@@ -5,12 +5,13 @@ Planning, in the order of its decisions:
     planning.py     the order itself (start reading here); draft.py: a prompt in the making, and what its parts cost
     counted.py      tokens of what is counted again and again
     progress.py     what is new since the state that the last request left; state.py: that state as bytes
-    economics.py    when to fold and how far, from prices: never pay more; prefix_cache.py: the cache to reckon with
+    economics.py    when to fold and how far, from prices: never pay more
     folding.py      what leaves becomes summaries in a new head; window.py: how much stays, and how
     tools.py        old tool results become a line
-    elide.py        instructions that need not be repeated
+    elide.py        instructions that need not be repeated; elision.py: the request without them
     volatile.py     what this question needs and the window does not hold
     layout.py       where all of it stands, so that the prefix cache keeps; block.py: our own text in it
+    fates.py        the fate of each message, as the plan decided it
 
 Facts, from a user message to a prompt:
 

@@ -1,4 +1,4 @@
-"""A prompt in the making: what goes into it, the tokens of every part, and the books of the conversation."""
+"""A prompt in the making: what goes into it, the tokens of every part, and the costs of the conversation."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,20 +6,21 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from proxy.memory import block, choosing, tools
-from proxy.memory.economics import Books, Rates, Standing
+from proxy.memory.economics import CostSoFar, Rates, Standing
 from proxy.memory.layout import INSTRUCTIONS
 from proxy.memory.notes import Notes
 from proxy.memory.progress import Case, Progress
-from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest
+from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
 
 Count = Callable[[str], int]
 
+NO_BLOCK = VolatileBlock()
 FRAMING = 4  # tokens that a block or a message costs beside its text
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is remembered and may matter for this request."""
+    """Memory of the scope that may matter for this request."""
 
     standing: tuple[Fact, ...] = ()  # for the head
     relevant: tuple[Fact, ...] = ()  # for the volatile block
@@ -34,8 +35,8 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
-    """Of the request, beside what it says."""
+class PlanContext:
+    """Conditions under which a request is planned: time, session, prices, limits."""
 
     now: float
     session: str
@@ -53,13 +54,10 @@ class Draft:
 
     fold: Fold | None
     kept: tuple[TurnDigest, ...]  # complete turns
-    volatile: str = ""
-    volatile_tokens: int = 0
-    facts: int = 0  # tokens in the volatile block
-    others: int = 0  # tokens of excerpts from other conversations
+    volatile: VolatileBlock = NO_BLOCK
     stated: Fold | None = None  # the fold, with facts alone in its head
     lent: int = 0  # of the kept turns, oldest first, that make room for excerpts this time
-    recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where it was made for this request
+    recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where that was made for this request
     weighed: BreakEven | None = None  # why turns leave, or stay
 
     @property
@@ -69,14 +67,23 @@ class Draft:
 
     @property
     def head(self) -> int:
+        """Tokens of the memory head."""
         return self.sent_fold.head_tokens if self.sent_fold else 0
 
+    @property
+    def stated_tokens(self) -> int:
+        """Tokens of the facts in the memory head."""
+        return self.sent_fold.fact_tokens if self.sent_fold else 0
 
-class Figures:
-    """Of one request. What its parts cost changes as messages are shortened: `cap_all`, `mark`."""
+    def without_block(self) -> "Draft":
+        return replace(self, volatile=NO_BLOCK, recalled=())
 
-    def __init__(self, case: Case, progress: Progress, around: Circumstances) -> None:
-        self.case, self.progress, self.around = case, progress, around
+
+class TokenBudget:
+    """Tokens of every part of a request's prompt. They change as messages are shortened: `cap_all`, `mark`."""
+
+    def __init__(self, case: Case, progress: Progress, context: PlanContext) -> None:
+        self.case, self.progress, self.context = case, progress, context
         self.state = case.state
         self.original = case.overhead + progress.before + progress.newest_tokens
         before = self.state.fold if self.state else None
@@ -88,7 +95,7 @@ class Figures:
 
     def stated(self, stated: Sequence[Fact]) -> int:
         """Tokens of these facts in a block of their own."""
-        return self.around.count(block.head(choosing.render(stated), ())) + FRAMING if stated else 0
+        return self.context.count(block.head(choosing.render(stated), ())) + FRAMING if stated else 0
 
     def stop(self, turn: TurnDigest) -> int:
         """Index after its last message."""
@@ -110,7 +117,7 @@ class Figures:
             said = self.case.messages[index]
             if said.role != "assistant" or self.case.tokens(index) <= self.case.profile.window.answer_tokens + FRAMING:
                 continue
-            shorter = self.around.cap(index)
+            shorter = self.context.cap(index)
             saved = self._saved(index, shorter)
             if shorter is not said and saved > 0:
                 self.capped[index], self.saved[index] = shorter, saved
@@ -133,10 +140,10 @@ class Figures:
 
     def _texts(self, said: Message) -> int:
         """Tokens of a message's text, part by part, as the message is counted."""
-        return sum([self.around.count(text) for text in said.texts])
+        return sum([self.context.count(text) for text in said.texts])
 
     def is_too_large(self, draft: Draft) -> bool:
-        return self.around.limit is not None and self.tokens(draft) > self.around.limit
+        return self.context.limit is not None and self.tokens(draft) > self.context.limit
 
     def tokens(self, draft: Draft) -> int:
         return (
@@ -144,7 +151,7 @@ class Figures:
             + draft.head
             + sum(map(self.size, draft.kept[draft.lent :]))
             + self.newest()
-            + draft.volatile_tokens
+            + draft.volatile.tokens
         )
 
     def newest(self) -> int:
@@ -153,7 +160,7 @@ class Figures:
         return self.progress.newest_tokens - left
 
     def pressure(self) -> int | None:
-        return None if self.around.limit is None else round(self.case.profile.pressure * self.around.limit)
+        return None if self.context.limit is None else round(self.case.profile.pressure * self.context.limit)
 
     def prefix(self, draft: Draft) -> int:
         instructions = sum(map(self.case.tokens, self.instructions(draft)))
@@ -175,7 +182,7 @@ class Figures:
             open=tuple(map(self.size, draft.kept)),
             newest=self.newest(),
             repeated=self.repeated(),
-            thought=self.thoughts(draft) if self.around.rates.rethinking else (),
+            thought=self.thoughts(draft) if self.context.rates.rethinking else (),
             in_loop=self.in_loop,
         )
 
@@ -186,7 +193,7 @@ class Figures:
 
     def thought(self, start: int, stop: int) -> int:
         """Tokens of thinking in the messages there."""
-        return sum(self.around.count(self.case.messages[index].reasoning) for index in range(start, stop))
+        return sum(self.context.count(self.case.messages[index].reasoning) for index in range(start, stop))
 
     def thoughts(self, draft: Draft) -> tuple[int, ...]:
         """The same of every turn that is kept, and of the newest."""
@@ -208,11 +215,11 @@ class Figures:
         """Of these, the tokens that this prompt begins with, too."""
         if self.state is None:
             return 0
-        lent, volatile = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
+        lent, block = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
         if draft.lent != lent:
             return min(self.repeated(), self.unmoved(self.state.fold))
         same = self._as_before(draft)
-        if draft.volatile != volatile:
+        if draft.volatile.text != block.text:
             same = min(same, self._in_front_of(draft, self.progress.newest))
         return round(min(self.repeated(), same))
 
@@ -245,15 +252,15 @@ class Figures:
     def _in_front_of(self, draft: Draft, index: int) -> int:
         """Tokens of the prompt before the message with this index, and before the volatile block in it."""
         own = sum(self.case.tokens(at) - self.saved.get(at, 0) for at in range(self.start(draft), index))
-        volatile = draft.volatile_tokens if index > self.progress.newest else 0
+        volatile = draft.volatile.tokens if index > self.progress.newest else 0
         return self.prefix(draft) + draft.head + own + volatile
 
     def unmoved(self, fold: Fold | None) -> int:
         """Tokens at the beginning that are found again whatever later folds change, and what stands in their heads."""
-        if self.around.rates.breakpoints:
+        if self.context.rates.breakpoints:
             return 0
         messages = self.case.messages
-        if self.around.role == "system":
+        if self.context.role == "system":
             return self.case.overhead + (self.case.tokens(0) if messages[0].role in INSTRUCTIONS else 0)
         instructions = (*self.between(0, self.progress.preamble), *(fold.instructions if fold else ()))
         return self.case.overhead + sum(map(self.case.tokens, instructions))
@@ -264,16 +271,16 @@ class Figures:
             return self.state.original
         return self.progress.before if self.case.was_seen else 0
 
-    def books(self) -> Books:
-        rates, state = self.around.rates, self.state
+    def costs(self) -> CostSoFar:
+        rates, state = self.context.rates, self.state
         if state is not None:
             baseline = state.baseline + rates.least(self.original, state.original)
-            return Books(baseline, state.spent)
+            return CostSoFar(baseline, state.spent)
         if not self.case.was_seen:
-            return Books(rates.cost(self.original, 0), 0.0)
+            return CostSoFar(rates.cost(self.original, 0), 0.0)
         # Short so far, and so sent as it was: as many requests as there are turns, growing evenly.
         past = self.progress.before * rates.write + rates.cached * self.progress.before * (self.progress.turns - 1) / 2
-        return Books(past + rates.least(self.original, self.progress.before), past)
+        return CostSoFar(past + rates.least(self.original, self.progress.before), past)
 
     def start(self, draft: Draft) -> int:
         """Index of the first message that is sent after the preamble."""

@@ -24,7 +24,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from proxy.config.prices import UNPRICED
+from proxy.config import Upstream
+from proxy.config.prices import UNPRICED, prefix_cache
 from proxy.types import BreakEven, FoldReason, PrefixCache, Price
 
 # By how much what was spent may pass what pass-through would have cost by now, as a share of it: for what is needed,
@@ -37,6 +38,19 @@ RESERVE = 0.05
 # Where the prefix cache is cheaper than that, a prompt that is far from its limit is left alone: what a fold would save
 # does not pay for recalling what it left out, once that is asked for.
 DEAR = 0.4
+
+
+NO_CACHE = PrefixCache()
+
+
+def assumed_cache(upstream: Upstream, model: str, price: Price, *, shown_none: bool = False) -> PrefixCache:
+    """The prefix cache to reckon with. Every upstream is taken to have one, until the configuration says otherwise or
+    its own usage has shown it (`shown_none`, by `CacheEvidence`): where there is a cache that was not reckoned with,
+    each fold costs up to ten times what it should, while not to fold where there is none merely saves less."""
+    costs_the_same = 0 < price.input <= price.cached
+    if upstream.cache == "none" or costs_the_same or shown_none:
+        return NO_CACHE
+    return prefix_cache(upstream.dialect, upstream.aliases.get(model, model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +126,8 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
-    """Costs of the conversation, by `Rates.cost`."""
+class CostSoFar:
+    """Costs of the conversation so far, by `Rates.cost`."""
 
     baseline: float  # of pass-through, this request included
     spent: float  # of what was sent, up to the request before
@@ -138,12 +152,12 @@ class Folding:
     reason: FoldReason
 
 
-def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Folding | None:
+def decide(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms) -> Folding | None:
     """The fold to make before this request is sent, if any."""
     turns = len(standing.open)
     if not turns:
         return None
-    fold = _Fold(rates, standing, books, terms.head)
+    fold = _Fold(rates, standing, costs, terms.head)
     limit = math.inf if terms.limit is None else terms.limit
     wanted = _window(standing, terms, 0 if terms.strict else rates.shortest)
     is_forced = standing.tokens > limit and fold.size(0) <= limit
@@ -169,10 +183,10 @@ def decide(rates: Rates, standing: Standing, books: Books, terms: Terms) -> Fold
     return None
 
 
-def weighed(rates: Rates, standing: Standing, books: Books, terms: Terms, decided: Folding | None) -> BreakEven:
+def weighed(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms, decided: Folding | None) -> BreakEven:
     """The numbers behind `decided`: of the fold that is made, or else of the one that was considered."""
     turns = len(standing.open)
-    fold = _Fold(rates, standing, books, terms.head)
+    fold = _Fold(rates, standing, costs, terms.head)
     leave = decided.leave if decided else turns - _window(standing, terms, 0 if terms.strict else rates.shortest)
     return BreakEven(
         leave=decided.leave if decided else 0,
@@ -185,14 +199,14 @@ def weighed(rates: Rates, standing: Standing, books: Books, terms: Terms, decide
         advance=fold.advance(turns - leave),
         carried=_carried(rates, standing.open[:leave]),
         regret=fold.regret(turns - leave),
-        baseline=books.baseline,
-        spent=books.spent,
+        baseline=costs.baseline,
+        spent=costs.spent,
     )
 
 
-def allowance(rates: Rates, tokens: int, repeated: int, books: Books, *, regret: float = REGRET) -> int:
+def allowance(rates: Rates, tokens: int, repeated: int, costs: CostSoFar, *, regret: float = REGRET) -> int:
     """How many tokens of memory may be added to a prompt of `tokens`, so that what is spent stays within `regret`."""
-    left = (1 + regret) * books.baseline - books.spent - rates.cost(tokens, repeated)
+    left = (1 + regret) * costs.baseline - costs.spent - rates.cost(tokens, repeated)
     return max(0, math.floor(left / rates.write))
 
 
@@ -202,7 +216,7 @@ class _Fold:
 
     rates: Rates
     standing: Standing
-    books: Books
+    costs: CostSoFar
     head: int
 
     def size(self, keep: int) -> int:
@@ -219,7 +233,7 @@ class _Fold:
 
     def regret(self, keep: int) -> float:
         """By how much this brings what was spent above pass-through, as a share of it; below 0: not at all."""
-        return (self.books.spent + self.cost(keep)) / self.books.baseline - 1 if self.books.baseline else 0.0
+        return (self.costs.spent + self.cost(keep)) / self.costs.baseline - 1 if self.costs.baseline else 0.0
 
 
 def _window(standing: Standing, terms: Terms, minimum: int) -> int:

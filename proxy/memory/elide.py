@@ -14,7 +14,7 @@ import jsonschema_rs
 import msgspec
 
 from proxy.config.profiles import Elide
-from proxy.memory.economics import Books, Rates
+from proxy.memory.economics import CostSoFar, Rates
 from proxy.types import Json, Message, ResponseFormat, Tool, ToolCall
 from proxy.wire.content import rewritten, terse
 
@@ -44,7 +44,7 @@ class Going:
     tokens: int  # of the prompt
     repeated: int  # how much of its beginning stood at the beginning of the request before it
     requests: int  # so far
-    books: Books
+    costs: CostSoFar
 
 
 def passed(answer: Message, response_format: ResponseFormat | None, tools: Sequence[Tool]) -> bool | None:
@@ -86,7 +86,7 @@ def choose(
     cost = rates.cost(going.tokens - saved, 0)
     advance = cost - rates.cost(going.tokens, going.repeated)
     pays = saved > 0 and advance <= rates.cached * saved * going.requests
-    return may if pays and going.books.spent + cost <= going.books.baseline else stays
+    return may if pays and going.costs.spent + cost <= going.costs.baseline else stays
 
 
 def applied(instructions: Instructions, elided: Elided) -> Instructions:

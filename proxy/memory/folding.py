@@ -1,5 +1,5 @@
-"""What leaves the window, and what stands in its place: turns become summaries in a new head, long answers lose their
-middle, old tool results become a line."""
+"""Folding: turns that leave the window become summaries in a new head, long answers lose their middle, old tool results
+become a line."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from proxy.memory import block, choosing, economics, summaries, tools, window
 from proxy.memory.commands import is_command
-from proxy.memory.draft import FRAMING, Draft, Figures, Memory
+from proxy.memory.draft import FRAMING, Draft, Memory, TokenBudget
 from proxy.memory.economics import Terms
 from proxy.memory.notes import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
@@ -19,13 +19,13 @@ FACTS_SHARE = 0.0375
 
 
 class Folder:
-    def __init__(self, figures: Figures, memory: Memory) -> None:
-        self.figures, self.memory = figures, memory
-        self.case, self.progress, self.around, self.state = (
-            figures.case,
-            figures.progress,
-            figures.around,
-            figures.state,
+    def __init__(self, budget: TokenBudget, memory: Memory) -> None:
+        self.budget, self.memory = budget, memory
+        self.case, self.progress, self.context, self.state = (
+            budget.case,
+            budget.progress,
+            budget.context,
+            budget.state,
         )
 
     def folded(self, draft: Draft) -> Draft:
@@ -37,18 +37,18 @@ class Folder:
             turns=turns,
             tokens=profile.window.tokens,
             head=self._expected_head(draft),
-            limit=self.around.limit,
-            pressure=self.figures.pressure(),
+            limit=self.context.limit,
+            pressure=self.budget.pressure(),
             strict=profile.fold == "strict",
             flush=self.progress.topic.shift == "flush",
         )
-        given = (self.around.rates, self.figures.standing(draft), self.figures.books(), terms)
+        given = (self.context.rates, self.budget.standing(draft), self.budget.costs(), terms)
         decided = economics.decide(*given)
         draft = replace(draft, weighed=economics.weighed(*given, decided))
         return self._fold(draft, decided.leave) if decided else draft
 
     def _is_forced(self, draft: Draft) -> bool:
-        return self.figures.is_too_large(draft) or self.case.profile.fold == "strict"
+        return self.budget.is_too_large(draft) or self.case.profile.fold == "strict"
 
     def current_fold(self) -> Fold | None:
         """The fold of the request before, its head made anew if what it says has been forgotten since."""
@@ -74,7 +74,7 @@ class Folder:
         fold = Fold(
             start=start,
             summaries=summaries.keep_slots((*before.summaries, *written), slots.slots),
-            instructions=(*before.instructions, *self.figures.between(before.start, start)),
+            instructions=(*before.instructions, *self.budget.between(before.start, start)),
             turn=self.progress.turns,
         )
         fold = self.capped(self.headed(fold), kept)
@@ -98,7 +98,7 @@ class Folder:
 
     def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary | None:
         starts = tuple(turn.start for turn in turns)
-        spans = tuple(zip(starts, (*starts[1:], self.figures.stop(turns[-1])), strict=True))
+        spans = tuple(zip(starts, (*starts[1:], self.budget.stop(turns[-1])), strict=True))
         before = self._before(starts[0])
         limit = self.case.profile.summaries.tokens
         segment = Segment(
@@ -112,7 +112,7 @@ class Folder:
         def written() -> Summary | None:
             said = [summaries.Told(number + offset, *self._said(*span)) for offset, span in enumerate(spans)]
             asked = summaries.Told(number - 1, *self._said(*before)) if before else None
-            return summaries.summarise(said, before=asked, max_tokens=limit, count=self.around.count)
+            return summaries.summarise(said, before=asked, max_tokens=limit, count=self.context.count)
 
         return self.memory.notes.of(segment, written)
 
@@ -144,22 +144,22 @@ class Folder:
         rendered = [summaries.render(summary) for summary in fold.summaries]
         room = self._head_room(HEAD_SHARE)
         head = block.head(choosing.render(stated), rendered)
-        while rendered and self.around.count(head) + FRAMING > room:
+        while rendered and self.context.count(head) + FRAMING > room:
             rendered.pop(0)
             head = block.head(choosing.render(stated), rendered)
         return replace(
             fold,
             head=head,
-            head_tokens=self.around.count(head) + FRAMING if head else 0,
+            head_tokens=self.context.count(head) + FRAMING if head else 0,
             fact_ids=tuple(fact.id for fact in stated),
-            fact_tokens=self.figures.stated(stated),
+            fact_tokens=self.budget.stated(stated),
             summaries=fold.summaries[len(fold.summaries) - len(rendered) :],
             forgotten=len(self.memory.forgotten),
         )
 
     def _head_room(self, share: float) -> float:
         """Tokens of the head that a small budget has room for."""
-        return math.inf if self.around.limit is None else share * self.around.limit
+        return math.inf if self.context.limit is None else share * self.context.limit
 
     def unsaid(self, stated: Sequence[Fact], start: int, room: float = math.inf) -> tuple[Fact, ...]:
         """Of `stated` what the messages from `start` on do not say, within the profile's tokens."""
@@ -167,7 +167,7 @@ class Folder:
         left = min(self.case.profile.facts.tokens, room)
         chosen = []
         for fact in stated:
-            tokens = self.around.count(choosing.render((fact,)))
+            tokens = self.context.count(choosing.render((fact,)))
             if tokens <= left and said.isdisjoint(fact.links):
                 chosen.append(fact)
                 left -= tokens
@@ -176,38 +176,38 @@ class Folder:
     def capped(self, fold: Fold, kept: Sequence[TurnDigest]) -> Fold:
         """Long answers before the newest complete turn are sent without their middle, where the window is full."""
         limit = self.case.profile.window
-        self.figures.cap_all(())
-        if not limit.answer_tokens or sum(map(self.figures.size, kept)) <= limit.tokens:
+        self.budget.cap_all(())
+        if not limit.answer_tokens or sum(map(self.budget.size, kept)) <= limit.tokens:
             return replace(fold, capped=())
-        self.figures.cap_all([index for turn in kept[:-1] for index in range(turn.start, self.figures.stop(turn))])
-        return replace(fold, capped=tuple(self.figures.capped))
+        self.budget.cap_all([index for turn in kept[:-1] for index in range(turn.start, self.budget.stop(turn))])
+        return replace(fold, capped=tuple(self.budget.capped))
 
     def fold_results(self, draft: Draft) -> None:
         """Old results are left out before any turn is, where a limit demands it or it pays: it does not where what was
         thought after them is lost with them."""
-        if self._has_thoughts_to_lose() and not self.figures.is_too_large(draft):
+        if self._has_thoughts_to_lose() and not self.budget.is_too_large(draft):
             return
         prompt = tools.Prompt(
             start=draft.fold.start if draft.fold else self.progress.preamble,
-            before=self.figures.prefix(draft) + draft.head,
-            tokens=self.figures.tokens(draft),
-            repeated=self.figures.repeated(),
-            folded=self.figures.markers.keys(),
+            before=self.budget.prefix(draft) + draft.head,
+            tokens=self.budget.tokens(draft),
+            repeated=self.budget.repeated(),
+            folded=self.budget.markers.keys(),
         )
-        bounds = tools.Bounds(self.case.profile.tool_results.keep, self.around.limit, self.figures.pressure())
+        bounds = tools.Bounds(self.case.profile.tool_results.keep, self.context.limit, self.budget.pressure())
         left = tools.to_fold(
-            self.case.messages, self.case.tokens, prompt, bounds, self.around.rates, self.figures.books()
+            self.case.messages, self.case.tokens, prompt, bounds, self.context.rates, self.budget.costs()
         )
         if left:
-            self.figures.mark((*self.figures.markers, *left))
+            self.budget.mark((*self.budget.markers, *left))
 
     def _has_thoughts_to_lose(self) -> bool:
-        return self.around.rates.rethinking > 0 and any(said.reasoning for said in self.case.messages)
+        return self.context.rates.rethinking > 0 and any(said.reasoning for said in self.case.messages)
 
     def _expected_head(self, draft: Draft) -> int:
         slots = self.case.profile.summaries
         known = len(draft.fold.summaries) if draft.fold else 0
         new = -(-len(draft.kept) // max(1, slots.segment_turns))
-        stated = self.around.count(choosing.render(self.memory.standing)) if self.memory.standing else 0
+        stated = self.context.count(choosing.render(self.memory.standing)) if self.memory.standing else 0
         expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
         return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))

@@ -17,7 +17,7 @@ from proxy.types import Message, PathState, TurnDigest, Vector
 # Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
 # summaries may be made of.
 MOST_READ = 12
-MOST_PASTS = 8  # histories of a scope
+MOST_HISTORIES = 8  # histories of a scope
 _TURN_BYTES = 250  # of a turn's digest, its link, the lengths of its messages
 
 
@@ -55,8 +55,8 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What was read of all that stands before the newest user message."""
+class History:
+    """Numbers of all messages that stand before the newest user message."""
 
     preamble: int
     preamble_tokens: int
@@ -65,19 +65,19 @@ class Past:
     open: tuple[TurnDigest, ...]
 
 
-class Pasts:
+class Histories:
     """Histories that were read from their beginning: another question after one of them, or another answer, starts
     there. It holds links and numbers, nothing that was said. Worker threads share it."""
 
-    def __init__(self, most: int = MOST_PASTS) -> None:
-        self._known: Lru[tuple[bytes, tuple[int, ...], Window], Past] = Lru(most)
+    def __init__(self, most: int = MOST_HISTORIES) -> None:
+        self._known: Lru[tuple[bytes, tuple[int, ...], Window], History] = Lru(most)
 
     @property
     def size(self) -> int:
         """Bytes that it takes in memory, about."""
-        return sum(_TURN_BYTES * past.turns for past in tuple(self._known.values()))
+        return sum(_TURN_BYTES * history.turns for history in tuple(self._known.values()))
 
-    def of(self, case: Case, newest: int) -> Past:
+    def of(self, case: Case, newest: int) -> History:
         """Of a case without a state; read if it is not known."""
         if newest == 0:
             return _read(case, newest)
@@ -85,36 +85,36 @@ class Pasts:
         # counted, and known here, by the length in bytes as well.
         lengths = tuple([len(said.raw) for said in case.messages[:newest]])
         key = (case.chain[newest - 1], lengths, case.profile.window)
-        past = self._known.get(key) or _read(case, newest)
-        self._known.put(key, past)
-        return past
+        history = self._known.get(key) or _read(case, newest)
+        self._known.put(key, history)
+        return history
 
 
-def progress(case: Case, pasts: Pasts | None = None) -> Progress | None:
-    """None if nobody has asked anything: no user message. `pasts`: those of the case's scope; without them a history
-    is read anew, which comes to the same."""
+def progress(case: Case, histories: Histories | None = None) -> Progress | None:
+    """The progress of a conversation; None if nobody has asked anything: no user message. `histories`: those of the
+    case's scope; without them a history is read anew, which comes to the same."""
     messages, state = case.messages, case.state
     newest = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
     if newest is None:
         return None
-    past = _read(case, newest) if state is not None or pasts is None else pasts.of(case, newest)
+    history = _read(case, newest) if state is not None or histories is None else histories.of(case, newest)
     if state is not None and newest == state.newest:  # it goes on
         said = Topic(state.continuity, state.shift, state.domain)
     else:
-        said = _topic(case, newest, past.open, _cosine(case))
+        said = _topic(case, newest, history.open, _cosine(case))
     return Progress(
-        preamble=past.preamble,
-        preamble_tokens=past.preamble_tokens,
+        preamble=history.preamble,
+        preamble_tokens=history.preamble_tokens,
         newest=newest,
         newest_tokens=sum(map(case.tokens, range(newest, len(messages)))),
-        before=past.before,
-        turns=past.turns,
-        open=past.open,
+        before=history.before,
+        turns=history.turns,
+        open=history.open,
         topic=said,
     )
 
 
-def _read(case: Case, newest: int) -> Past:
+def _read(case: Case, newest: int) -> History:
     messages, state = case.messages, case.state
     preamble = next(index for index, said in enumerate(messages) if said.role == "user")
     preamble_tokens = sum(map(case.tokens, range(preamble)))
@@ -131,7 +131,7 @@ def _read(case: Case, newest: int) -> Past:
         else:
             said = Topic(None, None, "")
         read.append(TurnDigest(case.chain[stop - 1], tokens, said.continuity, said.shift, said.domain, start))
-    return Past(
+    return History(
         preamble=preamble,
         preamble_tokens=preamble_tokens,
         before=(state.before if state else preamble_tokens) + sum(turn.tokens for turn in read[len(known) :]),

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from proxy.memory.economics import REGRET, Books, Rates
+from proxy.memory.economics import REGRET, CostSoFar, Rates
 from proxy.types import Message
 from proxy.wire.content import replaced
 
@@ -56,7 +56,7 @@ class _Result:
 
 
 def to_fold(
-    messages: Sequence[Message], size: Size, prompt: Prompt, bounds: Bounds, rates: Rates, books: Books
+    messages: Sequence[Message], size: Size, prompt: Prompt, bounds: Bounds, rates: Rates, costs: CostSoFar
 ) -> tuple[int, ...]:
     """Indices of the results to leave out from now on, beside those that are already."""
     old = _old_results(messages, size, prompt, bounds.keep)
@@ -76,7 +76,7 @@ def to_fold(
         return rates.cost(left(batch), min(prompt.repeated, prompt.before + stays))
 
     def is_affordable(batch: Sequence[_Result]) -> bool:
-        return books.spent + cost(batch) <= (1 + REGRET) * books.baseline
+        return costs.spent + cost(batch) <= (1 + REGRET) * costs.baseline
 
     def pays(batch: Sequence[_Result]) -> bool:
         carried = rates.cached * sum((result.tokens - MARKER) * result.carried for result in batch)

@@ -1,13 +1,15 @@
-"""What the newest question needs and the window does not hold: facts, and excerpts of old turns. It is billed in full
-each time, so it goes with this question only, and within what was saved, unless the past is what is asked for."""
+"""The volatile block: facts and excerpts of old turns that the newest question needs and the window does not hold. It
+is billed in full each time, so it goes with this question only, and within what was saved, unless the past is what is
+asked for."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from proxy.memory import block, choosing, economics
-from proxy.memory.draft import FRAMING, Draft, Figures, Memory
+from proxy.memory.draft import FRAMING, Draft, Memory, TokenBudget
 from proxy.memory.folding import Folder
-from proxy.types import Excerpt, Fact
+from proxy.types import Excerpt, Fact, VolatileBlock
 
 BLOCK = 24  # tokens of the tags and titles around what is recalled
 # Tokens of excerpts that a question about the past gets whatever they cost, where the limit keeps the past out of the
@@ -22,45 +24,38 @@ LEAST_SHARE = 0.15
 
 
 class Volatile:
-    def __init__(self, figures: Figures, memory: Memory, folder: Folder) -> None:
-        self.figures, self.memory, self.folder = figures, memory, folder
-        self.case, self.progress, self.around, self.state = (
-            figures.case,
-            figures.progress,
-            figures.around,
-            figures.state,
+    def __init__(self, budget: TokenBudget, memory: Memory, folder: Folder) -> None:
+        self.budget, self.memory, self.folder = budget, memory, folder
+        self.case, self.progress, self.context, self.state = (
+            budget.case,
+            budget.progress,
+            budget.context,
+            budget.state,
         )
 
     def with_volatile(self, draft: Draft) -> Draft:
         state = self.state
-        if state is not None and self.figures.goes_on:
+        if state is not None and self.budget.goes_on:
             # The same turn goes on: what stands in its user message stays.
-            tokens = self.around.count(state.volatile) + FRAMING if state.volatile else 0
-            draft = replace(
-                draft,
-                volatile=state.volatile,
-                volatile_tokens=tokens,
-                facts=state.volatile_facts,
-                others=state.volatile_others,
-            )
+            draft = replace(draft, volatile=state.volatile)
             return self._stated_only(replace(draft, lent=state.lent)) if draft.kept == state.open else draft
         return self.volatile(self._lending(draft), self.memory.wanted)
 
     def is_old(self, draft: Draft) -> bool:
         """The block is that of an earlier request of the same turn."""
-        return self.state is not None and draft.volatile == self.state.volatile
+        return self.state is not None and draft.volatile.text == self.state.volatile.text
 
     def _lending(self, draft: Draft) -> Draft:
         """A question about the past gets the room of older turns of the window, for this one time: they are sent again
         with the next request, where the prefix cache still holds them."""
-        limit = self.around.limit
+        limit = self.context.limit
         if limit is None or not self.memory.is_asked_for:
             return draft
         draft = self._stated_only(draft)
         wanted = min(self.memory.wanted, max(self._allowance(draft), ASKED_FOR))
-        while draft.lent < len(draft.kept) and limit - self.figures.tokens(draft) < wanted + BLOCK:
+        while draft.lent < len(draft.kept) and limit - self.budget.tokens(draft) < wanted + BLOCK:
             sent = draft.kept[draft.lent :]
-            if len(sent) <= LEAST_TURNS and sum(map(self.figures.size, sent)) <= LEAST_SHARE * limit:
+            if len(sent) <= LEAST_TURNS and sum(map(self.budget.size, sent)) <= LEAST_SHARE * limit:
                 break
             draft = replace(draft, lent=draft.lent + 1)
         return draft
@@ -70,41 +65,51 @@ class Volatile:
         if draft.fold is None:
             return draft
         head = block.without_summaries(draft.fold.head)
-        tokens = self.around.count(head) + FRAMING if head else 0
+        tokens = self.context.count(head) + FRAMING if head else 0
         return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
 
     def volatile(self, draft: Draft, wanted: int) -> Draft:
-        bare = replace(draft, volatile="", volatile_tokens=0, facts=0, others=0, recalled=())
-        start = self.figures.start(bare)
+        bare = draft.without_block()
+        start = self.budget.start(bare)
         free = math.inf
-        if self.around.limit is not None:
-            free = self.around.limit - self.figures.tokens(bare) - BLOCK
+        if self.context.limit is not None:
+            free = self.context.limit - self.budget.tokens(bare) - BLOCK
         relevant = self._payable(self.folder.unsaid(self.memory.relevant, start, free), bare)
         allowed: float = self._allowance(bare)
         if self._is_worth_it():
-            allowed = max(allowed, ASKED_FOR + self.figures.stated(relevant))
+            allowed = max(allowed, ASKED_FOR + self.budget.stated(relevant))
         if self.memory.is_faint:
             allowed = min(allowed, SHARED * self._saving(bare))
         room = round(min(wanted, allowed, free))
-        excerpts = self._recalled(room - self.figures.stated(relevant), start)
+        excerpts = self._recalled(room - self.budget.stated(relevant), start)
         # What an excerpt says need not be said twice.
         said = {excerpt.link for excerpt in excerpts}
         unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
         if unsaid != relevant:
-            relevant, excerpts = unsaid, self._recalled(room - self.figures.stated(unsaid), start)
-        text = block.volatile(choosing.render(relevant), excerpts, now=self.around.now, session=self.around.session)
-        tokens = self.around.count(text) + FRAMING if text else 0
-        stated = self.figures.stated(relevant)
-        own = [each.tokens for each in excerpts if each.session == self.around.session]
+            relevant, excerpts = unsaid, self._recalled(room - self.budget.stated(unsaid), start)
+        text = block.volatile(choosing.render(relevant), excerpts, now=self.context.now, session=self.context.session)
+        tokens = self.context.count(text) + FRAMING if text else 0
+        stated = self.budget.stated(relevant)
+        own = [each.tokens for each in excerpts if each.session == self.context.session]
         others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
-        made = replace(bare, volatile=text, volatile_tokens=tokens, facts=stated, others=max(0, others))
-        return replace(made, recalled=excerpts)
+        return replace(
+            bare,
+            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts)),
+            recalled=excerpts,
+        )
+
+    def _quoted(self, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
+        """Indices of the messages of this conversation that they are from."""
+        if not excerpts:
+            return ()
+        indices = dict(zip(self.case.chain, range(self.progress.newest), strict=False))
+        return tuple(sorted({indices[each.link] for each in excerpts if each.link in indices}))
 
     def _saving(self, draft: Draft) -> float:
         """What this request costs less than by pass-through, in prompt tokens."""
-        rates = self.around.rates
-        full = rates.least(self.figures.original, self.figures.passed_before())
-        ours = rates.cost(self.figures.tokens(draft), self.figures.repeated_by(draft))
+        rates = self.context.rates
+        full = rates.least(self.budget.original, self.budget.passed_before())
+        ours = rates.cost(self.budget.tokens(draft), self.budget.repeated_by(draft))
         return (full - ours) / rates.write
 
     def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:
@@ -118,9 +123,9 @@ class Volatile:
         chosen: list[Fact] = []
         own: list[Fact] = []
         for fact in relevant:
-            if fact.session == self.around.session:
+            if fact.session == self.context.session:
                 is_first = self.memory.is_faint and not chosen
-                if not is_first and self.figures.stated([*own, fact]) > allowed:
+                if not is_first and self.budget.stated([*own, fact]) > allowed:
                     continue
                 own.append(fact)
             chosen.append(fact)
@@ -128,8 +133,8 @@ class Volatile:
 
     def _is_worth_it(self) -> bool:
         """The past is asked for, and the limit would not let it be sent."""
-        limit = self.around.limit
-        return self.memory.is_asked_for and limit is not None and self.figures.original > limit
+        limit = self.context.limit
+        return self.memory.is_asked_for and limit is not None and self.budget.original > limit
 
     def _recalled(self, tokens: int, start: int) -> tuple[Excerpt, ...]:
         return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
@@ -138,9 +143,9 @@ class Volatile:
         """Tokens of memory that what was saved so far can pay. The next request sends the newest turn without them, so
         it is not found in the prefix cache then, nor, where only breakpoints are, what stands between it and the last
         one."""
-        rates = self.around.rates
-        repeated = self.figures.repeated_by(draft)
-        lost = self.figures.tokens(draft) - repeated if rates.breakpoints else self.figures.newest()
+        rates = self.context.rates
+        repeated = self.budget.repeated_by(draft)
+        lost = self.budget.tokens(draft) - repeated if rates.breakpoints else self.budget.newest()
         again = round(lost * (1 - rates.cached / rates.write))
-        allowed = economics.allowance(rates, self.figures.tokens(draft), repeated, self.figures.books(), regret=regret)
+        allowed = economics.allowance(rates, self.budget.tokens(draft), repeated, self.budget.costs(), regret=regret)
         return max(0, allowed - again)

@@ -1,17 +1,22 @@
-"""What a replay needs and takes long to load."""
+"""The parts of a replay that take long to load or to compute: token ranks, embeddings."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
 
 from proxy.config import Config
-from proxy.embed.base import Embedder, EmbeddingOff
+from proxy.embed.base import Embedder, EmbeddingOff, Lent, Vectors
 from proxy.embed.opening import open_embedder
+from proxy.lru import Lru
 from proxy.tokens import TokenCounter, load_tokenizer
 
 READY_EVERY = 0.05  # seconds between two looks at an embedder that is warming up
+MOST_TEXTS = 50_000  # of 384 dimensions: 80 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +42,24 @@ async def opened(config: Config, *, embedding: bool = True) -> AsyncIterator[Mea
             yield Means(TokenCounter(encoding), embedder, executor)
         finally:
             await embedder.close()
+
+
+class Memo(Lent):
+    """An embedder that has every text embedded once, however often the same conversations are replayed."""
+
+    def __init__(self, embedder: Embedder, most: int = MOST_TEXTS) -> None:
+        super().__init__(embedder)
+        self._known: Lru[bytes, Vectors] = Lru(most)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        keys = [blake2b(text.encode(errors="replace"), digest_size=16).digest() for text in texts]
+        rows = {key: row for key in keys if (row := self._known.get(key)) is not None}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
+        if new or not texts:
+            vectors = await self._embedder.embed(list(new.values()))
+            if not texts:
+                return vectors
+            for key, vector in zip(new, vectors, strict=True):
+                rows[key] = vector.copy()
+                self._known.put(key, rows[key])
+        return np.stack([rows[key] for key in keys])

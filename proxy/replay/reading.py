@@ -1,9 +1,9 @@
 """Logs of requests, a JSON object a line: the bare body of a chat completion, or an object that has it as `body` or
 `request`, with what else is known. Gateways write many such formats; what they have in common is read, the rest is
-ignored."""
+ignored. Then their order, and the answers that they got."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from proxy.errors import BadRequest
 from proxy.types import Headers, Message
 from proxy.wire import headers as wire_headers
 from proxy.wire.request import message, parse
+from proxy.wire.turns import Chains
 
 # By what name logs have it: ours, then LiteLLM's, then others'; the first that is there counts.
 BODIES = ("body", "request")
@@ -26,6 +27,7 @@ HEADERS = "headers"
 
 # A body at top level is the line without these; `user` is a field of the body itself.
 _OURS = frozenset((*BODIES, *TIMES, *SESSIONS, *KEYS, *ANSWERS, *SETTINGS, HEADERS, "end_user", "user_id"))
+SECONDS_APART = 1.0  # of requests without a time
 _MILLISECONDS = 1e11  # what is more would be a second in the year 5138
 
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -63,6 +65,40 @@ def read(lines: Iterable[bytes]) -> Iterator[Logged | Skipped]:
             yield _logged(text, number)
         except (Unusable, BadRequest) as error:
             yield Skipped(number, str(error))
+
+
+def in_order(requests: Sequence[Logged], now: float) -> tuple[Logged, ...]:
+    """By time. A request without one was made when the one before it was; if none has a time, from `now` on."""
+    at = next((each.at for each in requests if each.at is not None), None)
+    if at is None:
+        return tuple(replace(each, at=now + number * SECONDS_APART) for number, each in enumerate(requests))
+    timed = []
+    for each in requests:
+        at = at if each.at is None else each.at
+        timed.append(replace(each, at=at))
+    return tuple(sorted(timed, key=lambda each: each.at or 0.0))
+
+
+def answered(requests: Sequence[Logged]) -> tuple[Logged, ...]:
+    """`requests` are in order."""
+    chains = Chains()
+    waiting: dict[bytes, int] = {}  # by the link of its last message: a request whose answer is not known
+    answers: dict[int, Message] = {}
+    for number, each in enumerate(requests):
+        messages = parse(each.body).messages
+        chain = chains.of(f"{each.key}/{_user(each.headers)}", messages)
+        for index, said in enumerate(messages[1:], 1):
+            if said.role == "assistant" and (asked := waiting.pop(chain[index - 1], None)) is not None:
+                answers[asked] = said
+        if each.answer is None:
+            waiting[chain[-1]] = number
+    return tuple(
+        replace(each, answer=answers[number]) if number in answers else each for number, each in enumerate(requests)
+    )
+
+
+def _user(headers: Headers) -> str:
+    return wire_headers.get(headers, "x-olvido-user") or ""
 
 
 def _logged(line: bytes, number: int) -> Logged:

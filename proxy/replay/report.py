@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from proxy.replay.fates import Inside
+from proxy.memory.fates import ExplainedPrompt
 from proxy.replay.pricing import worst
 from proxy.types import Mechanisms, PlanKind
 
@@ -36,7 +36,7 @@ class Replayed:
     costs: Costs
     ratio: float  # price of a cached token, input = 1
     price: float  # US dollars per million input tokens; 0: unknown
-    inside: Inside | None = None  # if that was asked for
+    inside: ExplainedPrompt | None = None  # if that was asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ intent.py       the answer to the same question in other words
 verify.py       what the upstream would have answered instead, for a sample; in the background
 plan.py         what of the conversation the upstream shall see
 recollect.py    for it: what the scope remembers that may matter
-elision.py      for it: instructions that need not be repeated
 assemble.py     the plan as bytes
 forward.py      to the upstream and back: retries, fallback, streaming
 relay.py        the upstream's body on its way to the client, read along the way

@@ -2,7 +2,7 @@
 that was not changed, and is only sent if the upstream will accept its order."""
 
 from proxy.config import Upstream as UpstreamConfig
-from proxy.types import ChatRequest, Plan, Prompt
+from proxy.types import ChatRequest, Plan, Prompt, PromptTokens
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
 from proxy.wire.request import with_changes
@@ -43,4 +43,4 @@ def original(plan: Plan, why: str) -> Plan:
     its counts, which are of another prompt."""
     if plan.messages is None:
         return plan
-    return Plan("fail-open", tokens_original=plan.tokens_original, tokens_sent=plan.tokens_original, reason=why)
+    return Plan("fail-open", PromptTokens(plan.tokens.original, plan.tokens.original), why)

@@ -14,7 +14,7 @@ import httpx
 
 from proxy.errors import BreakerOpen, UpstreamError, from_transport
 from proxy.observe.metrics import Metrics
-from proxy.stages.relay import Exchange, Relay
+from proxy.stages.relay import Relay, Reply
 from proxy.tasks import Tasks
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
 from proxy.upstream.client import Upstream, close_response, response_headers
@@ -54,7 +54,7 @@ async def forward(
     started = perf_counter()
     tally = _Tally()
     try:
-        exchange = await _exchange(request, client_headers, query, route, prompt_for, metrics, tally)
+        reply = await _reply(request, client_headers, query, route, prompt_for, metrics, tally)
     except BaseException as error:
         outcome: Outcome = "our_error"
         if isinstance(error, asyncio.CancelledError):
@@ -73,14 +73,14 @@ async def forward(
             )
         )
         raise
-    metrics.of(metrics.first_byte_seconds, exchange.upstream.name).observe(exchange.first_byte_seconds)
-    if exchange.response.status_code >= 400:
-        metrics.of(metrics.upstream_errors, exchange.upstream.name, str(exchange.response.status_code)).inc()
-    relay = Relay(exchange, request, report=report, tasks=tasks, metrics=metrics)
-    return await _deliver(exchange, relay)
+    metrics.of(metrics.first_byte_seconds, reply.upstream.name).observe(reply.first_byte_seconds)
+    if reply.response.status_code >= 400:
+        metrics.of(metrics.upstream_errors, reply.upstream.name, str(reply.response.status_code)).inc()
+    relay = Relay(reply, request, report=report, tasks=tasks, metrics=metrics)
+    return await _deliver(reply, relay)
 
 
-async def _exchange(
+async def _reply(
     request: ChatRequest,
     client_headers: Headers,
     query: str,
@@ -88,7 +88,7 @@ async def _exchange(
     prompt_for: Callable[[Upstream], Prompt],
     metrics: Metrics,
     tally: _Tally,
-) -> Exchange:
+) -> Reply:
     """The first answer that is worth passing on, or the last one there was."""
     failure: UpstreamError | None = None
     for position, upstream in enumerate(route.candidates):
@@ -132,7 +132,7 @@ async def _exchange(
                 _judge(upstream, response.status_code)
                 if decision.action == "give_up":
                     seconds = perf_counter() - started
-                    return Exchange(upstream, response, headers, started, seconds, tally.retries, prompt)
+                    return Reply(upstream, response, headers, started, seconds, tally.retries, prompt)
                 metrics.of(metrics.upstream_errors, upstream.name, str(response.status_code)).inc()
                 await close_response(response)
             finally:
@@ -190,24 +190,24 @@ async def _pause(decision: Decision) -> None:
         await asyncio.sleep(decision.delay)
 
 
-async def _deliver(exchange: Exchange, relay: Relay) -> Answer:
+async def _deliver(reply: Reply, relay: Relay) -> Answer:
     """A stream is relayed as it comes; anything else is read whole first."""
-    upstream, status = exchange.upstream, exchange.response.status_code
-    if _is_event_stream(exchange.headers):
-        coded = (wire_headers.get(exchange.headers, "content-encoding") or "identity") != "identity"
+    upstream, status = reply.upstream, reply.response.status_code
+    if _is_event_stream(reply.headers):
+        coded = (wire_headers.get(reply.headers, "content-encoding") or "identity") != "identity"
         relay.expect_events(readable=not coded)
-        return Answer(status, wire_headers.to_client(exchange.headers, length=False), relay)
+        return Answer(status, wire_headers.to_client(reply.headers, length=False), relay)
 
     chunks: list[bytes] = []
     size = 0
     try:
-        body = upstream.body(exchange.response)
+        body = upstream.body(reply.response)
         async for chunk in body:
             chunks.append(chunk)
             size += len(chunk)
             if size > MAX_WHOLE_BYTES:
                 relay.resume(b"".join(chunks), body)
-                return Answer(status, wire_headers.to_client(exchange.headers, length=True), relay)
+                return Answer(status, wire_headers.to_client(reply.headers, length=True), relay)
     except UpstreamError:
         relay.finish("upstream_broken")
         raise
@@ -219,7 +219,7 @@ async def _deliver(exchange: Exchange, relay: Relay) -> Answer:
         raise
     whole = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     relay.finish("complete" if status < 400 else "upstream_error", whole)
-    return Answer(status, wire_headers.to_client(exchange.headers, length=False), whole)
+    return Answer(status, wire_headers.to_client(reply.headers, length=False), whole)
 
 
 def _is_event_stream(headers: Headers) -> bool:

@@ -33,9 +33,9 @@ from proxy.types import (
     Candidate,
     ChatRequest,
     Directives,
+    Exchange,
     Identity,
     Incoming,
-    Passage,
     ReuseDecision,
     ReuseEntry,
     ReuseHit,
@@ -271,16 +271,16 @@ class Intent:
 
     # --- after the answer ---------------------------------------------------------------------------------------------
 
-    async def remember(self, passage: Passage, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
+    async def remember(self, exchange: Exchange, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
         """Keeps the answer for the next one who asks. `key`: where it is kept already."""
         if not is_reusable(_object.decode(answer.completion)):
             return
         vector = asked.vector
         if vector is None:
             vector = (await self.embedder.embed([asked.question]))[0]
-            if self._bypassed(passage.request, vector) is not None:
+            if self._bypassed(exchange.request, vector) is not None:
                 return
-        scope = passage.identity.scope.id
+        scope = exchange.identity.scope.id
         if key is None:
             key = f"intent-{asked.entry_id}"
             await self._answers.put(scope, key, answer, self.config.ttl)

@@ -3,9 +3,9 @@ so. Nothing that the client wants unremembered, and nothing that repeats what wa
 
 from collections.abc import Callable, Sequence
 
-from proxy.memory.state import pack
+from proxy.memory import fates
 from proxy.storage.accounts import ContentStore
-from proxy.types import Contents, Message, Passage
+from proxy.types import Contents, Exchange, Message
 from proxy.wire.request import packed
 
 # Names of request headers, or their beginnings, that are kept with it. Never one that may carry a key.
@@ -18,9 +18,9 @@ class Keeper:
         self._contents = contents
         self._has_forgotten = has_forgotten
 
-    def keep(self, passage: Passage, answers: Sequence[Message]) -> None:
-        identity, plan = passage.identity, passage.plan
-        if not passage.directives.remember or passage.directives.mode == "off":
+    def keep(self, exchange: Exchange, answers: Sequence[Message]) -> None:
+        identity, plan = exchange.identity, exchange.plan
+        if not exchange.directives.remember or exchange.directives.mode == "off":
             return
         if self._has_forgotten(identity.memory, identity.chain):
             return
@@ -28,13 +28,13 @@ class Keeper:
         self._contents.put(
             Contents(
                 scope=identity.scope.id,
-                request_id=passage.incoming.request_id,
+                request_id=exchange.incoming.request_id,
                 session=identity.session,
-                at=passage.incoming.received_at,
-                body=passage.request.raw,
+                at=exchange.incoming.received_at,
+                body=exchange.request.raw,
                 sent=packed(plan.messages or ()) if is_changed else b"",
-                state=pack(plan.state) if is_changed and plan.state is not None else b"",
+                fates=fates.pack(plan.fates) if plan.fates is not None else b"",
                 answer=answers[0].raw if answers else b"",
-                headers={name: value for name, value in passage.incoming.headers if name.startswith(SHOWN_HEADERS)},
+                headers={name: value for name, value in exchange.incoming.headers if name.startswith(SHOWN_HEADERS)},
             )
         )

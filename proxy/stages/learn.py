@@ -27,7 +27,7 @@ from proxy.storage.library import Library
 from proxy.storage.shared import OpenTurns
 from proxy.storage.shelf import Shelf
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Fact, Identity, Message, Passage, Vector
+from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector
 
 DEADLINE = 30.0  # seconds, from when its turn has come
 WAITING = 64  # requests of one scope that wait to be learnt from; of what comes beyond them nothing is learnt
@@ -72,22 +72,22 @@ class Learner:
         self._open_turns = open_turns  # of conversations that are sent bit by bit
 
     def delivered(
-        self, passage: Passage, chain: tuple[bytes, ...], answers: Sequence[Message], attempts: Attempts
+        self, exchange: Exchange, chain: tuple[bytes, ...], answers: Sequence[Message], attempts: Attempts
     ) -> None:
         """`chain`: the links of the request, and of the answer if there is one."""
-        identity, state = passage.identity, passage.plan.state
-        if passage.directives.mode == "off" or not chain:
+        identity, state = exchange.identity, exchange.plan.state
+        if exchange.directives.mode == "off" or not chain:
             return
-        if not passage.directives.remember:
+        if not exchange.directives.remember:
             return
         if state is not None:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
-        messages = (*passage.request.messages, *answers[:1])[: len(chain)]
+        messages = (*exchange.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
             self._open_turns.put(identity.memory, identity.session, going_on(messages, chain))
         self.pending += 1
         kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
-        self._tasks.spawn(self._attempted(passage, messages, chain, attempts, kept), name="learn")
+        self._tasks.spawn(self._attempted(exchange, messages, chain, attempts, kept), name="learn")
 
     async def settled(self, identity: Identity) -> None:
         """Returns when the turns of what was answered in this session are in the archive."""
@@ -100,16 +100,16 @@ class Learner:
 
     async def _attempted(
         self,
-        passage: Passage,
+        exchange: Exchange,
         messages: tuple[Message, ...],
         chain: tuple[bytes, ...],
         attempts: Attempts,
         kept: asyncio.Event,
     ) -> None:
-        scope = passage.identity.memory
+        scope = exchange.identity.memory
         queue = self._queues.setdefault(scope, _Queue())
         try:
-            learnt = await self._learnt(passage, messages, chain, queue, attempts)
+            learnt = await self._learnt(exchange, messages, chain, queue, attempts)
             kept.set()
             if learnt is not None and queue.unembedded < UNEMBEDDED:
                 await self._embedded(scope, learnt, queue, attempts)
@@ -118,12 +118,12 @@ class Learner:
                 self._queues.pop(scope, None)
             self.pending -= 1
             kept.set()
-            if self._keeping.get((scope, passage.identity.session)) is kept:
-                del self._keeping[scope, passage.identity.session]
+            if self._keeping.get((scope, exchange.identity.session)) is kept:
+                del self._keeping[scope, exchange.identity.session]
 
     async def _learnt(
         self,
-        passage: Passage,
+        exchange: Exchange,
         messages: tuple[Message, ...],
         chain: tuple[bytes, ...],
         queue: _Queue,
@@ -134,7 +134,7 @@ class Learner:
             if queue.waiting > WAITING:
                 return attempts.call("learn", _overrun, fallback=None)
             async with queue.lock:
-                learning = self._learn(passage, messages, chain, queue)
+                learning = self._learn(exchange, messages, chain, queue)
                 learnt = await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
                 if learnt is not None and queue.unembedded < UNEMBEDDED:
                     queue.under_way.update(turn.link for turn in learnt.turns)
@@ -153,11 +153,11 @@ class Learner:
             queue.under_way.difference_update(turn.link for turn in learnt.turns)
 
     async def _learn(
-        self, passage: Passage, messages: tuple[Message, ...], chain: tuple[bytes, ...], queue: _Queue
+        self, exchange: Exchange, messages: tuple[Message, ...], chain: tuple[bytes, ...], queue: _Queue
     ) -> _Learnt:
-        scope = passage.identity.memory
+        scope = exchange.identity.memory
         shelf = await self._library.shelf(scope)
-        is_managed = passage.plan.state is not None
+        is_managed = exchange.plan.state is not None
         if is_managed:
             await self._library.index(scope, shelf)
         # What can't be embedded now is read once all the same.
@@ -171,11 +171,11 @@ class Learner:
 
         async def reading() -> Read:
             nonlocal again
-            again |= await self._said_again(passage, chain, shelf)
+            again |= await self._said_again(exchange, chain, shelf)
             before = shelf.forgotten
-            since = self._library.orders.since(scope, passage.incoming.received_at)
+            since = self._library.orders.since(scope, exchange.incoming.received_at)
             is_known = known if is_managed else None
-            steps = read(passage, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
+            steps = read(exchange, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
             found = await in_slices(self._executor, steps, self._turns, scope)
             gone = shelf.forgotten - before  # in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
@@ -200,10 +200,10 @@ class Learner:
         shelf.forgotten |= gone
         return is_news
 
-    async def _said_again(self, passage: Passage, chain: Sequence[bytes], shelf: Shelf) -> frozenset[bytes]:
+    async def _said_again(self, exchange: Exchange, chain: Sequence[bytes], shelf: Shelf) -> frozenset[bytes]:
         """Links of the newest message and its answer, if the user says what was forgotten before the request came: in
         a history that is sent again it would not be the last. From now on it may be kept."""
-        messages, identity = passage.request.messages, passage.identity
+        messages, identity = exchange.request.messages, exchange.identity
         if not messages or messages[-1].role != "user":
             return frozenset()
         before = next((said.text for said in reversed(messages[:-1]) if said.role == "user"), "")
@@ -216,7 +216,7 @@ class Learner:
             return frozenset()
         stored = await self._library.archive.forgotten_at(identity.memory, tuple(newest))
         since = {link: shelf.since.get(link, 0.0) for link in newest & shelf.forgotten} | stored
-        if not since or max(since.values()) >= passage.incoming.received_at:
+        if not since or max(since.values()) >= exchange.incoming.received_at:
             return frozenset()
         self._library.say_again(identity.memory, shelf, tuple(since))
         return frozenset(since)

@@ -5,53 +5,53 @@ from dataclasses import replace
 from typing import Any
 
 from proxy.attempt import Attempts
-from proxy.types import Delivery, LedgerRow, Passage, Plan, Price, ReuseHit, Usage
+from proxy.types import Delivery, Exchange, LedgerRow, Price, PromptTokens, ReuseHit, Usage
 
 
 def forwarded(
-    passage: Passage, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
+    exchange: Exchange, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
 ) -> LedgerRow:
     """`generated`: tokens of the answer by our count, where the upstream told none. `total`: seconds."""
-    plan, usage = passage.plan, delivery.usage
+    plan, tokens, usage = exchange.plan, exchange.plan.tokens, delivery.usage
     # What was answered with an error, or not answered, was not billed as far as anyone can tell.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
-    counted = usage or Usage(0 if unbilled else plan.tokens_sent, 0 if unbilled else generated)
+    counted = usage or Usage(0 if unbilled else tokens.sent, 0 if unbilled else generated)
     cost = _cost(counted, price)
     is_changed = plan.messages is not None and not unbilled
     return LedgerRow(
-        **_common(passage, attempts, total),
+        **_common(exchange, attempts, total),
         upstream=delivery.upstream,
         source="upstream",
         status=delivery.status,
         outcome=delivery.outcome,
-        reuse_reason=passage.miss.reason,
-        intent_reason=passage.miss.intent,
-        tokens_original=plan.tokens_original if is_changed else counted.prompt_tokens,
+        reuse_reason=exchange.miss.reason,
+        intent_reason=exchange.miss.intent,
+        tokens_original=tokens.original if is_changed else counted.prompt_tokens,
         tokens_sent=counted.prompt_tokens,
         tokens_cached=counted.cached_tokens,
         tokens_billed=counted.prompt_tokens,
         tokens_completion=counted.completion_tokens,
         measured=usage is not None,
         cost=cost,
-        cost_saved=_passed_through(plan, counted, price) - cost if is_changed else 0.0,
-        mechanisms=dict(plan.mechanisms.items()) if is_changed else {},
-        tokens_busted=plan.busted if is_changed else 0,
+        cost_saved=_passed_through(tokens, counted, price) - cost if is_changed else 0.0,
+        mechanisms=dict(tokens.mechanisms.items()) if is_changed else {},
+        tokens_busted=tokens.busted if is_changed else 0,
         upstream_seconds=delivery.upstream_seconds,
         retries=delivery.retries,
     )
 
 
-def reused(passage: Passage, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
+def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
     """The upstream never saw the request."""
     usage = hit.answer.usage
     return LedgerRow(
-        **_common(passage, attempts, total),
+        **_common(exchange, attempts, total),
         upstream=hit.answer.upstream,
         source=hit.source,
         status=200,
         outcome="complete",
-        reuse_reason=passage.miss.reason,
-        intent_reason=passage.miss.intent,
+        reuse_reason=exchange.miss.reason,
+        intent_reason=exchange.miss.intent,
         tokens_original=usage.prompt_tokens if usage else 0,
         tokens_sent=0,
         tokens_cached=0,
@@ -65,17 +65,17 @@ def reused(passage: Passage, hit: ReuseHit, price: Price, attempts: Attempts, to
     )
 
 
-def _common(passage: Passage, attempts: Attempts, total: float) -> dict[str, Any]:
+def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, Any]:
     return {
-        "request_id": passage.incoming.request_id,
-        "at": passage.incoming.received_at,
-        "scope": passage.identity.scope.id,
-        "session": passage.identity.session,
-        "model": passage.request.model,
-        "stream": passage.request.stream,
-        "plan": passage.plan.kind,
-        "plan_reason": passage.plan.reason,
-        "trail": passage.plan.trail,
+        "request_id": exchange.incoming.request_id,
+        "at": exchange.incoming.received_at,
+        "scope": exchange.identity.scope.id,
+        "session": exchange.identity.session,
+        "model": exchange.request.model,
+        "stream": exchange.request.stream,
+        "plan": exchange.plan.kind,
+        "plan_reason": exchange.plan.reason,
+        "trail": exchange.plan.trail,
         "total_seconds": total,
         "stage_seconds": attempts.timings(),
     }
@@ -91,12 +91,12 @@ def _cost(usage: Usage, price: Price) -> float:
     return (prompt + usage.completion_tokens * price.output) / 1_000_000
 
 
-def _passed_through(plan: Plan, counted: Usage, price: Price) -> float:
+def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float:
     """What the request would have cost as the client sent it. That the provider's cache had held all that was sent
     before is taken for granted: what it saves is not our doing. Of what is new as much would have been written to it as
     was of ours."""
-    cached = min(plan.repeated, plan.tokens_original)
-    new, ours = plan.tokens_original - cached, counted.prompt_tokens - counted.cached_tokens
+    cached = min(tokens.repeated, tokens.original)
+    new, ours = tokens.original - cached, counted.prompt_tokens - counted.cached_tokens
     written = None if counted.written_tokens is None else round(new * counted.written_tokens / ours) if ours else 0
-    whole = Usage(plan.tokens_original, counted.completion_tokens, cached, written_tokens=written)
+    whole = Usage(tokens.original, counted.completion_tokens, cached, written_tokens=written)
     return _cost(whole, price)

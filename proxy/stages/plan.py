@@ -1,4 +1,4 @@
-"""What of the conversation the upstream shall see.
+"""Planning of the prompt that the upstream shall see: the looking up around the decisions.
 
 A short conversation is sent as it is, and costs us little more than counting it. Of any other the state that its last
 request left, the facts and old turns of its scope and the newest question's embedding are looked up; then a worker
@@ -14,22 +14,19 @@ from proxy.config import Config, price_for
 from proxy.config.profiles import Profile
 from proxy.embed.base import Embedder, EmbeddingUnavailable
 from proxy.lru import Lru
-from proxy.memory import economics, facts, planning, prefix_cache, window
+from proxy.memory import economics, facts, planning, window
 from proxy.memory.block import without_ours
 from proxy.memory.counted import Counted
-from proxy.memory.draft import Circumstances
-from proxy.memory.planning import Managed
+from proxy.memory.draft import PlanContext
 from proxy.memory.progress import Case, progress
 from proxy.offload import Offload
-from proxy.stages.elision import shortened, told
-from proxy.stages.elision import without as elision_of
 from proxy.stages.recollect import Asking, recollect
 from proxy.storage.library import Library
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
 from proxy.storage.shelf import Shelf
 from proxy.tokens import RoughCounter, TokenCounter
-from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, Vector
+from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, PromptTokens, Vector
 from proxy.upstream.client import Upstream
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.order import violations
@@ -58,7 +55,7 @@ class Looked:
 
 
 class Planner:
-    """Decides, with what it needs to."""
+    """Plans requests: looks up what the decisions need, and has them made in a worker thread."""
 
     def __init__(
         self,
@@ -94,7 +91,7 @@ class Planner:
         limit = _limit(profile, upstream, factor)
         is_metered = mode == "meter"
         if len(request.raw) > MOST_COUNTED:
-            return counted if is_metered else _judged(counted, counted.tokens_sent / max(1.0, factor), limit)
+            return counted if is_metered else _judged(counted, counted.tokens.sent / max(1.0, factor), limit)
         shelf = await self._library.shelf(identity.memory) if identity.is_answered else Shelf.passing()
         if not directives.remember:
             shelf = shelf.apart()
@@ -106,14 +103,13 @@ class Planner:
             found = await self._library.state(identity.memory, identity.chain)
         looked = Looked(shelf, found[0] if found else None, await self._vector(request))
         work = partial(self._decided, incoming, request, identity, upstream, profile, limit, looked)
-        managed = await asyncio.get_running_loop().run_in_executor(self._executor, work)
-        if managed is None:
+        made = await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        if made is None:
             tokens = await self._counter.request(request, identity.chain, self._executor)
-            exact = replace(
-                counted, tokens_original=round(tokens * factor), tokens_sent=round(tokens * factor), counted=tokens
-            )
+            original = round(tokens * factor)
+            exact = replace(counted, tokens=replace(counted.tokens, original=original, sent=original, counted=tokens))
             return exact if is_metered else _judged(exact, tokens, limit)
-        return _planned(request, counted, managed, factor, metered=is_metered)
+        return _priced(request, counted, made, factor, metered=is_metered)
 
     def _factor(self, request: ChatRequest, upstream: Upstream) -> float:
         """The upstream's tokens in one of ours, by the ranks."""
@@ -130,7 +126,7 @@ class Planner:
             tokens = await self._counter.request(request, identity.chain, self._executor)
         else:
             tokens = round(rough * (factor or 1.0))
-        return Plan("untouched", tokens_original=tokens, tokens_sent=tokens, rough=rough)
+        return Plan("untouched", PromptTokens(tokens, tokens, rough=rough))
 
     def mode(self, directives: Directives) -> str:
         """The lesser of what the configuration allows and what the client wants."""
@@ -147,7 +143,7 @@ class Planner:
     def _is_left_alone(self, counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:
         """It fits into the window, and nobody has stated anything that would go with it."""
         most = profile.window.tokens if limit is None else min(profile.window.tokens, SURELY_WITHIN * limit)
-        return profile.fold == "economic" and counted.tokens_original <= most and not shelf.facts
+        return profile.fold == "economic" and counted.tokens.original <= most and not shelf.facts
 
     async def _vector(self, request: ChatRequest) -> Vector | None:
         """Of the newest user message; None if there is none, or it takes too long."""
@@ -172,7 +168,7 @@ class Planner:
         profile: Profile,
         limit: int | None,
         looked: Looked,
-    ) -> Managed | None:
+    ) -> Plan | None:
         now = incoming.received_at
         asking = Asking(
             session=identity.session,
@@ -192,16 +188,16 @@ class Planner:
             embedding=self._embedder.version,
             was_seen=identity.known > 0,
         )
-        so_far = progress(case, looked.shelf.pasts)
+        so_far = progress(case, looked.shelf.histories)
         if so_far is None:
             return None
         dialect = DIALECTS[upstream.config.dialect]
         price = price_for(upstream.config, request.model)
         shown_none = self._calibrations.caches.shows_none(upstream.name, request.model)
-        known = prefix_cache.assumed(upstream.config, request.model, price)
-        cache = prefix_cache.assumed(upstream.config, request.model, price, shown_none=shown_none)
+        known = economics.assumed_cache(upstream.config, request.model, price)
+        cache = economics.assumed_cache(upstream.config, request.model, price, shown_none=shown_none)
         idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
-        around = Circumstances(
+        context = PlanContext(
             now=now,
             session=identity.session,
             rates=economics.rates(price, cache, idle=idle),
@@ -214,19 +210,17 @@ class Planner:
         with looked.shelf.lock:
             looked.shelf.settle()
             memory = recollect(asking, case, so_far, looked.shelf, limit)
-            case, elision = elision_of(request, case, around.rates, self._counted)
-            managed = planning.make(case, shortened(so_far, elision), memory, around)
-        managed = told(managed, case, elision)
-        if idle > MOST_IDLE or managed.sent < known.minimum:
-            managed = replace(managed, expected=0)
-        if cache == prefix_cache.NONE:
-            managed = replace(managed, repeated=0, busted=0)
+            made = planning.plan(request, case, so_far, memory, context)
+        if idle > MOST_IDLE or made.tokens.sent < known.minimum:
+            made = replace(made, tokens=replace(made.tokens, expected=0))
+        if cache == economics.NO_CACHE:
+            made = replace(made, tokens=replace(made.tokens, repeated=0, busted=0))
         offered = len(request.tools)
-        if managed.messages is not None and (found := violations(managed.messages, dialect, offered)):
+        if made.messages is not None and (found := violations(made.messages, dialect, offered)):
             if violations(request.messages, dialect, offered):
                 return None  # so would it refuse the client's own
             raise Refusable(found[0].rule)
-        return replace(managed, tools=elision.tools if elision else None)
+        return made
 
     def _capped(self, request: ChatRequest, identity: Identity, profile: Profile, index: int) -> Message:
         """Where to cut is searched for once: it takes a dozen counts."""
@@ -256,36 +250,23 @@ def _judged(as_it_came: Plan, tokens: float, limit: int | None) -> Plan:
     return replace(as_it_came, kind="over-budget") if limit is not None and tokens > limit else as_it_came
 
 
-def _planned(request: ChatRequest, counted: Plan, managed: Managed, factor: float, *, metered: bool) -> Plan:
-    """In tokens of the upstream, as far as it has told them."""
-    original, sent = round(managed.original * factor), round(managed.sent * factor)
-    repeated, expected = round(managed.repeated * factor), round(managed.expected * factor)
-    if managed.messages is None or metered:
-        return replace(
-            counted,
-            kind="untouched" if metered else managed.kind,
-            tokens_original=original,
-            tokens_sent=original,
-            counted=managed.original,
-            reason=f"meter;would_send={sent}" if managed.messages is not None else "",
-            state=managed.state,
-            trail=managed.trail,
-            repeated=repeated,
-            expected=0 if metered else expected,
-        )
+def _priced(request: ChatRequest, counted: Plan, made: Plan, factor: float, *, metered: bool) -> Plan:
+    """In tokens of the upstream, as far as it has told them. `counted`: the request as it is."""
+    tokens = made.tokens.scaled(factor)
+    if made.messages is not None and not metered:
+        return replace(made, tokens=replace(tokens, rough=_rough.request(request, made.messages)))
+    as_it_came = PromptTokens(
+        tokens.original,
+        tokens.original,
+        rough=counted.tokens.rough,
+        counted=made.tokens.original,
+        repeated=tokens.repeated,
+        expected=0 if metered else tokens.expected,
+    )
     return Plan(
-        kind=managed.kind,
-        tokens_original=original,
-        tokens_sent=sent,
-        rough=_rough.request(request, managed.messages),
-        counted=managed.sent,
-        reason=managed.reason,
-        messages=managed.messages,
-        tools=managed.tools,
-        mechanisms=managed.mechanisms,
-        repeated=repeated,
-        expected=expected,
-        busted=round(managed.busted * factor),
-        state=managed.state,
-        trail=managed.trail,
+        "untouched" if metered else made.kind,
+        as_it_came,
+        "" if made.messages is None else f"meter;would_send={tokens.sent}",
+        state=made.state,
+        trail=made.trail,
     )

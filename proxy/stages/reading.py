@@ -13,7 +13,7 @@ from proxy.memory.handed import Voice
 from proxy.memory.turns import archived, complete
 from proxy.memory.unsaid import Ordered, Said, mark, meant, outlived
 from proxy.storage.shelf import Shelf
-from proxy.types import ArchivedTurn, Fact, Forgetting, Message, Passage, Statement
+from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement
 
 T = TypeVar("T")
 Steps = Generator[None, None, T]
@@ -41,7 +41,7 @@ class _Told:
 
 
 def read(
-    passage: Passage,
+    exchange: Exchange,
     messages: Sequence[Message],
     chain: Sequence[bytes],
     shelf: Shelf,
@@ -53,8 +53,8 @@ def read(
 ) -> Steps[Read]:
     """`is_known`: is this the link of a turn that was read before? None: those of earlier requests, and none is
     indexed yet. `since`: what was ordered to be forgotten while the request was under way."""
-    identity, at = passage.identity, passage.incoming.received_at
-    told = yield from _told(passage, messages, chain, shelf, again, since)
+    identity, at = exchange.identity, exchange.incoming.received_at
+    told = yield from _told(exchange, messages, chain, shelf, again, since)
     turns = complete(messages)
     new = []
     # Newest first, as far back as nothing is known.
@@ -71,7 +71,7 @@ def read(
         for turn in new:
             shelf.put(turn, None)
             yield
-    stated = (yield from _stated(passage, chain, shelf, told)) if keeps_facts else ()
+    stated = (yield from _stated(exchange, chain, shelf, told)) if keeps_facts else ()
     return Read(tuple(new), stated, told.again)
 
 
@@ -79,7 +79,7 @@ def _is_command(turn: ArchivedTurn) -> bool:
     return any(said.role == "user" and is_command(said.text) for said in turn.utterances)
 
 
-def _stated(passage: Passage, chain: Sequence[bytes], shelf: Shelf, told: _Told) -> Steps[tuple[Fact, ...]]:
+def _stated(exchange: Exchange, chain: Sequence[bytes], shelf: Shelf, told: _Told) -> Steps[tuple[Fact, ...]]:
     """Facts that are new, confirmed or superseded by what no request had said before; and by the newest message, though
     its words may have been said before: then they hold again."""
     known = dict(shelf.facts)
@@ -89,10 +89,10 @@ def _stated(passage: Passage, chain: Sequence[bytes], shelf: Shelf, told: _Told)
         changes = facts.learn(
             tuple(known.values()),
             statements,
-            session=passage.identity.session,
+            session=exchange.identity.session,
             turn=turn,
             link=chain[index],
-            now=passage.incoming.received_at,
+            now=exchange.incoming.received_at,
             again=index == told.newest and _was_superseded(known.values(), chain[index]),
         )
         for fact in (*changes.new, *changes.confirmed, *changes.superseded):
@@ -101,7 +101,7 @@ def _stated(passage: Passage, chain: Sequence[bytes], shelf: Shelf, told: _Told)
 
 
 def _told(
-    passage: Passage,
+    exchange: Exchange,
     messages: Sequence[Message],
     chain: Sequence[bytes],
     shelf: Shelf,
@@ -109,7 +109,7 @@ def _told(
     since: Sequence[Forgetting],
 ) -> Steps[_Told]:
     """`since`: orders that were given while this request was under way."""
-    asked, before = passage.request.messages, tuple(shelf.facts.values())
+    asked, before = exchange.request.messages, tuple(shelf.facts.values())
     newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
     turn, voice, previous = 0, Voice(), ""
     said: list[Said] = []
@@ -127,7 +127,7 @@ def _told(
         if ordered := commands(each.texts, told_before):
             orders += (Ordered(index, what) for what in ordered)
             continue
-        is_known = index < passage.identity.known and chain[index] not in again
+        is_known = index < exchange.identity.known and chain[index] not in again
         returns = index == newest and _was_superseded(before, chain[index])
         if (is_known and not returns) or chain[index] in shelf.forgotten:
             continue
@@ -139,7 +139,7 @@ def _told(
     unsaid, anew = set(), []
     for place, one in enumerate(said):
         name = mark(one.statement.value)
-        is_anew = one.at == newest and shelf.since.get(name, 0.0) <= passage.incoming.received_at
+        is_anew = one.at == newest and shelf.since.get(name, 0.0) <= exchange.incoming.received_at
         if place in gone or (name in shelf.forgotten and not is_anew):
             unsaid.add(one.at)
         elif is_anew or not outlived(one.statement, before):

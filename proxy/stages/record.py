@@ -4,7 +4,7 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from time import perf_counter
@@ -18,7 +18,6 @@ from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
 from proxy.stages import exact, ledger_row, obey
-from proxy.stages.keep import Keeper
 from proxy.stages.learn import Learner
 from proxy.stages.obey import Obedience
 from proxy.storage.answered import AnsweredScopes
@@ -26,7 +25,7 @@ from proxy.storage.opening import Storage
 from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter
-from proxy.types import UNANSWERED, Asked, Delivery, LedgerRow, Passage, Price, ReuseHit, StoredAnswer
+from proxy.types import UNANSWERED, Asked, Delivery, Exchange, LedgerRow, Message, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router
 from proxy.wire import turns
 from proxy.wire.answers import answers_of, generated_text, has_error, model_of
@@ -39,7 +38,10 @@ DEADLINE = 10.0  # seconds, for each part that waits for a disk or a thread
 T = TypeVar("T")
 
 # Keeps an answer for whoever asks the same in other words; the last is the key under which it is kept already, if any.
-Remember = Callable[[Passage, Asked, StoredAnswer, str | None], Coroutine[Any, Any, None]]
+Remember = Callable[[Exchange, Asked, StoredAnswer, str | None], Coroutine[Any, Any, None]]
+
+# Keeps what a request and its answers said, to be looked at.
+Keep = Callable[[Exchange, Sequence[Message]], None]
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -62,7 +64,7 @@ class Recorder:
         tasks: Tasks,
         executor: Executor,
         ttl: float,
-        keeper: Keeper | None = None,
+        keep: Keep | None = None,
     ) -> None:
         self._answered = answered
         self._ledger = storage.ledger
@@ -79,66 +81,66 @@ class Recorder:
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
-        self._keeper = keeper  # None: nothing of what is said is kept to be looked at
+        self._keep_contents = keep  # None: nothing of what is said is kept to be looked at
 
-    def delivered(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> None:
+    def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
         """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
         to the client, whose next request may follow at once; the rest is done in the background."""
         if _is_success(delivery):
-            self._answered.add(passage.identity.scope.id)
-            self._obey_late(passage, attempts)
+            self._answered.add(exchange.identity.scope.id)
+            self._obey_late(exchange, attempts)
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
         if small:
             delivery = attempts.call(
-                "record", lambda: self._read_and_remember(passage, delivery, attempts), fallback=delivery
+                "record", lambda: self._read_and_remember(exchange, delivery, attempts), fallback=delivery
             )
-        total = perf_counter() - passage.started
-        self._tasks.spawn(self._finish(passage, delivery, attempts, total, read=small), name="record")
+        total = perf_counter() - exchange.started
+        self._tasks.spawn(self._finish(exchange, delivery, attempts, total, read=small), name="record")
 
-    def _obey_late(self, passage: Passage, attempts: Attempts) -> None:
+    def _obey_late(self, exchange: Exchange, attempts: Attempts) -> None:
         """A command to forget, in a request before which there was nothing of its scope: from now on there would be
         what it says itself."""
-        identity, at = passage.identity, passage.incoming.received_at
-        if identity.is_answered or passage.miss.reason != "command" or "identify" in attempts.failed:
+        identity, at = exchange.identity, exchange.incoming.received_at
+        if identity.is_answered or exchange.miss.reason != "command" or "identify" in attempts.failed:
             return
-        order = attempts.call("obey", lambda: obey.ordered(passage.request, identity, at), fallback=None)
+        order = attempts.call("obey", lambda: obey.ordered(exchange.request, identity, at), fallback=None)
         if order is not None:
             self._obedience.begin(identity.memory, order)
 
     async def _finish(
-        self, passage: Passage, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
+        self, exchange: Exchange, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
     ) -> None:
         answer: StoredAnswer | None = None
-        key, lead, asked = passage.miss.key, passage.miss.lead, passage.miss.asked
+        key, lead, asked = exchange.miss.key, exchange.miss.lead, exchange.miss.asked
         try:
             if not read:
-                reading = self._in_thread(lambda: _read_and_chain(passage, delivery))
+                reading = self._in_thread(lambda: _read_and_chain(exchange, delivery))
                 delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
-                attempts.call("record", lambda: self._remember(passage, delivery, chain, attempts), fallback=None)
+                attempts.call("record", lambda: self._remember(exchange, delivery, chain, attempts), fallback=None)
             # What a fallback answered is not what this upstream would, and is not kept as its answer.
-            if (key is not None or asked is not None) and delivery.upstream == passage.upstream:
-                answer = exact.storable(delivery, passage.incoming.received_at)
+            if (key is not None or asked is not None) and delivery.upstream == exchange.upstream:
+                answer = exact.storable(delivery, exchange.incoming.received_at)
             if key is not None and answer is not None:
                 self._flights.share(key, lead, answer)
-                put = self._answers.put(passage.identity.scope.id, key, answer, self._ttl)
+                put = self._answers.put(exchange.identity.scope.id, key, answer, self._ttl)
                 await attempts.run("store", put, fallback=None, deadline=DEADLINE)
         finally:
             # Those who wait for this answer must not wait for ever, whatever happened here.
             if key is not None:
                 self._land(key, lead, delivery, answer)
-        if asked is not None and answer is not None and passage.directives.store:
-            remembering = self._remember_asked(passage, asked, answer, key)
+        if asked is not None and answer is not None and exchange.directives.store:
+            remembering = self._remember_asked(exchange, asked, answer, key)
             await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
         generated = 0
         if delivery.usage is None and (text := generated_text(delivery.completion or delivery.partial)):
             counting = self._in_thread(lambda: self._counter.text(text))
             generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
         attempts.call(
-            "ledger", lambda: self._write(self._row(passage, delivery, generated, attempts, total)), fallback=None
+            "ledger", lambda: self._write(self._row(exchange, delivery, generated, attempts, total)), fallback=None
         )
-        if _is_known(passage, delivery):
+        if _is_known(exchange, delivery):
             answer_given = delivery.completion or delivery.partial
-            attempts.call("contents", lambda: self._keep(passage, answer_given), fallback=None)
+            attempts.call("contents", lambda: self._keep(exchange, answer_given), fallback=None)
 
     def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
         if delivery.outcome == "client_gone":
@@ -148,64 +150,68 @@ class Recorder:
         else:
             self._flights.land(key, lead, answer)
 
-    def reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts) -> None:
+    def reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts) -> None:
         """The answer came from memory; the upstream never saw the request."""
-        total = perf_counter() - passage.started
-        self._tasks.spawn(self._finish_reused(passage, hit, attempts, total), name="record reuse")
+        total = perf_counter() - exchange.started
+        self._tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
 
-    async def _finish_reused(self, passage: Passage, hit: ReuseHit, attempts: Attempts, total: float) -> None:
+    async def _finish_reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts, total: float) -> None:
         # Given again as it was, the answer is known as this conversation's already.
-        if hit.source != "exact" or passage.identity.continuity != "regenerated":
+        if hit.source != "exact" or exchange.identity.continuity != "regenerated":
             completion = hit.answer.completion
             offload = Offload(self._executor, len(completion))
-            chaining = offload(lambda: _chain(passage, _object.decode(completion)))
+            chaining = offload(lambda: _chain(exchange, _object.decode(completion)))
             chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
-            attempts.call("record", lambda: self._note(passage, chain), fallback=None)
+            attempts.call("record", lambda: self._note(exchange, chain), fallback=None)
             answers = answers_of(_object.decode(completion))
-            attempts.call("record", lambda: self._learner.delivered(passage, chain, answers, attempts), fallback=None)
-        row = ledger_row.reused(passage, hit, self._price(hit.answer.upstream, passage.request.model), attempts, total)
+            attempts.call("record", lambda: self._learner.delivered(exchange, chain, answers, attempts), fallback=None)
+        row = ledger_row.reused(
+            exchange, hit, self._price(hit.answer.upstream, exchange.request.model), attempts, total
+        )
         attempts.call("ledger", lambda: self._write(row), fallback=None)
-        attempts.call("contents", lambda: self._keep(passage, _object.decode(hit.answer.completion)), fallback=None)
+        attempts.call("contents", lambda: self._keep(exchange, _object.decode(hit.answer.completion)), fallback=None)
 
     def _write(self, row: LedgerRow) -> None:
         self._ledger.append(row)
         self._metrics.recorded(row)
 
-    def _keep(self, passage: Passage, completion: Mapping[str, Any] | None) -> None:
-        if self._keeper is not None:
-            self._keeper.keep(passage, answers_of(completion))
+    def _keep(self, exchange: Exchange, completion: Mapping[str, Any] | None) -> None:
+        if self._keep_contents is not None:
+            self._keep_contents(exchange, answers_of(completion))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
-    def _read_and_remember(self, passage: Passage, delivery: Delivery, attempts: Attempts) -> Delivery:
-        delivery, chain = _read_and_chain(passage, delivery)
-        self._remember(passage, delivery, chain, attempts)
+    def _read_and_remember(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> Delivery:
+        delivery, chain = _read_and_chain(exchange, delivery)
+        self._remember(exchange, delivery, chain, attempts)
         return delivery
 
-    def _remember(self, passage: Passage, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
-        self._note(passage, chain)
+    def _remember(self, exchange: Exchange, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
+        self._note(exchange, chain)
         answers = answers_of(delivery.completion)
-        self._learner.delivered(passage, chain, answers if len(answers) == 1 else (), attempts)
+        self._learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
 
-    def _note(self, passage: Passage, chain: tuple[bytes, ...]) -> None:
+    def _note(self, exchange: Exchange, chain: tuple[bytes, ...]) -> None:
         """Only on the event loop, to which the storage's queue belongs."""
         if chain:
-            identity, at = passage.identity, passage.incoming.received_at
+            identity, at = exchange.identity, exchange.incoming.received_at
             self._sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
 
-    def _row(self, passage: Passage, delivery: Delivery, generated: int, attempts: Attempts, total: float) -> LedgerRow:
-        plan, usage = passage.plan, delivery.usage
+    def _row(
+        self, exchange: Exchange, delivery: Delivery, generated: int, attempts: Attempts, total: float
+    ) -> LedgerRow:
+        plan, usage = exchange.plan, delivery.usage
         if usage is not None:
-            whose, measured = (delivery.upstream, passage.request.model), usage.prompt_tokens
-            self._calibrations.rough.observe(*whose, counted=plan.rough, measured=measured)
-            self._calibrations.exact.observe(*whose, counted=plan.counted, measured=measured)
+            whose, measured = (delivery.upstream, exchange.request.model), usage.prompt_tokens
+            self._calibrations.rough.observe(*whose, counted=plan.tokens.rough, measured=measured)
+            self._calibrations.exact.observe(*whose, counted=plan.tokens.counted, measured=measured)
             # A fallback has not seen what the prompt begins with.
-            seen = plan.expected if delivery.upstream == passage.upstream else 0
+            seen = plan.tokens.expected if delivery.upstream == exchange.upstream else 0
             self._calibrations.caches.observe(*whose, usage, repeated=seen)
-        price = self._price(delivery.upstream, passage.request.model)
-        row = ledger_row.forwarded(passage, delivery, generated, price, attempts, total)
-        return row if _is_known(passage, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
+        price = self._price(delivery.upstream, exchange.request.model)
+        row = ledger_row.forwarded(exchange, delivery, generated, price, attempts, total)
+        return row if _is_known(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self._router.named(upstream).config, model)
@@ -228,9 +234,9 @@ def _is_success(delivery: Delivery) -> bool:
     return 200 <= delivery.status < 300
 
 
-def _is_known(passage: Passage, delivery: Delivery) -> bool:
+def _is_known(exchange: Exchange, delivery: Delivery) -> bool:
     """Has an upstream answered whoever asks, now or before?"""
-    return passage.identity.is_answered or _is_success(delivery)
+    return exchange.identity.is_answered or _is_success(delivery)
 
 
 def _read(delivery: Delivery) -> Delivery:
@@ -247,19 +253,19 @@ def _read(delivery: Delivery) -> Delivery:
     return replace(delivery, completion=completion, usage=find_usage(completion), model=model)
 
 
-def _read_and_chain(passage: Passage, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
+def _read_and_chain(exchange: Exchange, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
     """The delivery, read, and the links that are known from now on: none if it came to nothing."""
     delivery = _read(delivery)
     if delivery.outcome == "our_error" or not _is_success(delivery):
         return delivery, ()
-    return delivery, _chain(passage, delivery.completion)
+    return delivery, _chain(exchange, delivery.completion)
 
 
-def _chain(passage: Passage, completion: Mapping[str, Any] | None) -> tuple[bytes, ...]:
+def _chain(exchange: Exchange, completion: Mapping[str, Any] | None) -> tuple[bytes, ...]:
     """The request's links, and that of the answer, by which the next request of this conversation is known."""
-    if passage.directives.mode == "off":
+    if exchange.directives.mode == "off":
         return ()
-    chain = passage.identity.chain
+    chain = exchange.identity.chain
     answers = answers_of(completion)
     if len(answers) != 1:  # with n > 1 the client's choice is not known yet
         return chain

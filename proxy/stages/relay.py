@@ -23,7 +23,7 @@ from proxy.wire.accumulate import Accumulator
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class Reply:
     """An answer whose headers are here and whose body is still to be read."""
 
     upstream: Upstream
@@ -40,14 +40,14 @@ class Relay:
 
     def __init__(
         self,
-        exchange: Exchange,
+        reply: Reply,
         request: ChatRequest,
         *,
         report: Callable[[Delivery], None],
         tasks: Tasks,
         metrics: Metrics,
     ) -> None:
-        self._exchange = exchange
+        self._reply = reply
         self._request = request
         self._report = report
         self._tasks = tasks
@@ -62,7 +62,7 @@ class Relay:
     def expect_events(self, *, readable: bool) -> None:
         """The body is a stream of events. One that is not `readable` (content coding) passes as it is."""
         self._events = True
-        strip_usage = self._exchange.prompt.strip_usage
+        strip_usage = self._reply.prompt.strip_usage
         self._reader = (
             EventReader(strip_usage=strip_usage, on_fail_open=self._metrics.failed_open) if readable else None
         )
@@ -93,19 +93,19 @@ class Relay:
                     yield rest
             else:
                 error = UpstreamBroken(
-                    f"upstream {self._exchange.upstream.name!r} ended the stream before the answer was complete"
+                    f"upstream {self._reply.upstream.name!r} ended the stream before the answer was complete"
                 )
         except UpstreamError as failure:
             error = failure
         except (httpx.TransportError, aiohttp.ClientError, OSError) as failure:
-            error = from_transport(failure, self._exchange.upstream.name)
+            error = from_transport(failure, self._reply.upstream.name)
         except BaseException:
             self.finish("client_gone")
             raise
         if error is None:
-            self.finish("complete" if self._exchange.response.status_code < 400 else "upstream_error")
+            self.finish("complete" if self._reply.response.status_code < 400 else "upstream_error")
             return
-        self._metrics.of(self._metrics.upstream_errors, self._exchange.upstream.name, "cut").inc()
+        self._metrics.of(self._metrics.upstream_errors, self._reply.upstream.name, "cut").inc()
         self.finish("upstream_broken")
         if self._events:
             yield sse.error_event(error.body())
@@ -115,7 +115,7 @@ class Relay:
         """What of the body the client gets, as it arrives."""
         if self._prefix:
             yield self._prefix
-        async with aclosing(self._source or self._exchange.upstream.body(self._exchange.response)) as body:
+        async with aclosing(self._source or self._reply.upstream.body(self._reply.response)) as body:
             async for chunk in body:
                 if piece := self._reader.feed(chunk) if self._reader else chunk:
                     yield piece
@@ -125,28 +125,28 @@ class Relay:
         if self._finished:
             return
         self._finished = True
-        exchange, reader = self._exchange, self._reader
-        seconds = perf_counter() - exchange.sent_at
-        self._metrics.of(self._metrics.upstream_seconds, exchange.upstream.name).observe(seconds)
+        reply, reader = self._reply, self._reader
+        seconds = perf_counter() - reply.sent_at
+        self._metrics.of(self._metrics.upstream_seconds, reply.upstream.name).observe(seconds)
         complete = reader is not None and reader.complete and outcome == "complete"
         delivery = Delivery(
             outcome,
-            status=exchange.response.status_code,
-            upstream=exchange.upstream.name,
+            status=reply.response.status_code,
+            upstream=reply.upstream.name,
             model=(reader.model if reader else None) or self._request.model,
             streamed=self._events,
             usage=reader.usage if reader else None,
             completion=reader.completion() if reader and complete else None,
             partial=reader.completion() if reader and not complete else None,
             raw_completion=whole,
-            retries=exchange.retries,
+            retries=reply.retries,
             upstream_seconds=seconds,
-            first_byte_seconds=exchange.first_byte_seconds,
+            first_byte_seconds=reply.first_byte_seconds,
         )
         if outcome != "complete":
             # A task of its own: when the client has left, whatever is awaited here would be cancelled. A body that was
             # read to its end has given its connection back already.
-            self._tasks.spawn(close_response(exchange.response), name="close upstream response")
+            self._tasks.spawn(close_response(reply.response), name="close upstream response")
         self._report(delivery)
 
 

@@ -23,10 +23,11 @@ from proxy.types import (
     ChatRequest,
     Delivery,
     Directives,
+    Exchange,
     Identity,
     Incoming,
-    Passage,
     Plan,
+    PromptTokens,
     ReuseHit,
     ReuseMiss,
     StreamedBody,
@@ -71,9 +72,9 @@ class Verifier:
     ) -> None:
         attempts = Attempts(self._metrics.failed_open)
         planning = self._plan(request, identity, route.upstream)
-        fallback = Plan("untouched", tokens_original=0, tokens_sent=0)
+        fallback = Plan("untouched", PromptTokens(0, 0))
         planned = await attempts.run("plan", planning, fallback=fallback, deadline=DEADLINE)
-        passage = Passage(
+        exchange = Exchange(
             replace(incoming, request_id=f"{incoming.request_id}-verify"),
             request,
             identity,
@@ -87,7 +88,7 @@ class Verifier:
 
         def report(delivery: Delivery) -> None:
             delivered.append(delivery)
-            self._recorder.delivered(passage, delivery, attempts)
+            self._recorder.delivered(exchange, delivery, attempts)
 
         try:
             answer = await forward.forward(

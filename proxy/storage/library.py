@@ -22,7 +22,7 @@ from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, State
 from proxy.storage.shelf import Shelf
 from proxy.storage.undo import undo
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Fact, PathState, Vector
+from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
 
 PATIENCE = 0.3  # seconds that a request waits for the index of a scope that was not asked for lately
 READING_DEADLINE = 60.0  # seconds; the next request goes on where it ends
@@ -292,5 +292,5 @@ class Library:
         for key, state in self._recent.items():
             if key[0] == scope:
                 fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
-                self._recent[key] = replace(state, fold=fold, volatile="", volatile_facts=0, volatile_others=0)
+                self._recent[key] = replace(state, fold=fold, volatile=VolatileBlock())
         self._states.forget(scope)

@@ -8,7 +8,7 @@ from time import monotonic
 
 from proxy.memory.current import Current
 from proxy.memory.notes import Notes
-from proxy.memory.progress import Pasts
+from proxy.memory.progress import Histories
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
 from proxy.types import ArchivedTurn, Fact, Vector
@@ -26,7 +26,7 @@ class Shelf:
     wiped_at: float = float("-inf")  # while a wipe is carried out: what is as old must not come back either
     embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index has all it may have
-    pasts: Pasts = field(default_factory=Pasts)
+    histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
     current: Current | None = None  # of the facts, as the last request found them
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -45,7 +45,7 @@ class Shelf:
     @property
     def size(self) -> int:
         """Bytes that it takes in memory, about."""
-        return self.index.size + self.pasts.size + self.notes.size
+        return self.index.size + self.histories.size + self.notes.size
 
     def apart(self) -> "Shelf":
         """With the same facts, for a request that must leave nothing: what it adds to the index goes with it."""

@@ -57,8 +57,9 @@ from proxy.types.memory import (
     Summary,
     TurnDigest,
     Utterance,
+    VolatileBlock,
 )
-from proxy.types.plan import Mechanisms, Passage, Plan, Prompt
+from proxy.types.plan import Exchange, Fates, Mechanisms, Plan, Prompt, PromptTokens
 from proxy.types.request import (
     ChatRequest,
     Directives,
@@ -91,9 +92,11 @@ __all__ = [
     "Delivery",
     "Directives",
     "Excerpt",
+    "Exchange",
     "Fact",
     "FactSource",
     "FactStatus",
+    "Fates",
     "Fold",
     "FoldReason",
     "Forgetting",
@@ -109,13 +112,13 @@ __all__ = [
     "OpenTurn",
     "Outcome",
     "Part",
-    "Passage",
     "PathState",
     "Plan",
     "PlanKind",
     "PrefixCache",
     "Price",
     "Prompt",
+    "PromptTokens",
     "RecalledLine",
     "ResponseFormat",
     "ReuseDecision",
@@ -144,4 +147,5 @@ __all__ = [
     "Usage",
     "Utterance",
     "Vector",
+    "VolatileBlock",
 ]

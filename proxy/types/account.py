@@ -140,13 +140,13 @@ class Contents:
     at: float
     body: bytes  # as the client sent it
     sent: bytes = b""  # as it went upstream; b"": the same, or nowhere
-    state: bytes = b""  # of the conversation, packed, as this request left it
+    fates: bytes = b""  # of its messages, packed; b"": all were sent as they came
     answer: bytes = b""  # the assistant's message, JSON
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request: ours, and who the client says it is
 
     @property
     def size(self) -> int:
-        return len(self.body) + len(self.sent) + len(self.state) + len(self.answer)
+        return len(self.body) + len(self.sent) + len(self.fates) + len(self.answer)
 
 
 def plain(sums: Sums) -> Json:

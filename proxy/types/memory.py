@@ -169,6 +169,17 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class VolatileBlock:
+    """The text before the newest user message that only its question needs: facts and excerpts of old turns."""
+
+    text: str = ""
+    tokens: int = 0
+    facts: int = 0  # tokens of it that are facts
+    others: int = 0  # tokens of it that are excerpts from other conversations
+    quoted: tuple[int, ...] = ()  # indices of the messages of this conversation that it quotes
+
+
+@dataclass(frozen=True, slots=True)
 class PathState:
     """What planning remembers of the path that ends at a request's last message. The next request of this
     conversation starts from it; so no request has to read the whole history again."""
@@ -185,10 +196,8 @@ class PathState:
     fold: Fold | None = None
     open: tuple[TurnDigest, ...] = ()  # complete turns that the prompt still holds, oldest first
     folded_results: tuple[int, ...] = ()  # indices of tool results that are sent as a marker
-    volatile: str = ""  # the block in the newest user message, kept while that turn goes on
+    volatile: VolatileBlock = VolatileBlock()  # in the newest user message, kept while that turn goes on
     volatile_link: bytes = b""  # of that user message
-    volatile_facts: int = 0  # tokens of the block that are facts
-    volatile_others: int = 0  # tokens of the block that are excerpts from other conversations
     lent: int = 0  # of the open turns, oldest first, that are not sent while that turn goes on
     vector: Vector | None = field(default=None, compare=False)  # of the newest user message
     elided_tools: tuple[str, ...] = ()  # names of tools that were sent without their descriptions

@@ -12,6 +12,13 @@ def answers_of(completion: Mapping[str, Json] | None) -> tuple[Message, ...]:
     return tuple(map(message, _messages(completion)))
 
 
+def completion_of(said: Message | None) -> bytes:
+    """A completion with this answer; None: without a choice."""
+    return b'{"choices":[%s]}' % (
+        b"" if said is None else b'{"index":0,"message":%s,"finish_reason":"stop"}' % said.raw
+    )
+
+
 def model_of(completion: Mapping[str, Json]) -> str:
     """The model that the upstream names; "" if it names none."""
     return str(completion.get("model") or "")

@@ -9,17 +9,14 @@ import pytest
 from proxy.admin.explained import NOTHING_KEPT, explained
 from proxy.errors import BadRequest
 from proxy.memory.block import head
-from proxy.memory.state import pack
-from proxy.types import Contents, Fold, LedgerRow, PathState, Summary
+from proxy.memory.fates import pack
+from proxy.types import Contents, Fates, LedgerRow
 from tests.builders import NOW, TENANT, assistant, body, calling, ledger_row, messages, result, system, user
 
 TOLD = (system("s"), user("one"), assistant("1"), user("two"), assistant("2"), user("three"))
 HEAD = head("- vive en Rosario", ())
 SENT = messages(system("s"), user(f"{HEAD}\n\ntwo"), assistant("2"), user("three"))
-FOLD = Fold(3, head=HEAD, summaries=(Summary("t", (), "", (), (), first_turn=1, last_turn=1),))
-STATE = PathState(
-    turns=3, at=NOW, newest=5, before=0, original=0, sent=0, stable=0, baseline=0.0, spent=0.0, fold=FOLD
-)  # fmt: skip
+FATES = Fates(preamble=1, left=3, start=3, newest=5, summaries=((1, 1),), head=HEAD)
 CONTENTS = Contents(
     scope=f"{TENANT}/",
     request_id="req_1",
@@ -27,7 +24,7 @@ CONTENTS = Contents(
     at=NOW,
     body=body(*TOLD),
     sent=b"[" + b",".join(said.raw for said in SENT) + b"]",
-    state=pack(STATE),
+    fates=pack(FATES),
     answer=msgspec.json.encode(assistant("3")),
     headers={"user-agent": "sdk/1", "x-olvido-session": "s"},
 )
@@ -38,15 +35,11 @@ def told(contents: Contents = CONTENTS, row: LedgerRow = ROW) -> Any:
     return explained(row, contents, lambda said: len(said.raw))
 
 
-def fates(contents: Contents) -> list[str]:
-    return [each["fate"] for each in told(contents)["messages"]]
-
-
 def test_all_that_is_kept_is_told() -> None:
     found = told()
     assert found.keys() == NOTHING_KEPT.keys()
     assert (found["has_content"], found["answer"], found["headers"]) == (True, "3", dict(CONTENTS.headers))
-    assert (found["head"], found["volatile"]) == (FOLD.head, "")
+    assert (found["head"], found["volatile"]) == (HEAD, "")
     assert [each["fate"] for each in found["messages"]] == ["kept", "folded", "folded", "kept", "kept", "kept"]
     assert found["messages"][1] == {
         "index": 1,
@@ -62,33 +55,20 @@ def test_all_that_is_kept_is_told() -> None:
 
 
 def test_what_was_not_changed_was_sent_as_it_was() -> None:
-    found = told(replace(CONTENTS, sent=b"", state=b""), ledger_row())
+    found = told(replace(CONTENTS, sent=b"", fates=b""), ledger_row())
     assert {each["fate"] for each in found["messages"]} == {"kept"}
     assert [each["text"] for each in found["sent"]] == ["s", "one", "1", "two", "2", "three"]
 
 
 @pytest.mark.parametrize("source", ["exact", "intent"])
 def test_what_was_answered_from_memory_was_sent_nowhere(source: str) -> None:
-    assert told(replace(CONTENTS, sent=b"", state=b""), ledger_row(source=source))["sent"] == []
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        b"",
-        b"\xff",
-        b"\x01\xff",
-        pack(replace(STATE, newest=25)),  # it counts the messages of a history that is not in the body
-    ],
-)
-def test_where_the_state_is_gone_what_was_sent_says_it(state: bytes) -> None:
-    assert fates(replace(CONTENTS, state=state)) == ["kept", "left out", "left out", "kept", "kept", "kept"]
+    assert told(replace(CONTENTS, sent=b"", fates=b""), ledger_row(source=source))["sent"] == []
 
 
 def test_of_what_is_no_text_it_is_told_what_it_is() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:,"}}
     said = [user([{"type": "text", "text": "look"}, image, image]), calling("c-1"), result("c-1", "done"), user("so?")]
-    found = told(replace(CONTENTS, body=body(*said), sent=b"", state=b""))["messages"]
+    found = told(replace(CONTENTS, body=body(*said), sent=b"", fates=b""))["messages"]
     assert [(each["text"], each["images"]) for each in found] == [("look", 2), (None, 0), ("done", 0), ("so?", 0)]
     assert found[1]["calls"] == [{"name": "look", "arguments": "{}"}]
 
@@ -97,7 +77,7 @@ def test_of_what_is_no_text_it_is_told_what_it_is() -> None:
     "calls", [7, ["x"], [{}], [{"function": {"name": 7}}], [{"function": {"name": "f", "arguments": None}}]]
 )
 def test_calls_that_are_none_harm_nobody(calls: Any) -> None:
-    assert told(replace(CONTENTS, body=body(user("q"), assistant(None, tool_calls=calls)), sent=b"", state=b""))
+    assert told(replace(CONTENTS, body=body(user("q"), assistant(None, tool_calls=calls)), sent=b"", fates=b""))
 
 
 @pytest.mark.parametrize(
@@ -121,8 +101,10 @@ def test_a_key_is_not_told_though_it_were_kept(name: str) -> None:
     assert "sk-secret" not in str(found)
 
 
-def test_a_mechanism_that_is_not_known_any_more_is_passed_over() -> None:
-    assert told(row=replace(ROW, mechanisms={"window": 9, "gone": 1}))["has_content"]
+@pytest.mark.parametrize("fates", [b"\xff", b"\x81"])
+def test_fates_that_are_none_are_told(fates: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        told(replace(CONTENTS, fates=fates))
 
 
 def test_a_body_that_is_none_is_told() -> None:

@@ -18,7 +18,7 @@ from math import nan
 from statistics import fmean, linear_regression
 
 from proxy.config.profiles import BUILT_IN, Profile
-from proxy.memory.economics import Books, Rates, Standing, Terms, allowance, decide
+from proxy.memory.economics import CostSoFar, Rates, Standing, Terms, allowance, decide
 from proxy.wire.request import message
 from tests.bench import context_data
 from tests.bench.context_data import Conversation
@@ -108,7 +108,7 @@ def replay(name: str, requests: Sequence[Asked], rates: Rates, profile: Profile,
     for number, request in enumerate(requests):
         plain = rates.cost(request.tokens, before)
         before = request.tokens
-        books = Books(sum(run.baselines) + plain, sum(run.costs))
+        costs = CostSoFar(sum(run.baselines) + plain, sum(run.costs))
         wanted = RECALL if recall and start and _is_picked(f"{name} {number}") else 0
         terms = Terms(
             turns=profile.window.turns,
@@ -118,13 +118,13 @@ def replay(name: str, requests: Sequence[Asked], rates: Rates, profile: Profile,
             pressure=limit and int(limit * profile.pressure),
         )
         standing = Standing(request.prefix, head, request.turns[start:], request.newest, stable)
-        if folding := decide(rates, standing, books, terms):
+        if folding := decide(rates, standing, costs, terms):
             start, head = start + folding.leave, terms.head
             stable = min(stable, request.prefix)
             standing = Standing(request.prefix, head, request.turns[start:], request.newest, stable)
             run.kept.append(len(standing.open))
             run.reasons[folding.reason] += 1
-        added = min(wanted, allowance(rates, standing.tokens, stable, books), max(0, (limit or 0) - standing.tokens))
+        added = min(wanted, allowance(rates, standing.tokens, stable, costs), max(0, (limit or 0) - standing.tokens))
         run.baselines.append(plain)
         run.costs.append(rates.cost(standing.tokens + added, stable))
         run.originals.append(request.tokens)

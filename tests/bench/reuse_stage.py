@@ -23,7 +23,7 @@ from proxy.storage.answers import MemoryAnswers
 from proxy.storage.partitions import Partitions
 from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, Scope
+from proxy.types import ChatRequest, Directives, Exchange, Identity, Plan, PromptTokens, ReuseHit, ReuseMiss, Scope
 from proxy.wire import turns
 from tests import stores
 from tests.bench.reuse_data import Pair, Said
@@ -93,10 +93,10 @@ class Stage:
             chain = turns.chain(asking.scope.id, asking.request.messages)
             answer = stored(completion(f"the answer to {found.asked.question}"), at=NOW)
             identity = Identity(asking.scope, "s", "new", chain)
-            plan = Plan("untouched", tokens_original=1, tokens_sent=1)
-            passage = Passage(incoming(), asking.request, identity, Directives(), found, plan, "up", started=0.0)
+            plan = Plan("untouched", PromptTokens(1, 1))
+            exchange = Exchange(incoming(), asking.request, identity, Directives(), found, plan, "up", started=0.0)
             before = self.intent.partitions.entries
-            await self.intent.remember(passage, found.asked, answer, None)
+            await self.intent.remember(exchange, found.asked, answer, None)
             if self.intent.partitions.entries == before:  # its vector told that it must not be kept
                 vector = (await self.intent.embedder.embed([found.asked.question]))[0]
                 return replace(found, intent=bypass_reason(asking.request, vector) or "not_kept", asked=None)

@@ -208,3 +208,10 @@ async def test_closing_while_it_warms_up_ends_the_warming() -> None:
     await embedder.close()
     assert engine.closed
     assert embedder.state == "failed"
+
+
+async def test_a_kept_vector_is_its_own_and_not_a_part_of_its_run() -> None:
+    async with ready(FakeEngine()) as embedder:
+        await embedder.embed(["a", "b"])
+        kept = embedder._cache.values()  # noqa: SLF001 (a view would keep the whole run's vectors alive)
+        assert [row.base for row in kept] == [None, None]

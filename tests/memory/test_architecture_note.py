@@ -96,7 +96,7 @@ def test_facts_grow_old_by_the_notes_days_unless_configured() -> None:
 
 def kept(told: Told) -> int:
     """Complete turns in the prompt."""
-    return len(told.managed.state.open)
+    return len(told.state.open)
 
 
 @pytest.mark.note("2.2/1", "9.1/2")
@@ -113,9 +113,9 @@ def test_above_three_quarters_of_the_limit_turns_are_summarised_without_waiting_
     done = Teller(limit=4_000, rates=cheap).tell(*conversation(60, 300))
     turn = done[1].tokens - done[0].tokens
     unfolded = [before.tokens + turn for before in done]  # what the next prompt is if nothing leaves
-    folded = [told.managed.state.fold != before.managed.state.fold for before, told in pairwise(done)]
+    folded = [told.state.fold != before.state.fold for before, told in pairwise(done)]
     first = folded.index(True)  # of the limit: nothing has been saved yet that could pay for it
-    assert not any(told.managed.state.fold for told in done[: first + 1])
+    assert not any(told.state.fold for told in done[: first + 1])
     after = list(zip(unfolded[first + 1 :], folded[first + 1 :], strict=False))[:-1]
     assert {is_folded for size, is_folded in after if size <= 3_000} == {False}
     assert {is_folded for size, is_folded in after if 3_000 + turn < size} == set()
@@ -127,15 +127,15 @@ def test_who_asks_to_change_the_subject_has_the_window_emptied_into_summaries() 
     said = conversation(5, 200)[:-1]
     told = Teller(limit=4_000, rates=COLD).tell(*said, user("Cambiemos de tema: ¿qué cocino hoy?"))[-1]
     assert kept(told) == 0
-    assert told.managed.state.fold is not None
-    assert told.managed.state.fold.summaries
+    assert told.state.fold is not None
+    assert told.state.fold.summaries
     assert "4: tea" not in window(told)
 
 
 @pytest.mark.note("2.4/3")
 def test_a_summary_is_written_once_and_leaves_when_the_slots_are_full() -> None:
     done = Teller(limit=4_000, rates=COLD).tell(*conversation(30, 150), profile=STRICT)
-    folds = [told.managed.state.fold for told in done]
+    folds = [told.state.fold for told in done]
     every = [fold.summaries for fold in folds if fold]
     assert max(map(len, every)) <= 4
     written: dict[int, Summary] = {}
@@ -159,9 +159,9 @@ def test_the_parts_of_the_delta_add_up_to_the_notes() -> None:
 def test_twenty_turns_of_eight_thousand_tokens_are_sent_as_the_system_prompt_and_the_delta() -> None:
     known = Memory(standing=(fact("no hedging", name="f-1"),), facts=frozenset({"f-1"}))
     told = Teller(limit=4_000, rates=WARM).tell(*conversation(20), profile=STRICT, memory=known)[-1]
-    assert told.managed.original >= 8_000
+    assert told.managed.tokens.original >= 8_000
     assert SYSTEM < told.tokens <= SYSTEM + DELTA
-    assert told.tokens <= 0.2 * told.managed.original + SYSTEM  # "80 % saved", the system prompt apart
+    assert told.tokens <= 0.2 * told.managed.tokens.original + SYSTEM  # "80 % saved", the system prompt apart
 
 
 @pytest.mark.note("0/1", "6/2", "7 NO/4")
@@ -172,7 +172,7 @@ def test_a_prompt_does_not_grow_with_the_conversation(fold: str, rates: Rates) -
     sizes = [told.tokens for told in done]
     assert max(sizes) <= 4_000
     assert max(sizes[40:]) <= max(sizes[:40])
-    assert done[-1].managed.original > 12_000
+    assert done[-1].managed.tokens.original > 12_000
 
 
 @pytest.mark.note("3.3/2")
@@ -218,14 +218,14 @@ def test_where_a_prompt_is_too_large_summaries_leave_before_the_last_turns_do() 
     for number in range(10):
         said += exchange(number, 40)
     before = teller.tell(*said, user("and?"), profile=small)[-1]
-    assert before.managed.state.fold is not None
-    assert before.managed.state.fold.summaries
+    assert before.state.fold is not None
+    assert before.state.fold.summaries
     assert kept(before)
-    room = 1_000 - before.tokens + before.managed.state.fold.head_tokens // 2
+    room = 1_000 - before.tokens + before.state.fold.head_tokens // 2
     after = teller.ask(*said, user(words(room)), profile=small)
-    assert after.managed.sent <= 1_000
-    assert after.managed.state.fold is not None
-    assert len(after.managed.state.fold.summaries) < len(before.managed.state.fold.summaries)
+    assert after.managed.tokens.sent <= 1_000
+    assert after.state.fold is not None
+    assert len(after.state.fold.summaries) < len(before.state.fold.summaries)
     assert kept(after) == kept(before)
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from proxy.memory.block import head
-from proxy.memory.draft import FRAMING, Draft, Figures
+from proxy.memory.draft import FRAMING, Draft, TokenBudget
 from proxy.memory.layout import Layout, lay_out
 from proxy.memory.progress import progress
 from proxy.types import Fold
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.builders import counter as real
-from tests.memory.told import OVERHEAD, WARM, Teller, around, case, counter, exchange, profile, words
+from tests.memory.told import OVERHEAD, WARM, Teller, case, context, counter, exchange, profile, words
 
 S = system("Be brief.")
 SAID: list[Said] = [
@@ -27,11 +27,11 @@ SAID: list[Said] = [
 CAPPING = profile(window={"answer_tokens": 50})
 
 
-def figures(*said: Said, limit: int | None = None) -> Figures:
+def budget(*said: Said, limit: int | None = None) -> TokenBudget:
     of = case(messages(*said), profile=CAPPING)
     so_far = progress(of)
     assert so_far is not None
-    return Figures(of, so_far, around(of, limit=limit))
+    return TokenBudget(of, so_far, context(of, limit=limit))
 
 
 def tokens(*said: Said) -> int:
@@ -39,19 +39,19 @@ def tokens(*said: Said) -> int:
 
 
 def test_a_prompt_that_leaves_nothing_out_costs_what_the_client_sent() -> None:
-    made = figures(*SAID)
+    made = budget(*SAID)
     assert made.tokens(Draft(None, made.progress.open)) == made.original == OVERHEAD + tokens(*SAID)
 
 
 def test_turns_that_left_cost_nothing_but_their_system_messages() -> None:
-    made = figures(*SAID)
+    made = budget(*SAID)
     draft = Draft(Fold(6, head="<H>", head_tokens=9, instructions=(4,)), made.progress.open[2:])
     assert made.tokens(draft) == OVERHEAD + tokens(S, SAID[4], *SAID[6:]) + 9
     assert (made.start(draft), made.instructions(draft)) == (6, (4,))
 
 
 def test_nor_do_turns_that_make_room_for_once() -> None:
-    made = figures(*SAID)
+    made = budget(*SAID)
     draft = Draft(None, made.progress.open, lent=2)
     assert made.tokens(draft) == OVERHEAD + tokens(S, SAID[4], *SAID[6:])
     assert (made.start(draft), made.instructions(draft)) == (6, (4,))
@@ -59,7 +59,7 @@ def test_nor_do_turns_that_make_room_for_once() -> None:
 
 
 def test_a_long_answer_costs_what_is_left_of_it() -> None:
-    made = figures(*SAID)
+    made = budget(*SAID)
     whole = made.tokens(Draft(None, made.progress.open))
     made.cap_all([2, 4, 5])
     assert list(made.capped) == [5]  # what is short, or no answer, stays
@@ -74,7 +74,7 @@ def test_a_long_answer_costs_what_is_left_of_it() -> None:
 
 
 def test_thinking_stays_and_is_counted_when_the_answer_is_capped() -> None:
-    made = figures(user("1?"), assistant(words(300), reasoning_content=words(200)), user("2?"))
+    made = budget(user("1?"), assistant(words(300), reasoning_content=words(200)), user("2?"))
     whole = made.tokens(Draft(None, made.progress.open))
     made.cap_all([1])
     saved = tokens(made.case.messages[1].data) - counter.message(made.capped[1])
@@ -83,7 +83,7 @@ def test_thinking_stays_and_is_counted_when_the_answer_is_capped() -> None:
 
 def test_a_marker_costs_less_than_its_result() -> None:
     said = [user("1?"), calling("c"), result("c", words(300)), assistant("a"), user("2?")]
-    made = figures(*said)
+    made = budget(*said)
     whole = made.tokens(Draft(None, made.progress.open))
     made.mark((2,))
     saved = tokens(said[2]) - counter.message(made.markers[2])
@@ -94,19 +94,19 @@ def test_what_a_request_repeats_is_what_the_one_before_left() -> None:
     teller = Teller()
     said = [S, *exchange(1)]
     first = teller.ask(*said[:2])
-    assert (first.managed.state.sent, first.managed.state.stable) == (first.tokens, first.tokens)
+    assert (first.state.sent, first.state.stable) == (first.tokens, first.tokens)
     second = teller.ask(*said, user("2?"))
     cost = WARM.cost(second.tokens, first.tokens)
-    assert second.managed.state.spent == pytest.approx(first.tokens + cost)
-    assert second.managed.state.baseline == pytest.approx(second.managed.state.spent)
+    assert second.state.spent == pytest.approx(first.tokens + cost)
+    assert second.state.baseline == pytest.approx(second.state.spent)
 
 
 def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> None:
     of = case(messages(*SAID), was_seen=True)
     so_far = progress(of)
     assert so_far is not None
-    known = Figures(of, so_far, around(of)).books()
-    fresh = figures(*SAID).books()
+    known = TokenBudget(of, so_far, context(of)).costs()
+    fresh = budget(*SAID).costs()
     assert fresh.spent == 0.0
     assert fresh.baseline == fresh.spent + WARM.cost(OVERHEAD + tokens(*SAID), 0)
     assert 0 < known.spent < known.baseline
@@ -149,5 +149,5 @@ def test_what_is_thought_is_counted_turn_by_turn_where_it_can_be_lost() -> None:
     so_far = progress(of)
     assert so_far is not None
     for rethinking, thought in ((0.0, ()), (5.0, (30, 0, 0))):
-        known = Figures(of, so_far, replace(around(of), rates=replace(WARM, rethinking=rethinking)))
+        known = TokenBudget(of, so_far, replace(context(of), rates=replace(WARM, rethinking=rethinking)))
         assert known.standing(Draft(None, so_far.open)).thought == thought

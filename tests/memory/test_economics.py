@@ -3,22 +3,26 @@
 import math
 from dataclasses import replace
 from itertools import accumulate
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from proxy.config import Upstream, price_for
 from proxy.config.prices import UNPRICED, prefix_cache
 from proxy.memory.economics import (
     FORCED,
+    NO_CACHE,
     REGRET,
     RESERVE,
-    Books,
+    CostSoFar,
     Folding,
     Rates,
     Standing,
     Terms,
     allowance,
+    assumed_cache,
     decide,
     rates,
 )
@@ -31,7 +35,7 @@ CHEAP = Rates(0.1, 1.0)
 COLD = Rates(1.0, 1.0)
 LEAN = Terms(turns=6, tokens=1_200, head=160, limit=4_000, pressure=3_000)
 EASY = replace(LEAN, pressure=None)
-RICH = Books(baseline=100_000, spent=10_000)  # earlier folds have saved nine tenths
+RICH = CostSoFar(baseline=100_000, spent=10_000)  # earlier folds have saved nine tenths
 
 
 def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> Standing:
@@ -110,7 +114,7 @@ def test_where_thinking_hangs_on_what_is_before_it_it_costs_what_it_did_to_think
 
 LONG = (100,) * 30  # turns
 
-DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
+DECISIONS: list[tuple[str, Rates, Standing, CostSoFar, Terms, Folding | None]] = [
     ("nothing has been said before", COLD, standing(), RICH, LEAN, None),
     ("the window holds all", COLD, standing(*[100] * 6), RICH, LEAN, None),
     (
@@ -127,13 +131,13 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
     ("and folds then", CHEAP, standing(*[100] * 20), RICH, EASY, Folding(14, "economic")),
     ("a cheap cache holds what is not under pressure", CHEAP, standing(*[100] * 20), RICH, LEAN, None),
     ("a dear one does not", Rates(0.4, 1.0), standing(*[100] * 20), RICH, LEAN, Folding(14, "economic")),
-    ("not with money that was not saved", CHEAP, standing(*[100] * 20), Books(5_000, 4_800), EASY, None),
+    ("not with money that was not saved", CHEAP, standing(*[100] * 20), CostSoFar(5_000, 4_800), EASY, None),
     ("under pressure it need not pay off", CHEAP, standing(*[590] * 5, newest=100), RICH, LEAN, Folding(3, "pressure")),
     (
         "but be affordable",
         CHEAP,
         standing(*[590] * 5, newest=100),
-        Books(5_000, 4_900),
+        CostSoFar(5_000, 4_900),
         LEAN,
         None,
     ),
@@ -142,7 +146,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         "and shrinks the window to what is affordable",
         CHEAP,
         standing(*[100] * 39, newest=110),
-        Books(11_000, 10_590),
+        CostSoFar(11_000, 10_590),
         LEAN,
         Folding(36, "limit"),
     ),
@@ -150,7 +154,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         "to the newest turn, at a price",
         CHEAP,
         standing(*[700] * 6, newest=100),
-        Books(6_000, 5_480),
+        CostSoFar(6_000, 5_480),
         LEAN,
         Folding(5, "limit"),
     ),
@@ -158,7 +162,7 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         "to nothing where that is too dear",
         CHEAP,
         standing(*[700] * 6, newest=100),
-        Books(6_000, 5_900),
+        CostSoFar(6_000, 5_900),
         LEAN,
         Folding(6, "limit"),
     ),
@@ -166,9 +170,16 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
     ("a limit that cannot be met forces nothing", CHEAP, standing(100, newest=3_900), RICH, LEAN, None),
     ("a closed topic", CHEAP, standing(*[100] * 4), RICH, replace(LEAN, flush=True), Folding(4, "flush")),
     ("not one that was shorter than its summary", CHEAP, standing(100), RICH, replace(LEAN, flush=True), None),
-    ("strict", CHEAP, standing(*[100] * 7), Books(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
-    ("strict, by tokens", CHEAP, standing(*[500] * 3), Books(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
-    ("strict, within", CHEAP, standing(*[100] * 6), Books(1, 1), replace(LEAN, strict=True), None),
+    ("strict", CHEAP, standing(*[100] * 7), CostSoFar(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
+    (
+        "strict, by tokens",
+        CHEAP,
+        standing(*[500] * 3),
+        CostSoFar(1, 1),
+        replace(LEAN, strict=True),
+        Folding(1, "strict"),
+    ),
+    ("strict, within", CHEAP, standing(*[100] * 6), CostSoFar(1, 1), replace(LEAN, strict=True), None),
     (
         "strict, below what a cache takes",
         Rates(0.1, 1.0, 128, 1_024),
@@ -235,7 +246,14 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
         Folding(14, "economic"),
     ),
     ("never a longer prompt", Rates(0.5, 1.0), standing(*[10] * 18), RICH, LEAN, None),
-    ("a closed topic that is too dear", CHEAP, standing(*[100] * 4), Books(500, 460), replace(LEAN, flush=True), None),
+    (
+        "a closed topic that is too dear",
+        CHEAP,
+        standing(*[100] * 4),
+        CostSoFar(500, 460),
+        replace(LEAN, flush=True),
+        None,
+    ),
     ("a long turn, carried long", CHEAP, standing(800, *[50] * 13), RICH, EASY, Folding(8, "economic")),
     ("one that is not", CHEAP, standing(*[50] * 7, 800, *[50] * 6), RICH, EASY, None),
     (
@@ -251,14 +269,14 @@ DECISIONS: list[tuple[str, Rates, Standing, Books, Terms, Folding | None]] = [
 
 @pytest.mark.note("2.2/1")
 @pytest.mark.parametrize(
-    ("at", "prompt", "books", "terms", "expected"),
+    ("at", "prompt", "costs", "terms", "expected"),
     [row[1:] for row in DECISIONS],
     ids=[row[0] for row in DECISIONS],
 )
 def test_when_and_how_far_to_fold(
-    at: Rates, prompt: Standing, books: Books, terms: Terms, expected: Folding | None
+    at: Rates, prompt: Standing, costs: CostSoFar, terms: Terms, expected: Folding | None
 ) -> None:
-    assert decide(at, prompt, books, terms) == expected
+    assert decide(at, prompt, costs, terms) == expected
 
 
 def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
@@ -277,7 +295,7 @@ def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
 def test_an_economic_fold_obeys_lindys_rule(turns: list[int], cached: float, old_head: int, head: int) -> None:
     prompt = standing(*turns, head=old_head)
     terms = Terms(turns=6, tokens=1_200, head=head)
-    folding = decide(Rates(cached, 1.0), prompt, Books(1e9, 0), terms)
+    folding = decide(Rates(cached, 1.0), prompt, CostSoFar(1e9, 0), terms)
     if folding is not None:
         left, kept = sum(turns[: folding.leave]) + old_head, sum(turns[folding.leave :])
         assert cached * left * len(turns) >= (1 - cached) * kept + head - 1e-6
@@ -301,7 +319,7 @@ def bills(said: list[tuple[int, int]], at: Rates, terms: Terms) -> tuple[list[fl
         baselines.append(at.cost(original, before))
         before = original
         prompt = Standing(0, head, turns[start:], asked, stable)
-        if folding := decide(at, prompt, Books(sum(baselines), sum(costs)), terms):
+        if folding := decide(at, prompt, CostSoFar(sum(baselines), sum(costs)), terms):
             start, head, stable = start + folding.leave, terms.head, 0
         sizes.append(head + sum(turns[start:]) + asked)
         costs.append(at.cost(sizes[-1], stable))
@@ -358,23 +376,77 @@ def test_a_long_conversation_costs_a_fraction_and_its_prompt_stops_growing(ratio
 
 
 def test_what_memory_adds_stays_within_the_regret() -> None:
-    books = Books(baseline=10_000, spent=8_000)
-    added = allowance(CHEAP, 3_000, 2_000, books)
+    costs = CostSoFar(baseline=10_000, spent=8_000)
+    added = allowance(CHEAP, 3_000, 2_000, costs)
     assert added == 1_000
-    assert books.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 + REGRET) * books.baseline
+    assert costs.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 + REGRET) * costs.baseline
 
 
 def test_what_is_not_asked_for_leaves_a_reserve_of_the_savings() -> None:
-    books = Books(baseline=10_000, spent=8_000)
-    added = allowance(CHEAP, 3_000, 2_000, books, regret=-RESERVE)
+    costs = CostSoFar(baseline=10_000, spent=8_000)
+    added = allowance(CHEAP, 3_000, 2_000, costs, regret=-RESERVE)
     assert added == 300
-    assert books.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 - RESERVE) * books.baseline
+    assert costs.spent + CHEAP.cost(3_000 + added, 2_000) <= (1 - RESERVE) * costs.baseline
 
 
 def test_nothing_is_added_when_nothing_was_saved() -> None:
-    assert allowance(CHEAP, 3_000, 2_000, Books(baseline=10_000, spent=9_900)) == 0
+    assert allowance(CHEAP, 3_000, 2_000, CostSoFar(baseline=10_000, spent=9_900)) == 0
 
 
 def test_every_dialect_has_rates() -> None:
     for dialect in DIALECTS.values():
         assert 0 < rates(Price(), prefix_cache(dialect.name, "m"), idle=0).cached <= 1
+
+
+# --- the cache to reckon with ----------------------------------------------------------------------------------------
+
+HALF = {"input": 1, "cached": 0.5, "output": 4}
+
+
+def upstream(**settings: Any) -> Upstream:
+    return Upstream.model_validate({"name": "up", "base_url": "https://up/v1", **settings})
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    ("settings", "shown_none", "cached"),
+    [
+        ({}, False, UNPRICED),
+        ({"price": {"input": 1, "output": 4}}, False, UNPRICED),  # nothing is said of cached tokens
+        ({"price": HALF}, False, 0.5),
+        ({"price": {**HALF, "cached": 1}}, False, 1.0),
+        ({"price": {**HALF, "cached": 2}}, False, 1.0),
+        ({"price": {**HALF, "input": 0, "cached": 0}}, False, UNPRICED),  # no price at all
+        ({"price": HALF, "cache": "none"}, False, 1.0),
+        ({"cache": "none"}, False, 1.0),
+        ({"price": HALF}, True, 1.0),
+        ({}, True, 1.0),
+        ({"price": HALF, "cache": "assumed"}, False, 0.5),
+    ],
+)
+def test_every_upstream_has_one_unless_it_is_known_not_to(
+    dialect: str, settings: dict[str, Any], cached: float, *, shown_none: bool
+) -> None:
+    entry = upstream(dialect=dialect, **settings)
+    price = price_for(entry, "m")
+    cache = assumed_cache(entry, "m", price, shown_none=shown_none)
+    assert cache == (NO_CACHE if cached == 1.0 else prefix_cache(dialect, "m"))
+    assert rates(price, cache, idle=0.0).cached == pytest.approx(cached)
+
+
+@given(
+    st.sampled_from(sorted(DIALECTS)),
+    st.none() | st.floats(0, 10),
+    st.sampled_from(["assumed", "none"]),
+    st.booleans(),
+    st.floats(0, 1e6),
+)
+def test_a_cached_token_never_costs_more_than_one_that_is_not(
+    dialect: str, cached: float | None, cache: str, shown_none: bool, idle: float
+) -> None:
+    priced = {"input": 1, "output": 4} | ({} if cached is None else {"cached": cached})
+    entry = upstream(dialect=dialect, cache=cache, price=priced)
+    price = price_for(entry, "m")
+    found = rates(price, assumed_cache(entry, "m", price, shown_none=shown_none), idle=idle)
+    assert 0 <= found.cached <= found.write
+    assert found.write == 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proxy.config.profiles import BUILT_IN, Elide
-from proxy.memory.economics import Books, Rates
+from proxy.memory.economics import CostSoFar, Rates
 from proxy.memory.elide import Elided, Going, Instructions, applied, choose, passed, possible
 from proxy.wire.chat import tool
 from proxy.wire.request import message
@@ -167,11 +167,11 @@ def test_text_parts_are_cut_one_by_one() -> None:
 
 
 WARM, COLD = Rates(0.1, 1.0), Rates(1.0, 1.0)
-RICH = Books(baseline=1e9, spent=0)
+RICH = CostSoFar(baseline=1e9, spent=0)
 
 
-def going(requests: int, *, tokens: int = 500, books: Books = RICH) -> Going:
-    return Going(tokens, tokens - 20, requests, books)
+def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> Going:
+    return Going(tokens, tokens - 20, requests, costs)
 
 
 @pytest.mark.note("3.3/6")
@@ -181,7 +181,7 @@ def going(requests: int, *, tokens: int = 500, books: Books = RICH) -> Going:
         (Elided(), EVERYTHING, going(2), WARM, Elided()),  # saves 11 a request, and costs 320 now
         (Elided(), EVERYTHING, going(40), WARM, EVERYTHING),
         (Elided(), EVERYTHING, going(40, tokens=5_000), WARM, Elided()),
-        (Elided(), EVERYTHING, going(40, books=Books(100, 99)), WARM, Elided()),  # never more than pass-through
+        (Elided(), EVERYTHING, going(40, costs=CostSoFar(100, 99)), WARM, Elided()),  # never more than pass-through
         (Elided(), EVERYTHING, going(1), COLD, EVERYTHING),
         (EVERYTHING, EVERYTHING, going(2), WARM, EVERYTHING),
         (EVERYTHING, Elided(), going(99), WARM, Elided()),  # an answer failed

@@ -5,12 +5,12 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from proxy.memory import block
-from proxy.memory.draft import Draft, Figures, Memory
+from proxy.memory.draft import Draft, Memory, TokenBudget
 from proxy.memory.folding import Folder
 from proxy.memory.progress import progress
 from proxy.types import Fact, Fold
 from tests.builders import Said, assistant, messages, system, user
-from tests.memory.told import COLD, LEAN, Teller, around, case, counter, exchange, fact, profile, words
+from tests.memory.told import COLD, LEAN, Teller, case, context, counter, exchange, fact, profile, words
 
 S = system("Be brief.")
 STRICT = profile(fold="strict", window={"turns": 2, "min_turns": 2, "max_turns": 2, "tokens": 10_000})
@@ -20,7 +20,7 @@ def folder(said: Sequence[Said], memory: Memory | None = None, *, limit: int | N
     of = case(messages(*said), profile=STRICT)
     so_far = progress(of)
     assert so_far is not None
-    return Folder(Figures(of, so_far, around(of, limit=limit, rates=COLD)), memory or Memory())
+    return Folder(TokenBudget(of, so_far, context(of, limit=limit, rates=COLD)), memory or Memory())
 
 
 def history(turns: int) -> list[Said]:
@@ -99,7 +99,7 @@ def test_a_head_stays_as_it_is_until_what_it_says_is_forgotten(
     teller = Teller()
     said = history(6)
     remembered = Memory(standing=standing, facts=frozenset({"f-1"}))
-    before = teller.tell(*said, profile=STRICT, memory=remembered)[-1].managed.state.fold
+    before = teller.tell(*said, profile=STRICT, memory=remembered)[-1].state.fold
     assert before is not None
     still = tuple(each for each in standing if each.id in facts)
     asked = (*said, assistant("a"), user("And?"))
@@ -107,7 +107,7 @@ def test_a_head_stays_as_it_is_until_what_it_says_is_forgotten(
     later = teller.ask(
         *asked, profile=calm, memory=Memory(standing=still, facts=frozenset(facts), forgotten=frozenset(forgotten))
     )
-    after = later.managed.state.fold
+    after = later.state.fold
     assert after is not None
     assert (after != before) == is_made_anew
     assert after.start == before.start
@@ -119,6 +119,6 @@ def test_where_the_window_is_full_older_answers_lose_their_middle() -> None:
     made = folder(said)
     full = profile(STRICT, window={"tokens": 500, "answer_tokens": 50})
     of = case(messages(*said), profile=full)
-    fold = Folder(Figures(of, made.progress, around(of)), Memory()).capped(Fold(3), made.progress.open[1:])
+    fold = Folder(TokenBudget(of, made.progress, context(of)), Memory()).capped(Fold(3), made.progress.open[1:])
     assert fold.capped == (4,)  # the newest turn is whole
     assert folder(said).capped(Fold(3), made.progress.open[1:]).capped == ()

@@ -57,7 +57,7 @@ def instructions_are_sent_to_the_byte(done: Sequence[Told]) -> None:
     for each in done:
         given_ = [said.raw for said in each.case.messages if said.role in INSTRUCTIONS]
         sent = [said.raw for said in each.sent if said.role in INSTRUCTIONS]
-        if each.around.role == "user":
+        if each.context.role == "user":
             assert sent == given_
         else:
             assert sent == given_ or sent[1:] in (given_, given_[1:])
@@ -67,8 +67,8 @@ def instructions_are_sent_to_the_byte(done: Sequence[Told]) -> None:
 def what_is_kept_is_kept_in_order_and_to_the_byte(done: Sequence[Told]) -> None:
     """But for what carries a block, an answer without its middle, and the marker of a tool result."""
     for each in done:
-        fold = each.managed.state.fold
-        replaced = {*(fold.capped if fold else ()), *each.managed.state.folded_results}
+        fold = each.state.fold
+        replaced = {*(fold.capped if fold else ()), *each.state.folded_results}
         source = _source(each)
         begins = next(index for index, _ in source if index >= each.progress.preamble)
         carriers = {each.progress.newest, begins}
@@ -90,28 +90,28 @@ def no_upstream_refuses_what_it_would_not_have_refused_before(done: Sequence[Tol
 
 def within_the_limit_or_said_to_be_over_it(done: Sequence[Told]) -> None:
     for each in done:
-        limit = each.around.limit
-        assert (limit is not None and each.managed.sent > limit) == (each.managed.kind == "over-budget")
+        limit = each.context.limit
+        assert (limit is not None and each.managed.tokens.sent > limit) == (each.managed.kind == "over-budget")
         assert limit is None or each.tokens <= limit or each.managed.kind == "over-budget"
 
 
 def what_is_sent_is_what_is_told_to_be_and_never_more(done: Sequence[Told]) -> None:
     for each in done:
-        assert 0 <= each.managed.sent - each.tokens <= SLACK
-        assert each.managed.original == OVERHEAD + sum(map(counter.message, each.case.messages))
+        assert 0 <= each.managed.tokens.sent - each.tokens <= SLACK
+        assert each.managed.tokens.original == OVERHEAD + sum(map(counter.message, each.case.messages))
 
 
 def the_mechanisms_add_up(done: Sequence[Told]) -> None:
     for each in done:
-        did = each.managed.mechanisms
+        did = each.managed.tokens.mechanisms
         assert all(tokens >= 0 for _, tokens in did.items())
-        assert abs(each.managed.original - did.left_out + did.added - each.managed.sent) <= SLACK
+        assert abs(each.managed.tokens.original - did.left_out + did.added - each.managed.tokens.sent) <= SLACK
 
 
 def no_prompt_is_larger_than_the_clients_but_for_facts(done: Sequence[Told]) -> None:
     for each in done:
-        assert each.managed.sent <= each.managed.original + each.managed.mechanisms.facts
-        assert each.tokens <= each.managed.original + each.managed.mechanisms.facts + SLACK
+        assert each.managed.tokens.sent <= each.managed.tokens.original + each.managed.tokens.mechanisms.facts
+        assert each.tokens <= each.managed.tokens.original + each.managed.tokens.mechanisms.facts + SLACK
 
 
 def the_same_gives_the_same_from_memory_and_from_storage(done: Sequence[Told]) -> None:
@@ -122,51 +122,53 @@ def the_same_gives_the_same_from_memory_and_from_storage(done: Sequence[Told]) -
 
 def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Told]) -> None:
     """All that stood before its newest user message; within a turn all of it."""
-    by_state = {id(each.managed.state): each for each in done}
+    by_state = {id(each.state): each for each in done}
     for each in done:
         if each.case.state is None:
             continue
         before = by_state[id(each.case.state)]
-        state = each.managed.state
-        if state.fold != before.managed.state.fold or state.folded_results != before.managed.state.folded_results:
+        state = each.state
+        if state.fold != before.state.fold or state.folded_results != before.state.folded_results:
             continue
         if each.progress.newest == before.progress.newest:
-            if state.volatile != (stood := before.managed.state.volatile):
-                assert each.around.limit is not None
-                assert not state.volatile
-                assert each.managed.sent + counter.text(stood) + FRAMING > each.around.limit
+            if state.volatile.text != (stood := before.state.volatile.text):
+                assert each.context.limit is not None
+                assert not state.volatile.text
+                assert each.managed.tokens.sent + counter.text(stood) + FRAMING > each.context.limit
                 continue
             assert [said.raw for said in each.sent[: len(before.sent)]] == [said.raw for said in before.sent]
-        elif not state.lent and not before.managed.state.lent:
+        elif not state.lent and not before.state.lent:
             kept = before.before_newest
             assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
 
 
 def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[Told]) -> None:
-    by_state = {id(each.managed.state): each for each in done}
+    by_state = {id(each.state): each for each in done}
     for each in done:
         if each.case.messages[-1].role != "tool":
             continue
         trail = each.managed.trail
-        weighed, limit = trail.break_even, each.around.limit
+        assert trail is not None
+        weighed, limit = trail.break_even, each.context.limit
         if weighed is not None and (limit is None or weighed.standing <= limit):
             assert (weighed.leave, weighed.reason) == (0, "")
         before = by_state.get(id(each.case.state))
-        if before is None or (limit is not None and each.managed.original + each.managed.mechanisms.added > limit):
+        tokens = each.managed.tokens
+        if before is None or (limit is not None and tokens.original + tokens.mechanisms.added > limit):
             continue
         assert _start(each) == _start(before)
-        if each.around.rates.rethinking and any(said.reasoning for said in each.case.messages):
-            assert each.managed.state.folded_results == before.managed.state.folded_results
+        if each.context.rates.rethinking and any(said.reasoning for said in each.case.messages):
+            assert each.state.folded_results == before.state.folded_results
 
 
 def _start(told: Told) -> int:
-    fold = told.managed.state.fold
+    fold = told.state.fold
     return fold.start if fold else told.progress.preamble
 
 
 def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
     """The books count on it: never more than what the prompt shares with one that went before it on its path."""
-    by_state = {id(each.managed.state): each for each in done}
+    by_state = {id(each.state): each for each in done}
     for each in done:
         ancestors, state = [], each.case.state
         while state is not None:
@@ -174,33 +176,33 @@ def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
             state = ancestors[-1].case.state
         if not ancestors:
             continue
-        spent = each.managed.state.spent - each.case.state.spent  # type: ignore[union-attr]  # it has ancestors
+        spent = each.state.spent - each.case.state.spent  # type: ignore[union-attr]  # it has ancestors
         shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
         # What goes as it came is booked as pass-through is, wherever blocks begin.
-        price = each.around.rates.least if each.managed.messages is None else each.around.rates.cost
-        least = price(each.managed.sent, min(shared + SLACK, each.managed.sent))
-        assert spent >= least - SLACK * each.around.rates.write
-        assert 0 <= each.managed.expected <= min(shared + SLACK, each.managed.sent)
+        price = each.context.rates.least if each.managed.messages is None else each.context.rates.cost
+        least = price(each.managed.tokens.sent, min(shared + SLACK, each.managed.tokens.sent))
+        assert spent >= least - SLACK * each.context.rates.write
+        assert 0 <= each.managed.tokens.expected <= min(shared + SLACK, each.managed.tokens.sent)
 
 
 def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Told]) -> None:
     """Of what the request before left to be repeated."""
-    by_state = {id(each.managed.state): each for each in done}
+    by_state = {id(each.state): each for each in done}
     for each in done:
         before = by_state.get(id(each.case.state))
         if before is None or _begins(before) != _begins(each):
             continue
-        state, goes_on = before.managed.state, each.progress.newest == before.progress.newest
+        state, goes_on = before.state, each.progress.newest == before.progress.newest
         if state.lent and not goes_on:
             continue  # what is left to be repeated is of a prompt before that one
         left = state.sent if goes_on else state.stable
         shared = OVERHEAD + _common(each.sent, before.sent)
-        assert 0 <= each.managed.busted <= max(0, left - shared) + SLACK
+        assert 0 <= each.managed.tokens.busted <= max(0, left - shared) + SLACK
 
 
 def _begins(told: Told) -> Any:
     """Where the turns that are sent begin, and what stands before them."""
-    state = told.managed.state
+    state = told.state
     fold = state.fold or Fold(told.progress.preamble)
     return fold.start, fold.head, fold.capped, state.lent
 

@@ -23,15 +23,15 @@ def test_a_conversation_that_nobody_adds_to_is_left_as_it_is() -> None:
     for told in Teller().tell(*history(3), user("3?")):
         managed = told.managed
         assert (managed.kind, managed.messages, managed.reason) == ("untouched", None, "")
-        assert managed.sent == managed.original == told.tokens
-        assert managed.mechanisms.items() == ()
+        assert managed.tokens.sent == managed.tokens.original == told.tokens
+        assert managed.tokens.mechanisms.items() == ()
 
 
 @pytest.mark.parametrize("block", [1, 256])
 def test_what_goes_as_it_came_costs_what_passing_it_through_does_wherever_blocks_begin(block: int) -> None:
     for told in Teller(rates=replace(WARM, block=block)).tell(*history(8, 30), user("8?")):
         assert told.managed.messages is None
-        assert told.managed.state.spent == pytest.approx(told.managed.state.baseline)
+        assert told.state.spent == pytest.approx(told.state.baseline)
 
 
 def test_a_long_history_that_is_new_is_left_alone_unless_a_limit_forces() -> None:
@@ -43,27 +43,27 @@ def test_a_long_history_that_is_new_is_left_alone_unless_a_limit_forces() -> Non
 
 
 def test_told_turn_by_turn_the_prompt_stops_growing() -> None:
-    sent = [told.managed.sent for told in Teller(rates=COLD).tell(*history(60), user("60?"))]
+    sent = [told.managed.tokens.sent for told in Teller(rates=COLD).tell(*history(60), user("60?"))]
     assert max(sent) < 3_000
     assert max(sent[30:]) <= max(sent[:30]) + 100
 
 
 def test_a_strict_window_holds_its_turns_and_no_more() -> None:
     told = Teller().tell(*history(6), user("6?"), profile=STRICT)
-    assert [len(each.managed.state.open) for each in told] == [0, 1, 2, 2, 2, 2, 2]
+    assert [len(each.state.open) for each in told] == [0, 1, 2, 2, 2, 2, 2]
     last = told[-1].managed
     assert (last.kind, last.reason) == ("managed", "turns=3")
     assert last.messages is not None
     assert [said.role for said in last.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert str(last.messages[1].data["content"]).startswith("<memory>\nEarlier parts of this conversation:\n")
-    assert last.mechanisms.window == sum(map(counter.message, told[-1].case.messages[1:9]))
+    assert last.tokens.mechanisms.window == sum(map(counter.message, told[-1].case.messages[1:9]))
 
 
 def test_a_standing_fact_goes_with_the_first_message_and_stays_there() -> None:
     memory = Memory(standing=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
     first, second = Teller().tell(user("Hello"), assistant("Hi"), user("Tea?"), memory=memory)
     assert "without sugar" in str(first.sent[0].data["content"])
-    assert first.managed.mechanisms.items() == (("facts", first.managed.state.fold.fact_tokens),)  # type: ignore[union-attr]
+    assert first.managed.tokens.mechanisms.items() == (("facts", first.state.fold.fact_tokens),)  # type: ignore[union-attr]
     assert second.sent[0].raw == first.sent[0].raw
     assert second.sent[1:] == second.case.messages[1:]
 
@@ -88,7 +88,7 @@ def test_what_is_recalled_stands_in_the_newest_message_and_is_not_repeated() -> 
     newest = str(told.sent[-1].data["content"])
     assert "<recalled>" in newest
     assert newest.endswith("\n\nWhat was the first thing?")
-    assert told.managed.mechanisms.recall > 0
+    assert told.managed.tokens.mechanisms.recall > 0
     later = teller.ask(*said, assistant("Tea."), user("Thanks"))
     assert "<recalled>" not in str([each.data for each in later.sent])
 
@@ -100,17 +100,17 @@ def test_while_a_turn_goes_on_what_was_recalled_stays() -> None:
     first = teller.ask(*said, memory=asking)
     second = teller.ask(*said, calling("c"), result("c", words(20)))
     assert second.sent[: len(first.sent)] == first.sent
-    assert second.managed.busted == 0
-    assert second.managed.mechanisms.recall == first.managed.mechanisms.recall
+    assert second.managed.tokens.busted == 0
+    assert second.managed.tokens.mechanisms.recall == first.managed.tokens.mechanisms.recall
 
 
 def test_so_do_facts_that_make_a_short_prompt_longer_than_the_clients() -> None:
     teller = Teller()
     first = teller.ask(user("Tea?"), memory=Memory(relevant=(ELSEWHERE,)))
-    assert first.managed.sent > first.managed.original
+    assert first.managed.tokens.sent > first.managed.tokens.original
     second = teller.ask(user("Tea?"), calling("c"), result("c"))
     assert second.sent[0].raw == first.sent[0].raw
-    assert second.managed.mechanisms.facts == first.managed.mechanisms.facts > 0
+    assert second.managed.tokens.mechanisms.facts == first.managed.tokens.mechanisms.facts > 0
 
 
 def lending() -> tuple[Teller, list[Said], Told]:
@@ -123,12 +123,12 @@ def lending() -> tuple[Teller, list[Said], Told]:
 
 def test_for_a_question_about_the_past_older_turns_make_room_and_return() -> None:
     teller, said, told = lending()
-    state = told.managed.state
+    state = told.state
     assert state.lent > 0
     assert told.tokens <= 2_000
     later = teller.ask(*said, assistant("Tea."), user("Thanks"))
-    assert later.managed.state.lent == 0
-    assert [turn.start for turn in later.managed.state.open][: len(state.open)] == [turn.start for turn in state.open]
+    assert later.state.lent == 0
+    assert [turn.start for turn in later.state.open][: len(state.open)] == [turn.start for turn in state.open]
 
 
 def test_their_system_messages_are_sent_all_the_same() -> None:
@@ -137,7 +137,7 @@ def test_their_system_messages_are_sent_all_the_same() -> None:
     late = [*said[:-4], system("Be kind."), *said[-4:]]
     teller.tell(*late)
     told = teller.ask(*late, user("What was the first thing?"), memory=lambda of: replace(asking(of), wanted=1_900))
-    assert told.managed.state.lent > 0
+    assert told.state.lent > 0
     assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
 
 
@@ -165,12 +165,12 @@ def test_system_messages_of_turns_that_a_limit_drops_are_kept() -> None:
 
 def test_old_tool_results_leave_before_any_turn_does() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, user("Look around.")]
+    said: list[Said] = [S, user("Look context.")]
     for number in range(6):
         said += [calling(f"c{number}"), result(f"c{number}", words(300, f"file{number}"))]
     told = Teller(limit=1_200).ask(*said, profile=agent)
-    assert told.managed.state.folded_results
-    assert told.managed.mechanisms.tools > 0
+    assert told.state.folded_results
+    assert told.managed.tokens.mechanisms.tools > 0
     assert told.tokens <= 1_200
     assert len(told.sent) == len(said)
     assert told.sent[-1].raw == told.case.messages[-1].raw
@@ -184,13 +184,13 @@ def test_results_stay_where_what_was_thought_after_them_would_be_lost_unless_a_l
     rethinking: float, thought: str, limit: int | None, *, leaves: bool
 ) -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, user("Look around.")]
+    said: list[Said] = [S, user("Look context.")]
     for number in range(12):
         call = {**calling(f"c{number}"), **({"reasoning_content": thought} if thought else {})}
         said += [call, result(f"c{number}", words(300, f"file{number}"))]
     rates = replace(WARM, rethinking=rethinking)
     *_, told = Teller(rates=rates, limit=limit).tell(*said, profile=agent)
-    assert bool(told.managed.state.folded_results) is leaves
+    assert bool(told.state.folded_results) is leaves
 
 
 @pytest.mark.parametrize("breakpoints", [False, True])
@@ -198,45 +198,45 @@ def test_behind_a_block_that_goes_a_breakpoint_is_lost_and_the_one_before_it_is_
     teller = Teller(rates=replace(WARM, breakpoints=breakpoints))
     said = history(3)
     needed = Memory(relevant=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
-    plain = teller.ask(*said, user("3?")).managed
-    with_block = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), memory=needed).managed
-    assert with_block.state.volatile
-    after = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), assistant("Yes."), user("And now?")).managed
+    plain = teller.ask(*said, user("3?"))
+    with_block = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), memory=needed)
+    assert with_block.state.volatile.text
+    after = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), assistant("Yes."), user("And now?"))
     answer = counter.message(messages(assistant("3."))[0])
-    assert with_block.state.stable == plain.sent + (0 if breakpoints else answer)
+    assert with_block.state.stable == plain.managed.tokens.sent + (0 if breakpoints else answer)
     assert after.state.spent - with_block.state.spent == teller.circumstances["rates"].cost(
-        after.sent, with_block.state.stable
+        after.managed.tokens.sent, with_block.state.stable
     )
 
 
 def test_results_that_leave_bust_what_stood_behind_the_first_of_them_and_no_more() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, *exchange(1, 400), user("Look around.")]
+    said: list[Said] = [S, *exchange(1, 400), user("Look context.")]
     for number in range(4):
         said += [calling(f"c{number}"), result(f"c{number}", words(300, f"file{number}"))]
     done = Teller(limit=1_600).tell(*said, profile=agent)
-    at = next(at for at, each in enumerate(done) if each.managed.state.folded_results)
+    at = next(at for at, each in enumerate(done) if each.state.folded_results)
     before, told = done[at - 1], done[at]
-    first = min(told.managed.state.folded_results)
-    assert told.managed.busted == sum(map(counter.message, before.case.messages[first:])) > 0
+    first = min(told.state.folded_results)
+    assert told.managed.tokens.busted == sum(map(counter.message, before.case.messages[first:])) > 0
 
 
 def test_a_result_whose_call_takes_more_tokens_to_name_than_it_has_stays() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
-    said: list[Said] = [S, user("Look around.")]
+    said: list[Said] = [S, user("Look context.")]
     for number in range(3):
         function = {"name": "look" * 300, "arguments": "{}"}
         call = assistant(None, tool_calls=[{"id": f"c{number}", "type": "function", "function": function}])
         said += [call, result(f"c{number}", words(150, f"file{number}"))]
     told = Teller(limit=300).ask(*said, profile=agent)
-    assert told.managed.state.folded_results == ()
-    assert told.managed.sent == told.tokens
+    assert told.state.folded_results == ()
+    assert told.managed.tokens.sent == told.tokens
     assert told.managed.kind == "over-budget"
 
 
 def test_a_fold_tells_how_much_of_the_cache_it_busts_and_the_next_request_nothing() -> None:
     told = Teller().tell(*history(6), user("6?"), profile=STRICT)
-    folds = [each.managed.busted > 0 for each in told]
+    folds = [each.managed.tokens.busted > 0 for each in told]
     assert folds == [False, False, False, True, True, True, True]
     calm = profile(LEAN, window={"tokens": 10_000})
-    assert [each.managed.busted for each in Teller().tell(*history(6), profile=calm)] == [0] * 7
+    assert [each.managed.tokens.busted for each in Teller().tell(*history(6), profile=calm)] == [0] * 7

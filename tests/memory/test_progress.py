@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.memory.progress import MOST_READ, Pasts, progress
+from proxy.memory.progress import MOST_READ, Histories, progress
 from proxy.types import Message, Vector
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.memory.conversations import conversations
@@ -74,7 +74,7 @@ def test_from_a_state_it_comes_as_far_as_from_the_beginning() -> None:
         assert [(turn.start, turn.tokens, turn.link) for turn in ours.open] == [
             (turn.start, turn.tokens, turn.link) for turn in afresh.open
         ]
-        assert told.managed.original == OVERHEAD + tokens(*said, asked)
+        assert told.managed.tokens.original == OVERHEAD + tokens(*said, asked)
         said += [asked, answered]
 
 
@@ -99,16 +99,16 @@ def test_only_what_is_new_is_read_again() -> None:
 @given(conversations(), st.lists(st.integers(0, 20), min_size=2, max_size=6), st.integers(0, 2))
 def test_with_what_was_read_before_it_comes_as_far_as_without(said: list[Said], stops: list[int], most: int) -> None:
     """Whatever was asked after whichever part of the history, with one profile or another, and remembered or not."""
-    pasts = Pasts(most)
+    histories = Histories(most)
     for number, stop in enumerate(stops):
         asked = messages(*said[:stop], user(f"And {'again' * (number % 3)}?"))
         for base in (LEAN, profile(LEAN, window={"shift": 0.01})):
-            assert progress(case(asked, profile=base), pasts) == progress(case(asked, profile=base))
+            assert progress(case(asked, profile=base), histories) == progress(case(asked, profile=base))
 
 
 def test_a_history_is_read_once_however_many_questions_follow_it() -> None:
     said = [S, *(each for number in range(30) for each in exchange(number, 20))]
-    pasts, read = Pasts(), set[int]()
+    histories, read = Histories(), set[int]()
     for question in ("Why?", "When?"):
         given_ = messages(*said, user(question))
         read.clear()
@@ -117,18 +117,18 @@ def test_a_history_is_read_once_however_many_questions_follow_it() -> None:
             read.add(index)
             return counter.message(given_[index])
 
-        assert progress(replace(case(given_), tokens=counted), pasts) is not None
+        assert progress(replace(case(given_), tokens=counted), histories) is not None
     assert read == {len(said)}
-    assert pasts.size > 0
+    assert histories.size > 0
 
 
 def test_a_message_that_is_longer_for_what_its_link_leaves_out_is_counted_anew() -> None:
     """A link leaves thinking out."""
-    pasts = Pasts()
+    histories = Histories()
     plain = [user("1?"), assistant("1."), user("2?")]
     thought = [plain[0], assistant("1.", reasoning_content=words(40)), plain[2]]
     assert case(messages(*plain)).chain == case(messages(*thought)).chain
-    found = [progress(case(messages(*said)), pasts) for said in (plain, thought)]
+    found = [progress(case(messages(*said)), histories) for said in (plain, thought)]
     assert found == [progress(case(messages(*said))) for said in (plain, thought)]
     assert found[0] != found[1]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from proxy.memory.state import VERSION, pack, unpack
-from proxy.types import Fold, PathState, Summary, TurnDigest
+from proxy.types import Fold, PathState, Summary, TurnDigest, VolatileBlock
 
 VECTOR = np.array([0.5, -0.25, 0.125], np.float32)  # that float16 holds exactly
 SUMMARY = Summary("tea", ("green", "black"), "green it is", ("no sugar",), ("when?",), 1, 3)
@@ -25,10 +25,8 @@ STATE = PathState(
     fold=Fold(7, "<memory>", 11, ("f-1",), 5, (SUMMARY,), (8, 10), (3,), 6, 2),
     open=(TurnDigest(b"\xff" * 16, 120, 0.5, "phrase", "work", 7), TurnDigest(b"\0" * 16, 80, None, None)),
     folded_results=(4, 6),
-    volatile="<recalled>",
+    volatile=VolatileBlock("<recalled>", 9, facts=3, others=4, quoted=(1, 3)),
     volatile_link=b"\x80" * 16,
-    volatile_facts=3,
-    volatile_others=4,
     lent=1,
     vector=VECTOR,
     continuity=0.25,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.economics import Books, Rates
+from proxy.memory.economics import CostSoFar, Rates
 from proxy.memory.tools import LEAST, MARKER, Bounds, Prompt, markers, to_fold
 from proxy.types import Message
 from proxy.wire.dialects import DIALECTS
@@ -18,8 +18,8 @@ from tests.bench.reuse_data import FOLDER
 from tests.builders import Said, assistant, counter, messages, result, system, user
 
 WARM, COLD = Rates(0.1, 1.0), Rates(1.0, 1.0)
-RICH = Books(baseline=1e9, spent=0)
-POOR = Books(baseline=0, spent=0)
+RICH = CostSoFar(baseline=1e9, spent=0)
+POOR = CostSoFar(baseline=0, spent=0)
 LONG = "\n".join(f"line {number} of a long file" for number in range(60))
 
 
@@ -51,7 +51,7 @@ def fold(
     *,
     keep: int = 2,
     rates: Rates = COLD,
-    books: Books = RICH,
+    costs: CostSoFar = RICH,
     folded: Sequence[int] = (),
     limit: int | None = None,
     pressure: int | None = None,
@@ -59,7 +59,7 @@ def fold(
     sizes = size_of(said)
     total = sum(sizes) - sum(sizes[index] - MARKER for index in folded)
     prompt = Prompt(start=1, before=sizes[0], tokens=total, repeated=total - sizes[-1], folded=folded)
-    return to_fold(said, sizes.__getitem__, prompt, Bounds(keep, limit, pressure), rates, books)
+    return to_fold(said, sizes.__getitem__, prompt, Bounds(keep, limit, pressure), rates, costs)
 
 
 @pytest.mark.note("4/7")
@@ -108,11 +108,11 @@ def test_pictures_stay() -> None:
 
 
 def test_without_need_no_more_is_spent_than_may_be() -> None:
-    assert fold(session(*distinct(30)), keep=5, rates=WARM, books=POOR) == ()
+    assert fold(session(*distinct(30)), keep=5, rates=WARM, costs=POOR) == ()
 
 
 @pytest.mark.parametrize(
-    ("books", "pressure", "limit", "expected"),
+    ("costs", "pressure", "limit", "expected"),
     [
         (RICH, None, None, ()),
         (RICH, 1_500, None, (3, 5, 7)),
@@ -122,9 +122,9 @@ def test_without_need_no_more_is_spent_than_may_be() -> None:
     ],
 )
 def test_pressure_needs_no_profit_and_a_limit_asks_nothing(
-    books: Books, pressure: int | None, limit: int | None, expected: tuple[int, ...]
+    costs: CostSoFar, pressure: int | None, limit: int | None, expected: tuple[int, ...]
 ) -> None:
-    assert fold(session(*distinct(5)), rates=WARM, books=books, pressure=pressure, limit=limit) == expected
+    assert fold(session(*distinct(5)), rates=WARM, costs=costs, pressure=pressure, limit=limit) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_pressure_needs_no_profit_and_a_limit_asks_nothing(
 )
 def test_where_that_is_enough_only_what_was_repeated_leaves(said: tuple[Message, ...]) -> None:
     total = sum(size_of(said))
-    assert fold(said, rates=WARM, books=POOR, limit=total - 200) == (3,)
-    assert fold(said, rates=WARM, books=POOR, limit=total - 900) == (3, 5, 7)
+    assert fold(said, rates=WARM, costs=POOR, limit=total - 200) == (3,)
+    assert fold(said, rates=WARM, costs=POOR, limit=total - 900) == (3, 5, 7)
 
 
 @pytest.mark.parametrize(

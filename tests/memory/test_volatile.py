@@ -5,40 +5,40 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.memory.draft import Draft, Figures, Memory
-from proxy.memory.economics import Books
+from proxy.memory.draft import Draft, Memory, TokenBudget
+from proxy.memory.economics import CostSoFar
 from proxy.memory.folding import Folder
 from proxy.memory.progress import progress
 from proxy.memory.volatile import LEAST_RECALL, LEAST_TURNS, Volatile
 from proxy.types import Excerpt
 from tests.builders import Said, messages, system, user
-from tests.memory.told import WARM, around, case, excerpt, exchange, fact, recalling, words
+from tests.memory.told import WARM, case, context, excerpt, exchange, fact, recalling, words
 
 S = system("Be brief.")
 SAID: list[Said] = [S, *(each for number in range(8) for each in exchange(number)), user("What was the first thing?")]
 ELSEWHERE = fact("drinks tea without sugar", b"e" * 16, session="another")
 
 
-class Rich(Figures):
+class Rich(TokenBudget):
     """Of a conversation that has saved a lot."""
 
-    def books(self) -> Books:
-        return Books(1_000_000, 0)
+    def costs(self) -> CostSoFar:
+        return CostSoFar(1_000_000, 0)
 
 
-class Poor(Figures):
-    def books(self) -> Books:
-        return Books(1, 1)
+class Poor(TokenBudget):
+    def costs(self) -> CostSoFar:
+        return CostSoFar(1, 1)
 
 
 def volatile(
-    memory: Memory, *, said: Sequence[Said] = SAID, limit: int | None = None, of: type[Figures] = Rich
+    memory: Memory, *, said: Sequence[Said] = SAID, limit: int | None = None, of: type[TokenBudget] = Rich
 ) -> tuple[Volatile, Draft]:
     asked = case(messages(*said))
     so_far = progress(asked)
     assert so_far is not None
-    figures = of(asked, so_far, around(asked, limit=limit))
-    return Volatile(figures, memory, Folder(figures, memory)), Draft(None, so_far.open)
+    budget = of(asked, so_far, context(asked, limit=limit))
+    return Volatile(budget, memory, Folder(budget, memory)), Draft(None, so_far.open)
 
 
 def recalled(wanted: int, *, is_asked_for: bool = False) -> Memory:
@@ -58,20 +58,20 @@ def recalled(wanted: int, *, is_asked_for: bool = False) -> Memory:
     ],
 )
 def test_what_is_recalled_has_its_price(
-    wanted: int, of: type[Figures], limit: int | None, is_asked_for: bool, has_excerpts: bool
+    wanted: int, of: type[TokenBudget], limit: int | None, is_asked_for: bool, has_excerpts: bool
 ) -> None:
     needed, draft = volatile(recalled(wanted, is_asked_for=is_asked_for), of=of, limit=limit)
     kept = replace(draft, kept=draft.kept[-2:]) if limit else draft
     found = needed.volatile(replace(kept, lent=len(kept.kept)), wanted)
-    assert ("<recalled>" in found.volatile) == has_excerpts
-    assert found.volatile_tokens <= wanted + 40
+    assert ("<recalled>" in found.volatile.text) == has_excerpts
+    assert found.volatile.tokens <= wanted + 40
 
 
 @pytest.mark.parametrize("limit", [400, 600, 1_000])
 def test_it_takes_no_more_than_the_limit_leaves(limit: int) -> None:
     needed, draft = volatile(recalled(4_000, is_asked_for=True), limit=limit)
     found = needed.with_volatile(replace(draft, kept=draft.kept[-1:]))
-    assert needed.figures.tokens(found) <= limit
+    assert needed.budget.tokens(found) <= limit
 
 
 def test_a_question_about_the_past_takes_the_room_of_older_turns_but_not_of_the_last() -> None:
@@ -94,9 +94,9 @@ def test_facts_that_the_prompt_holds_are_not_said_again() -> None:
     held = fact("held", needed.case.chain[-1], name="f-2")
     needed, draft = volatile(Memory(relevant=(ELSEWHERE, held)))
     found = needed.with_volatile(draft)
-    assert "without sugar" in found.volatile
-    assert "held" not in found.volatile
-    assert found.facts == found.volatile_tokens > 0
+    assert "without sugar" in found.volatile.text
+    assert "held" not in found.volatile.text
+    assert found.volatile.facts == found.volatile.tokens > 0
 
 
 def test_nor_is_a_fact_that_an_excerpt_says() -> None:
@@ -107,9 +107,9 @@ def test_nor_is_a_fact_that_an_excerpt_says() -> None:
 
     needed, draft = volatile(Memory(relevant=(ELSEWHERE,), wanted=500, recall=recall))
     found = needed.with_volatile(draft)
-    assert "mind you" in found.volatile
-    assert "[preferences]" not in found.volatile
-    assert found.facts == 0
+    assert "mind you" in found.volatile.text
+    assert "[preferences]" not in found.volatile.text
+    assert found.volatile.facts == 0
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_nor_is_a_fact_that_an_excerpt_says() -> None:
     ],
 )
 def test_facts_of_this_conversation_go_as_the_need_or_what_was_saved_allows(
-    memory: Memory, of: type[Figures], said: str
+    memory: Memory, of: type[TokenBudget], said: str
 ) -> None:
     own = tuple(fact(f"the {name} of all", b"o" * 16, name=name) for name in ("first", "second", "third"))
     needed, draft = volatile(replace(memory, relevant=own), of=of)
-    found = needed.with_volatile(draft).volatile
+    found = needed.with_volatile(draft).volatile.text
     assert [each.id for each in own if each.value in found] == said.split()
 
 
@@ -136,9 +136,9 @@ def test_what_comes_from_other_conversations_is_told_apart_since_it_was_never_in
 
     needed, draft = volatile(Memory(wanted=500, recall=recall))
     found = needed.with_volatile(draft)
-    assert found.others == found.volatile_tokens
+    assert found.volatile.others == found.volatile.tokens
     own, draft = volatile(recalled(500))
-    assert own.with_volatile(draft).others == 0
+    assert own.with_volatile(draft).volatile.others == 0
 
 
 def test_what_costs_nothing_is_nothing() -> None:

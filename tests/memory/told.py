@@ -7,14 +7,13 @@ from typing import Any, Literal
 
 from proxy.config.profiles import BUILT_IN, Profile
 from proxy.memory import planning, window
-from proxy.memory.draft import Circumstances, Memory
+from proxy.memory.draft import Memory, PlanContext
 from proxy.memory.economics import Rates
-from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, Progress, progress
 from proxy.memory.state import pack, unpack
 from proxy.storage.library import STEPS_BACK
 from proxy.tokens import Counter
-from proxy.types import Excerpt, Fact, Message, PathState, Vector
+from proxy.types import Excerpt, Fact, Message, PathState, Plan, Vector
 from proxy.wire import turns
 from tests.builders import NOW, Said, assistant, messages, user
 
@@ -80,7 +79,7 @@ def case(
     )
 
 
-def around(
+def context(
     of: Case,
     *,
     limit: int | None = None,
@@ -88,11 +87,11 @@ def around(
     role: Literal["user", "system"] = "user",
     now: float = NOW,
     session: str = "s",
-) -> Circumstances:
+) -> PlanContext:
     def cap(index: int) -> Message:
         return window.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
 
-    return Circumstances(now, session, rates, limit, role, counter.text, cap)
+    return PlanContext(now, session, rates, limit, role, counter.text, cap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,13 @@ class Told:
     case: Case
     progress: Progress
     memory: Memory
-    around: Circumstances
-    managed: Managed
+    context: PlanContext
+    managed: Plan
+
+    @property
+    def state(self) -> PathState:
+        assert self.managed.state is not None
+        return self.managed.state
 
     @property
     def sent(self) -> tuple[Message, ...]:
@@ -120,16 +124,16 @@ class Told:
         """Of what went upstream, counted."""
         return OVERHEAD + sum(map(counter.message, self.sent))
 
-    def planned_again(self) -> Managed:
-        return planning.make(self.case, self.progress, self.memory, self.around)
+    def planned_again(self) -> Plan:
+        return planning.make(self.case, self.progress, self.memory, self.context)
 
-    def planned_from_storage(self) -> Managed:
+    def planned_from_storage(self) -> Plan:
         """The same from a state that was written and read."""
         state = self.case.state and unpack(pack(self.case.state))
         again = replace(self.case, state=state)
         so_far = progress(again)
         assert so_far is not None
-        return planning.make(again, so_far, self.memory, self.around)
+        return planning.make(again, so_far, self.memory, self.context)
 
 
 class Teller:
@@ -155,15 +159,16 @@ class Teller:
         asked = case(given, profile=profile, state=state, vector=vector, was_seen=not self.seen.isdisjoint(chain))
         so_far = progress(asked)
         assert so_far is not None
-        circles = around(asked, **{**self.circumstances, **circumstances})
+        circles = context(asked, **{**self.circumstances, **circumstances})
         known = memory(asked) if callable(memory) else memory or Memory()
         if state is not None and state.volatile_link == chain[so_far.newest]:
             # In mid-turn nothing more is looked up.
             known = Memory(known.standing, facts=known.facts, forgotten=known.forgotten)
         managed = planning.make(asked, so_far, known, circles)
-        self.states[chain[-1]] = managed.state
         self.seen.update(chain[so_far.preamble :])
-        return Told(asked, so_far, known, circles, managed)
+        told = Told(asked, so_far, known, circles, managed)
+        self.states[chain[-1]] = told.state
+        return told
 
     def tell(self, *said: Said, **given: Any) -> list[Told]:
         """Every request that has led here: one for each answer, and the last."""

@@ -3,15 +3,19 @@
 import msgspec
 import pytest
 
-from proxy.replay.fates import Inside, Seen
+from proxy.memory.fates import ExplainedMessage, ExplainedPrompt
 from proxy.replay.reading import Skipped
 from proxy.replay.rendering import as_json, as_text, shown
 from proxy.replay.report import Report, total
 from tests.replay.test_report import replayed_one
 
-SEEN = Seen(3, "user", 1_200, "recalled", "the newest question needs it", "¿cuándo\x1b[31m?")
+SEEN = ExplainedMessage(3, "user", 1_200, "recalled", "the newest question needs it", "¿cuándo\x1b[31m?")
+INSIDE = ExplainedPrompt((SEEN,), "<memory>", "<recalled>")
 REPORT = Report(
-    (replayed_one(model="one"), replayed_one(model="two", price=0.0, inside=Inside((SEEN,), "<memory>", "<recalled>"))),
+    (
+        replayed_one(model="one"),
+        replayed_one(model="two", price=0.0, inside=INSIDE),
+    ),
     {0.17: total([replayed_one()])},
     "v1",
 )

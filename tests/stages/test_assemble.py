@@ -1,7 +1,6 @@
 """The plan as bytes: the client's own where nothing is changed, and never what the upstream would refuse."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.stages.assemble import assemble
-from proxy.types import ChatRequest, Plan
+from proxy.types import ChatRequest, Plan, PromptTokens
 from proxy.wire.dialects import DIALECTS
 from proxy.wire.loose import glimpse
 from proxy.wire.request import message, parse
 from tests.builders import assistant, calling, chat, messages, result, system, upstream_config, user
 
-UNTOUCHED = Plan("untouched", tokens_original=100, tokens_sent=100, rough=90)
+UNTOUCHED = Plan("untouched", PromptTokens(100, 100, rough=90))
 # Spelled as no encoder of ours would.
 ODD = rb'{ "model":"m" , "messages":[ {"content":"\u00f1","role":"user", "x":1.0} ],"stream":true ,"temperature":1e0}'
 
@@ -26,7 +25,7 @@ def decoded(body: bytes) -> dict[str, Any]:
 
 
 def managed(*said: Mapping[str, Any]) -> Plan:
-    return Plan("managed", tokens_original=100, tokens_sent=40, rough=90, messages=messages(*said))
+    return Plan("managed", PromptTokens(100, 40, rough=90), messages=messages(*said))
 
 
 # --- untouched ------------------------------------------------------------------------------------------------------
@@ -104,7 +103,7 @@ LONG = chat(system("terse"), user("a"), assistant("b"), user("c"), assistant("d"
 @pytest.mark.note("3.1/2")
 def test_planned_messages_replace_the_clients_and_the_rest_stays() -> None:
     head = message(user("<memory>\n</memory>\n\ne"))
-    planned = Plan("managed", 100, 40, messages=(LONG.messages[0], head))
+    planned = Plan("managed", PromptTokens(100, 40), messages=(LONG.messages[0], head))
     prompt = assemble(LONG, planned, upstream_config())
     assert prompt.plan is planned
     sent = parse(prompt.body)
@@ -127,14 +126,12 @@ def test_planned_messages_replace_the_clients_and_the_rest_stays() -> None:
 def test_what_the_upstream_would_refuse_is_not_sent(dialect: str, planned: Plan, rule: str) -> None:
     prompt = assemble(LONG, planned, upstream_config(dialect=dialect))
     assert prompt.body is LONG.raw
-    assert prompt.plan == replace(
-        planned, kind="fail-open", tokens_sent=100, rough=0, reason=f"stage=assemble;rule={rule}", messages=None
-    )
+    assert prompt.plan == Plan("fail-open", PromptTokens(100, 100), f"stage=assemble;rule={rule}")
 
 
 def test_too_many_tools_count_too() -> None:
     request = chat(user("hi"), tools=[{"type": "function"}] * 129)
-    planned = Plan("managed", 100, 40, messages=request.messages)
+    planned = Plan("managed", PromptTokens(100, 40), messages=request.messages)
     prompt = assemble(request, planned, upstream_config(dialect="kimi"))
     assert prompt.plan.reason == "stage=assemble;rule=too_many_tools"
     assert assemble(request, planned, upstream_config(dialect="generic")).plan is planned
@@ -157,14 +154,14 @@ _requests = st.lists(_said, min_size=1, max_size=6).map(lambda said: chat(*said)
 @given(_requests, st.data(), st.sampled_from(sorted(DIALECTS)))
 def test_what_is_sent_is_the_plan_or_the_original(request_: ChatRequest, data: st.DataObject, dialect: str) -> None:
     kept = tuple(data.draw(st.lists(st.sampled_from(request_.messages), max_size=6)))
-    planned = Plan("managed", 100, 40, messages=kept)
+    planned = Plan("managed", PromptTokens(100, 40), messages=kept)
     prompt = assemble(request_, planned, upstream_config(dialect=dialect))
     if prompt.plan is planned:
         assert [m.raw for m in parse(prompt.body).messages] == [m.raw for m in kept]
     else:
         assert prompt.body is request_.raw
         assert prompt.plan.kind == "fail-open"
-        assert prompt.plan.tokens_sent == prompt.plan.tokens_original
+        assert prompt.plan.tokens.sent == prompt.plan.tokens.original
 
 
 def test_what_could_not_be_read_is_never_written_anew() -> None:

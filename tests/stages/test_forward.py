@@ -11,14 +11,14 @@ from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTim
 from proxy.observe.metrics import Metrics
 from proxy.stages.forward import forward
 from proxy.tasks import Tasks
-from proxy.types import Answer, ChatRequest, Delivery, Headers, Plan, Prompt
+from proxy.types import Answer, ChatRequest, Delivery, Headers, Plan, Prompt, PromptTokens
 from proxy.upstream.client import Upstream as Client
 from proxy.upstream.routing import Router
 from tests.builders import chat, upstream_config, user
 from tests.proxied import KEY, Upstream, run_upstream
 from tests.servers import eventually
 
-PLAN = Plan("untouched", tokens_original=1, tokens_sent=1)
+PLAN = Plan("untouched", PromptTokens(1, 1))
 ASKED = chat(user("What is a black hole?"), model="demo-chat")
 STREAMED = chat(user("What is a black hole?"), model="demo-chat", stream=True)
 

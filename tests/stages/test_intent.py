@@ -23,7 +23,18 @@ from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import ANOMALOUS, local_state
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Continuity, Directives, Identity, Passage, Plan, ReuseHit, ReuseMiss, SessionSource
+from proxy.types import (
+    ChatRequest,
+    Continuity,
+    Directives,
+    Exchange,
+    Identity,
+    Plan,
+    PromptTokens,
+    ReuseHit,
+    ReuseMiss,
+    SessionSource,
+)
 from tests import stores
 from tests.builders import NOW, assistant, chat, completion, counter, identity, incoming, stored, system, user
 
@@ -125,9 +136,9 @@ def opening(
     return replace(known, session_source=source, continuity=continuity)
 
 
-def passing(request: ChatRequest, who: Identity | None = None) -> Passage:
-    plan = Plan("untouched", tokens_original=1, tokens_sent=1)
-    return Passage(incoming(), request, who or opening(request), Directives(), NOT_EXACT, plan, "up", started=0.0)
+def passing(request: ChatRequest, who: Identity | None = None) -> Exchange:
+    plan = Plan("untouched", PromptTokens(1, 1))
+    return Exchange(incoming(), request, who or opening(request), Directives(), NOT_EXACT, plan, "up", started=0.0)
 
 
 @pytest.fixture

@@ -6,19 +6,17 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from proxy.memory.state import unpack
+from proxy.memory.fates import unpack
 from proxy.stages.keep import Keeper
-from proxy.types import Contents, Directives, Passage, PathState, Plan, ReuseMiss
+from proxy.types import Contents, Directives, Exchange, Fates, Plan, PromptTokens, ReuseMiss
 from proxy.wire.request import message
 from tests import stores
 from tests.builders import assistant, chat, identity, incoming, messages, user
 
 REQUEST = chat(user("What is a black hole?"), assistant("A region."), user("And a red dwarf?"))
-UNTOUCHED = Plan("untouched", tokens_original=30, tokens_sent=30)
-STATE = PathState(
-    turns=2, at=1.0, newest=2, before=20, original=30, sent=10, stable=5, baseline=30.0, spent=10.0
-)  # fmt: skip
-MANAGED = Plan("managed", 30, 10, messages=messages(user("And a red dwarf?")), state=STATE)
+UNTOUCHED = Plan("untouched", PromptTokens(30, 30))
+FATES = Fates(preamble=0, left=2, start=2, newest=2)
+MANAGED = Plan("managed", PromptTokens(30, 10), messages=messages(user("And a red dwarf?")), fates=FATES)
 ANSWER = assistant("A small star.")
 
 
@@ -31,7 +29,7 @@ async def kept(
 ) -> Contents | None:
     contents = stores.contents()
     who = identity(REQUEST)
-    passage = Passage(
+    exchange = Exchange(
         replace(incoming(REQUEST.raw), headers=headers),
         REQUEST,
         who,
@@ -47,23 +45,23 @@ async def kept(
         asked.append((scope, tuple(links)))
         return is_forgotten
 
-    Keeper(contents, has_forgotten).keep(passage, [message(ANSWER)])
+    Keeper(contents, has_forgotten).keep(exchange, [message(ANSWER)])
     assert asked in ([], [(who.memory, who.chain)])
-    return await contents.get(who.scope.id, passage.incoming.request_id)
+    return await contents.get(who.scope.id, exchange.incoming.request_id)
 
 
 async def test_an_untouched_request_is_kept_as_the_client_sent_it_and_the_answer_with_it() -> None:
     found = await kept()
     assert found is not None
-    assert (found.body, found.sent, found.state) == (REQUEST.raw, b"", b"")
+    assert (found.body, found.sent, found.fates) == (REQUEST.raw, b"", b"")
     assert msgspec.json.decode(found.answer) == ANSWER
 
 
-async def test_of_a_managed_one_what_went_upstream_is_kept_and_the_state_that_explains_it() -> None:
+async def test_of_a_managed_one_what_went_upstream_is_kept_and_the_fates_of_its_messages() -> None:
     found = await kept(MANAGED)
     assert found is not None
     assert msgspec.json.decode(found.sent) == [user("And a red dwarf?")]
-    assert unpack(found.state) == STATE
+    assert unpack(found.fates) == FATES
 
 
 @pytest.mark.parametrize(

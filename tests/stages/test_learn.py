@@ -21,7 +21,7 @@ from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Directives, Passage, PathState, Plan, ReuseMiss, Statement, Vector
+from proxy.types import ArchivedTurn, Directives, Exchange, PathState, Plan, PromptTokens, ReuseMiss, Statement, Vector
 from proxy.wire.request import message
 from tests import stores
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user
@@ -29,8 +29,8 @@ from tests.embed.engines import FakeEngine, unavailable, until
 from tests.stores import AtOnce
 
 STATE = PathState(1, 1.0, 0, 0, 9, 9, 9, 9.0, 9.0)
-MANAGED = Plan("untouched", tokens_original=9, tokens_sent=9, state=STATE)
-UNMANAGED = Plan("untouched", tokens_original=9, tokens_sent=9)
+MANAGED = Plan("untouched", PromptTokens(9, 9), state=STATE)
+UNMANAGED = Plan("untouched", PromptTokens(9, 9))
 ALLERGIC = user("Remember that I'm allergic to nuts.")
 
 
@@ -72,7 +72,7 @@ class House:
         """The links of what was said."""
         request = chat(*said)
         who = replace(identity(request), known=known)
-        passage = Passage(
+        exchange = Exchange(
             replace(incoming(), received_at=at),
             request,
             who,
@@ -84,7 +84,7 @@ class House:
         )
         chain = links(who.scope.id, [*said, *([answer] if answer else [])])
         attempts = Attempts(self.metrics.failed_open)
-        self.learner.delivered(passage, chain, [message(answer)] if answer else [], attempts)
+        self.learner.delivered(exchange, chain, [message(answer)] if answer else [], attempts)
         assert await self.tasks.drain(5.0) == 0
         assert (list(attempts.failed), self.learner.pending) == ([], 0)
         return chain
@@ -108,11 +108,11 @@ async def house() -> AsyncIterator[House]:
 
 async def test_the_state_is_kept_before_anything_is_waited_for(house: House) -> None:
     request = chat(user("hi"))
-    passage = Passage(
+    exchange = Exchange(
         incoming(), request, identity(request), Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0
     )
     chain = identity(request).chain
-    house.learner.delivered(passage, chain, [], Attempts(house.metrics.failed_open))
+    house.learner.delivered(exchange, chain, [], Attempts(house.metrics.failed_open))
     assert await house.library.state(SCOPE, (*chain, b"next")) == (STATE, 1)
     await house.tasks.drain(5.0)
 
@@ -300,13 +300,13 @@ async def test_the_next_request_is_learnt_from_while_the_vectors_of_the_last_one
 
 async def test_who_sends_only_what_is_new_waits_until_what_was_answered_is_kept(house: House) -> None:
     request = chat(user("one"))
-    passage = Passage(
+    exchange = Exchange(
         incoming(), request, identity(request), Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0
     )
-    await house.learner.settled(passage.identity)  # nothing to wait for
-    chain = links(passage.identity.scope.id, [user("one"), assistant("1")])
-    house.learner.delivered(passage, chain, [message(assistant("1"))], Attempts(house.metrics.failed_open))
-    await house.learner.settled(passage.identity)
+    await house.learner.settled(exchange.identity)  # nothing to wait for
+    chain = links(exchange.identity.scope.id, [user("one"), assistant("1")])
+    house.learner.delivered(exchange, chain, [message(assistant("1"))], Attempts(house.metrics.failed_open))
+    await house.learner.settled(exchange.identity)
     assert house.turns() == [1]
     await house.tasks.drain(5.0)
 
@@ -375,10 +375,10 @@ async def test_the_order_of_vectors_is_that_of_the_texts() -> None:
 
 async def test_what_is_learnt_does_not_hold_up_the_answer(house: House) -> None:
     request = chat(ALLERGIC)
-    passage = Passage(
+    exchange = Exchange(
         incoming(), request, identity(request), Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0
     )
-    house.learner.delivered(passage, identity(request).chain, [], Attempts(house.metrics.failed_open))
+    house.learner.delivered(exchange, identity(request).chain, [], Attempts(house.metrics.failed_open))
     assert house.learner.pending == 1
     assert await house.facts.all(SCOPE) == []
     await asyncio.sleep(0)
@@ -389,8 +389,8 @@ async def test_what_is_learnt_does_not_hold_up_the_answer(house: House) -> None:
 def delivered(house: House, text: str, person: str, attempts: Attempts) -> None:
     request = chat(user(text))
     who = identity(request, person=person)
-    passage = Passage(incoming(), request, who, Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0)
-    house.learner.delivered(passage, who.chain, [], attempts)
+    exchange = Exchange(incoming(), request, who, Directives(), ReuseMiss("absent"), MANAGED, "up", started=0.0)
+    house.learner.delivered(exchange, who.chain, [], attempts)
 
 
 async def test_who_sends_much_keeps_nobody_else_waiting(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

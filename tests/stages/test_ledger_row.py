@@ -9,13 +9,14 @@ from proxy.stages import ledger_row
 from proxy.types import (
     Delivery,
     Directives,
+    Exchange,
     LedgerRow,
     Mechanisms,
     Outcome,
-    Passage,
     Plan,
     PlanKind,
     Price,
+    PromptTokens,
     ReuseMiss,
     Trail,
     Usage,
@@ -26,28 +27,24 @@ REQUEST = chat(user("What is a black hole?"))
 PRICE = Price(input=1.0, cached=0.1, write=1.0, output=4.0)
 MANAGED = Plan(
     "managed",
-    tokens_original=1_000,
-    tokens_sent=400,
+    PromptTokens(1_000, 400, repeated=900, busted=50, mechanisms=Mechanisms(window=700, summaries=100)),
     messages=messages(user("What is a black hole?")),
-    mechanisms=Mechanisms(window=700, summaries=100),
-    repeated=900,
-    busted=50,
     trail=Trail(limit=4_000, turns=9, kept=3, start=12, newest=18),
 )
 
 
 def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete", *, price: Price = PRICE) -> LedgerRow:
-    passage = Passage(
+    exchange = Exchange(
         incoming(REQUEST.raw), REQUEST, identity(REQUEST), Directives(), ReuseMiss("absent"), plan, "up", started=0.0
     )
     delivery = Delivery(outcome, 200 if outcome == "complete" else 0, "up", "m", streamed=False, usage=usage)
-    return ledger_row.forwarded(passage, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
+    return ledger_row.forwarded(exchange, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
 
 
 @pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])
 @pytest.mark.parametrize("usage", [Usage(390, 10, 200), None])
 def test_what_went_through_as_it_came_saves_nothing(kind: PlanKind, usage: Usage | None) -> None:
-    got = row(Plan(kind, tokens_original=1_000, tokens_sent=1_000), usage)
+    got = row(Plan(kind, PromptTokens(1_000, 1_000)), usage)
     assert got.tokens_original == got.tokens_sent == (390 if usage else 1_000)
     assert (got.cost_saved, got.mechanisms, got.tokens_busted) == (0.0, {}, 0)
 
@@ -87,7 +84,7 @@ def test_what_is_written_to_the_prefix_cache_costs_what_a_write_does(
 
 
 def test_what_made_a_request_dearer_is_held_against_us() -> None:
-    assert row(replace(MANAGED, repeated=1_000), Usage(390, 10, 0)).cost_saved < 0
+    assert row(replace(MANAGED, tokens=replace(MANAGED.tokens, repeated=1_000)), Usage(390, 10, 0)).cost_saved < 0
 
 
 @pytest.mark.parametrize("outcome", ["upstream_error", "our_error"])

@@ -75,8 +75,8 @@ async def test_it_costs_its_messages_and_what_is_no_message() -> None:
     async with desk() as stage:
         made = await stage.count(request)
     expected = sum(counter().message(each) for each in request.messages) + counter().overhead(request)
-    assert made.tokens_original == made.tokens_sent == expected
-    assert made.rough == RoughCounter().request(request)  # what the upstream's own count will be compared with
+    assert made.tokens.original == made.tokens.sent == expected
+    assert made.tokens.rough == RoughCounter().request(request)  # what the upstream's own count will be compared with
 
 
 async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enough() -> None:
@@ -85,8 +85,8 @@ async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enoug
     async with desk(learnt) as stage:
         made = await stage.count(LARGE)
         assert stage.executor.submitted == 0
-    assert made.rough == RoughCounter().request(LARGE)
-    assert made.tokens_original == made.tokens_sent == round(1.5 * made.rough)
+    assert made.tokens.rough == RoughCounter().request(LARGE)
+    assert made.tokens.original == made.tokens.sent == round(1.5 * made.tokens.rough)
 
 
 async def test_and_not_by_what_another_counted() -> None:
@@ -106,14 +106,14 @@ async def test_what_is_large_is_counted_off_the_event_loop(request_: ChatRequest
         made = await stage.count(request_)
         assert stage.executor.submitted == 1
     expected = sum(counter().message(each) for each in request_.messages) + counter().overhead(request_)
-    assert made.tokens_sent == expected
+    assert made.tokens.sent == expected
 
 
 async def test_of_a_request_beyond_every_context_a_rough_count_is_enough() -> None:
     huge = chat(user("word " * (MOST_COUNTED // 5)))
     async with desk() as stage:
         made = await stage.plan(huge)
-    assert made.tokens_original == made.tokens_sent == made.rough == RoughCounter().request(huge)
+    assert made.tokens.original == made.tokens.sent == made.tokens.rough == RoughCounter().request(huge)
 
 
 async def test_a_conversation_above_its_budget_is_cut_to_it() -> None:
@@ -123,8 +123,8 @@ async def test_a_conversation_above_its_budget_is_cut_to_it() -> None:
     assert made.messages is not None
     assert made.messages[0] == LONG.messages[0]
     assert made.messages[-1].data["content"].endswith("and now?")
-    assert made.tokens_sent <= 4_000 < made.tokens_original
-    assert made.mechanisms.window > 0
+    assert made.tokens.sent <= 4_000 < made.tokens.original
+    assert made.tokens.mechanisms.window > 0
     assert made.state is not None
 
 
@@ -138,9 +138,9 @@ async def test_tokens_are_the_upstreams_once_it_has_told_them() -> None:
     learnt.exact.observe("kimi", LONG.model, counted=1_000, measured=1_250)
     async with desk(learnt) as stage, desk() as unknowing:
         made, plainly = await stage.plan(LONG), await unknowing.plan(LONG)
-    assert made.tokens_original == round(1.25 * plainly.tokens_original)
-    assert made.tokens_sent <= 4_000
-    assert made.counted <= 3_200
+    assert made.tokens.original == round(1.25 * plainly.tokens.original)
+    assert made.tokens.sent <= 4_000
+    assert made.tokens.counted <= 3_200
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_the_original_is_sent_where_nobody_wants_it_managed(
     async with desk(context={"mode": configured}) as stage:
         made = await stage.plan(LONG, mode=mode)
     assert made.messages is None
-    assert made.tokens_sent == made.tokens_original
+    assert made.tokens.sent == made.tokens.original
     assert made.reason.startswith("meter;would_send=") is is_told
 
 
@@ -174,7 +174,7 @@ async def test_so_is_every_other_that_is_sent_as_it_came(request_: ChatRequest, 
     async with desk(profiles={"lean": {"budget": budget}}) as stage:
         made = await stage.plan(request_)
     assert (made.kind, made.messages) == (kind, None)
-    assert made.tokens_sent == made.tokens_original > 500
+    assert made.tokens.sent == made.tokens.original > 500
 
 
 async def test_it_is_counted_to_the_token_then() -> None:
@@ -183,7 +183,7 @@ async def test_it_is_counted_to_the_token_then() -> None:
     async with desk(learnt) as stage:
         made = await stage.plan(SILENT)
         expected = await counter().request(SILENT, identity(SILENT).chain, stage.executor)
-    assert (made.kind, made.tokens_sent) == ("over-budget", expected)
+    assert (made.kind, made.tokens.sent) == ("over-budget", expected)
 
 
 async def test_what_fits_into_the_window_and_not_into_the_budget_is_not_left_alone() -> None:
@@ -192,9 +192,9 @@ async def test_what_fits_into_the_window_and_not_into_the_budget_is_not_left_alo
     said = chat(*(part for at in range(4) for part in (user(f"{at}: 4^7 {{}} " * 70), assistant("Ok."))), user("So?"))
     async with desk(learnt, profiles={"lean": {"budget": 500}}) as stage:
         made = await stage.plan(said)
-        assert (await stage.count(said)).tokens_sent < 500 < made.tokens_original
+        assert (await stage.count(said)).tokens.sent < 500 < made.tokens.original
     assert made.kind == "managed"
-    assert made.tokens_sent <= 500
+    assert made.tokens.sent <= 500
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ async def test_folds_are_paid_at_the_price_of_a_prefix_cache_unless_there_is_kno
             assert made.trail is not None
             assert made.trail.break_even is not None
             assert made.trail.break_even.cached == reckoned
-            assert (made.repeated > 0) is (reckoned < 1)
+            assert (made.tokens.repeated > 0) is (reckoned < 1)
             for _ in range(MISSES):
                 none = Usage(9_000, 9, reports_none_cached=True)
                 learnt.caches.observe("up", LONG.model, none, repeated=9_000)

@@ -4,10 +4,10 @@ import pytest
 
 from proxy.stages.reading import Read, Steps, read
 from proxy.storage.shelf import Shelf
-from proxy.types import Directives, Passage, Plan, ReuseMiss
+from proxy.types import Directives, Exchange, Plan, PromptTokens, ReuseMiss
 from tests.builders import assistant, chat, identity, incoming, links, user
 
-PLAN = Plan("untouched", tokens_original=9, tokens_sent=9)
+PLAN = Plan("untouched", PromptTokens(9, 9))
 
 
 def counted(steps: Steps[Read]) -> tuple[int, Read]:
@@ -26,12 +26,12 @@ def test_every_turn_and_every_message_of_the_user_is_a_step(known: bool) -> None
     shelf, count = Shelf(), 200
     said = [each for at in range(count) for each in (user(f"I'm {at} years old."), assistant("I see."))]
     request = chat(*said)
-    passage = Passage(
+    exchange = Exchange(
         incoming(), request, identity(request), Directives(), ReuseMiss("absent"), PLAN, "up", started=0.0
     )
-    chain = links(passage.identity.scope.id, said)
+    chain = links(exchange.identity.scope.id, said)
     steps = read(
-        passage, request.messages, chain, shelf, (lambda _: False) if known else None, frozenset(), keeps_facts=True
+        exchange, request.messages, chain, shelf, (lambda _: False) if known else None, frozenset(), keeps_facts=True
     )
     number, found = counted(steps)
     assert len(found.turns) == count

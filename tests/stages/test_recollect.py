@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from proxy.memory import planning
 from proxy.memory.draft import Memory
 from proxy.memory.facts import Decay
-from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, progress
 from proxy.memory.turns import archived, complete
 from proxy.stages.recollect import ANSWERED, Asking, recollect
 from proxy.storage.shelf import Shelf
-from proxy.types import Fact, PathState
+from proxy.types import Fact, PathState, Plan
 from tests.builders import NOW, Said, assistant, calling, messages, result, user
 from tests.memory.conversations import conversations
-from tests.memory.told import LEAN, Teller, around, case, counter, exchange, fact, profile
+from tests.memory.told import LEAN, Teller, case, context, counter, exchange, fact, profile
 
 ASKING = Asking("s", is_private=True, now=NOW, decay=Decay(), count=counter.text)
 BOAT = [user("My boat is called Marigold."), assistant("A fine name for a boat.")]
@@ -144,7 +143,7 @@ def test_beside_a_fact_that_answers_only_what_was_said_since_is_recalled() -> No
 def test_while_a_turn_goes_on_nothing_more_is_looked_up() -> None:
     teller = Teller(limit=1_500)
     asked = [*SAID, QUESTION]
-    state = teller.ask(*asked).managed.state
+    state = teller.ask(*asked).state
     standing = fact("Always answer in Spanish", b"e" * 16)
     shelf = shelf_of(standing, replace(standing, id="f-2", key="boat", value="boat Marigold", pinned=False))
     memory, _ = recollected([*asked, calling("c"), result("c")], shelf, state=state)
@@ -153,11 +152,11 @@ def test_while_a_turn_goes_on_nothing_more_is_looked_up() -> None:
     )
 
 
-def planned(said: Sequence[Said], shelf: Shelf, limit: int | None, state: PathState | None = None) -> Managed:
+def planned(said: Sequence[Said], shelf: Shelf, limit: int | None, state: PathState | None = None) -> Plan:
     of = case(messages(*said), state=state)
-    so_far = progress(of, shelf.pasts)
+    so_far = progress(of, shelf.histories)
     assert so_far is not None
-    return planning.make(of, so_far, recollect(ASKING, of, so_far, shelf, limit), around(of, limit=limit))
+    return planning.make(of, so_far, recollect(ASKING, of, so_far, shelf, limit), context(of, limit=limit))
 
 
 QUESTIONS = (

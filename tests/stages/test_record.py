@@ -34,10 +34,11 @@ from proxy.types import (
     Asked,
     Delivery,
     Directives,
+    Exchange,
     LedgerRow,
     Outcome,
-    Passage,
     Plan,
+    PromptTokens,
     ReuseHit,
     ReuseMiss,
     StoredAnswer,
@@ -64,7 +65,13 @@ from tests.stores import AtOnce
 PRICE = {"input": 1.0, "cached": 0.1, "write": 1.25, "output": 4.0}
 UP, FREE = Upstream(upstream_config(price=PRICE)), Upstream(upstream_config("free"))
 REQUEST = chat(user("What is a black hole? " * 20))
-PLAN = Plan("untouched", tokens_original=100, tokens_sent=100, rough=100)
+PLAN = Plan("untouched", PromptTokens(100, 100, rough=100))
+
+
+def counted(**tokens: Any) -> Plan:
+    return replace(PLAN, tokens=replace(PLAN.tokens, **tokens))
+
+
 KEY = "k" * 64
 
 _ids = count()
@@ -100,7 +107,7 @@ class House:
     def library(self) -> Library:
         return Library(self.facts, stores.archive(ttl=60.0), self.states, stores.wipes(), self.executor, self.tasks)
 
-    async def remember(self, passage: Passage, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
+    async def remember(self, exchange: Exchange, asked: Asked, answer: StoredAnswer, key: str | None) -> None:
         self.remembered.append((asked, answer, key))
 
     @property
@@ -123,21 +130,21 @@ class House:
             ttl=60.0,
         )
 
-    async def delivered(self, delivery: Delivery, passage: Passage | None = None) -> LedgerRow:
+    async def delivered(self, delivery: Delivery, exchange: Exchange | None = None) -> LedgerRow:
         """The row of a request that this became of."""
-        passage = passage or passing()
-        self.recorder.delivered(passage, delivery, Attempts(self.metrics.failed_open))
-        return await self._row(passage)
+        exchange = exchange or passing()
+        self.recorder.delivered(exchange, delivery, Attempts(self.metrics.failed_open))
+        return await self._row(exchange)
 
-    async def reused(self, hit: ReuseHit, passage: Passage | None = None) -> LedgerRow:
-        passage = passage or passing()
-        self.recorder.reused(passage, hit, Attempts(self.metrics.failed_open))
-        return await self._row(passage)
+    async def reused(self, hit: ReuseHit, exchange: Exchange | None = None) -> LedgerRow:
+        exchange = exchange or passing()
+        self.recorder.reused(exchange, hit, Attempts(self.metrics.failed_open))
+        return await self._row(exchange)
 
-    async def _row(self, passage: Passage) -> LedgerRow:
+    async def _row(self, exchange: Exchange) -> LedgerRow:
         assert await self.tasks.drain(5.0) == 0
-        rows = await self.ledger.recent(passage.identity.scope.id)
-        return next(row for row in rows if row.request_id == passage.incoming.request_id)
+        rows = await self.ledger.recent(exchange.identity.scope.id)
+        return next(row for row in rows if row.request_id == exchange.incoming.request_id)
 
     def total(self, name: str, **labels: str) -> float:
         return sum(
@@ -158,8 +165,8 @@ async def house() -> AsyncIterator[House]:
     opened.close()
 
 
-def passing(**differing: Any) -> Passage:
-    passage = Passage(
+def passing(**differing: Any) -> Exchange:
+    exchange = Exchange(
         incoming(REQUEST.raw, request_id=f"req_{next(_ids)}"),
         REQUEST,
         identity(REQUEST),
@@ -169,7 +176,7 @@ def passing(**differing: Any) -> Passage:
         "up",
         started=0.0,
     )
-    return replace(passage, **differing)
+    return replace(exchange, **differing)
 
 
 def whole(answer: Mapping[str, Any] | None = None, **differing: Any) -> Delivery:
@@ -287,7 +294,7 @@ async def test_an_upstream_that_never_finds_what_it_has_seen_has_no_prefix_cache
     told = using({"prompt_tokens": 3_500, "completion_tokens": 3, **usage})
     for _ in range(MISSES):
         assert not house.shared.calibrations.caches.shows_none(by, REQUEST.model)
-        await house.delivered(whole(told, upstream=by), passing(plan=replace(PLAN, expected=expected)))
+        await house.delivered(whole(told, upstream=by), passing(plan=counted(expected=expected)))
     assert house.shared.calibrations.caches.shows_none(by, REQUEST.model) is shown
 
 
@@ -330,7 +337,8 @@ def test_the_metrics_are_the_ledgers_sums(ends: list[tuple[Outcome, int, Usage |
 async def test_the_upstreams_count_calibrates_ours(house: House) -> None:
     rough = RoughCounter().request(REQUEST)
     await house.delivered(
-        whole(using({"prompt_tokens": 2 * rough, "completion_tokens": 1})), passing(plan=replace(PLAN, rough=rough))
+        whole(using({"prompt_tokens": 2 * rough, "completion_tokens": 1})),
+        passing(plan=counted(rough=rough)),
     )
     assert house.shared.calibrations.rough.factor("up", REQUEST.model) == pytest.approx(2.0)
     assert house.shared.calibrations.exact.factor("up", REQUEST.model) is None  # it was not counted by the ranks
@@ -338,14 +346,14 @@ async def test_the_upstreams_count_calibrates_ours(house: House) -> None:
 
 async def test_so_it_does_what_the_ranks_counted_of_what_was_sent(house: House) -> None:
     answer = whole(using({"prompt_tokens": 300, "completion_tokens": 1}))
-    await house.delivered(answer, passing(plan=replace(PLAN, rough=1_000, counted=200)))
+    await house.delivered(answer, passing(plan=counted(rough=1_000, counted=200)))
     assert house.shared.calibrations.exact.factor("up", REQUEST.model) == pytest.approx(1.5)
 
 
-async def known(house: House, passage: Passage, *said: Mapping[str, Any]) -> int:
+async def known(house: House, exchange: Exchange, *said: Mapping[str, Any]) -> int:
     """How many messages of this history, continued by `said`, are known."""
-    chain = links(passage.identity.scope.id, [*(message.data for message in REQUEST.messages), *said])
-    prefix = await house.sessions.longest_prefix(passage.identity.scope.id, chain)
+    chain = links(exchange.identity.scope.id, [*(message.data for message in REQUEST.messages), *said])
+    prefix = await house.sessions.longest_prefix(exchange.identity.scope.id, chain)
     return prefix.length if prefix else 0
 
 
@@ -353,15 +361,15 @@ async def known(house: House, passage: Passage, *said: Mapping[str, Any]) -> int
 async def test_the_next_request_of_the_conversation_will_be_known_by_the_answer(
     delivery: Delivery, house: House
 ) -> None:
-    passage = passing()
-    house.recorder.delivered(passage, delivery, Attempts(house.metrics.failed_open))
+    exchange = passing()
+    house.recorder.delivered(exchange, delivery, Attempts(house.metrics.failed_open))
     # Before anything else is waited for: the client may go on at once.
-    assert await known(house, passage, assistant("hello"), user("and?")) == 2
+    assert await known(house, exchange, assistant("hello"), user("and?")) == 2
     await house.tasks.drain(5.0)
 
 
 @pytest.mark.parametrize(
-    ("delivery", "passage", "length"),
+    ("delivery", "exchange", "length"),
     [
         (whole(status=500, outcome="upstream_error"), passing(), 0),
         (whole(status=0, outcome="our_error", raw_completion=None), passing(), 0),
@@ -372,20 +380,20 @@ async def test_the_next_request_of_the_conversation_will_be_known_by_the_answer(
     ],
 )
 async def test_of_anything_else_only_what_is_certain_is_remembered(
-    delivery: Delivery, passage: Passage, length: int, house: House
+    delivery: Delivery, exchange: Exchange, length: int, house: House
 ) -> None:
-    await house.delivered(delivery, passage)
-    assert await known(house, passage, assistant("hello")) == length
+    await house.delivered(delivery, exchange)
+    assert await known(house, exchange, assistant("hello")) == length
 
 
 async def test_a_reused_answer_continues_the_conversation_too(house: House) -> None:
-    passage = passing()
-    await house.reused(ReuseHit("exact", KEY, stored()), passage)
-    assert await known(house, passage, assistant("hello")) == 2
+    exchange = passing()
+    await house.reused(ReuseHit("exact", KEY, stored()), exchange)
+    assert await known(house, exchange, assistant("hello")) == 2
 
 
 @pytest.mark.parametrize(
-    ("delivery", "passage", "kept"),
+    ("delivery", "exchange", "kept"),
     [
         (whole(), passing(), True),
         (streamed(), passing(), True),
@@ -397,18 +405,18 @@ async def test_a_reused_answer_continues_the_conversation_too(house: House) -> N
     ],
 )
 async def test_an_answer_is_kept_if_it_may_be_given_again(
-    delivery: Delivery, passage: Passage, kept: bool, house: House
+    delivery: Delivery, exchange: Exchange, kept: bool, house: House
 ) -> None:
-    await house.delivered(delivery, passage)
-    answer = await house.answers.get(passage.identity.scope.id, KEY, NOW)
+    await house.delivered(delivery, exchange)
+    answer = await house.answers.get(exchange.identity.scope.id, KEY, NOW)
     assert (answer is not None) == kept
     if answer is not None:
         assert msgspec.json.decode(answer.completion) == completion()
 
 
-def leading(lead: int) -> Passage:
-    passage = passing()
-    return replace(passage, miss=replace(passage.miss, lead=lead))
+def leading(lead: int) -> Exchange:
+    exchange = passing()
+    return replace(exchange, miss=replace(exchange.miss, lead=lead))
 
 
 @pytest.mark.parametrize(
@@ -436,19 +444,19 @@ async def test_when_the_one_that_led_has_left_another_leads(house: House) -> Non
 
 
 async def test_a_large_answer_is_read_in_a_thread_and_recorded_all_the_same(house: House) -> None:
-    passage = passing()
+    exchange = passing()
     text = "x" * INLINE_JSON_BYTES
-    row = await house.delivered(whole(completion(text)), passage)
+    row = await house.delivered(whole(completion(text)), exchange)
     assert (row.measured, row.tokens_billed) == (True, 9)
-    assert await known(house, passage, assistant(text)) == 2
+    assert await known(house, exchange, assistant(text)) == 2
     assert house.total("olvido_fail_open_total") == 0
 
 
 async def test_so_is_one_that_was_reused(house: House) -> None:
-    passage = passing()
+    exchange = passing()
     text = "x" * INLINE_JSON_BYTES
-    await house.reused(ReuseHit("exact", KEY, stored(completion(text))), passage)
-    assert await known(house, passage, assistant(text)) == 2
+    await house.reused(ReuseHit("exact", KEY, stored(completion(text))), exchange)
+    assert await known(house, exchange, assistant(text)) == 2
     assert house.total("olvido_fail_open_total") == 0
 
 
@@ -456,7 +464,7 @@ ASKED = Asked("r-1", "p", "en", "What is a black hole?", ())
 
 
 @pytest.mark.parametrize(
-    ("delivery", "passage", "kept"),
+    ("delivery", "exchange", "kept"),
     [
         (whole(), passing(miss=ReuseMiss("not_deterministic", asked=ASKED)), [None]),
         (whole(), passing(miss=ReuseMiss("absent", KEY, asked=ASKED)), [KEY]),
@@ -467,9 +475,9 @@ ASKED = Asked("r-1", "p", "en", "What is a black hole?", ())
     ],
 )
 async def test_an_answer_is_kept_by_its_question_too(
-    delivery: Delivery, passage: Passage, kept: list[str | None], house: House
+    delivery: Delivery, exchange: Exchange, kept: list[str | None], house: House
 ) -> None:
-    await house.delivered(delivery, passage)
+    await house.delivered(delivery, exchange)
     assert [key for _, _, key in house.remembered] == kept
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from proxy.errors import UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
-from proxy.stages.relay import Exchange, Relay
+from proxy.stages.relay import Relay, Reply
 from proxy.tasks import Tasks
-from proxy.types import Delivery, Plan, Prompt, Usage
+from proxy.types import Delivery, Plan, Prompt, PromptTokens, Usage
 from proxy.upstream.client import Upstream, response_headers
 from proxy.wire import replay
 from tests.builders import chat, completion, upstream_config, user
@@ -60,12 +60,12 @@ class Relayed:
         self.tasks = Tasks()
         self.reports: list[Delivery] = []
         response = httpx.Response(status, headers=[("content-type", "text/event-stream")], stream=body)
-        plan = Plan("untouched", tokens_original=1, tokens_sent=1)
-        exchange = Exchange(
+        plan = Plan("untouched", PromptTokens(1, 1))
+        reply = Reply(
             UPSTREAM, response, response_headers(response), perf_counter(), 0.25, 1, Prompt(b"{}", plan, strip_usage)
         )
         request = chat(user("hi"), model="asked-for", stream=True)
-        self.relay = Relay(exchange, request, report=self.reports.append, tasks=self.tasks, metrics=self.metrics)
+        self.relay = Relay(reply, request, report=self.reports.append, tasks=self.tasks, metrics=self.metrics)
         self.error: UpstreamError | None = None
 
     async def read(self) -> bytes:

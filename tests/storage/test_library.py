@@ -24,7 +24,7 @@ from proxy.storage.sqlite.states import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.sqlite.writer import WriterLimits
 from proxy.tasks import Tasks
-from proxy.types import Contents, Fact, Fold, Forgetting, PathState
+from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlock
 from tests import stores
 from tests.memory.indexed import link, turn
 from tests.memory.told import fact
@@ -315,14 +315,16 @@ async def test_forgetting_nothing_costs_nothing(house: House) -> None:
 async def test_a_fold_may_quote_what_is_forgotten_so_its_head_goes(house: House) -> None:
     house.facts.put("a", [TEA])
     library = house.library()
-    folded = replace(STATE, fold=Fold(4, "<memory>tea</memory>", 9), volatile="<recalled>tea</recalled>")
+    folded = replace(
+        STATE, fold=Fold(4, "<memory>tea</memory>", 9), volatile=VolatileBlock("<recalled>tea</recalled>", 9)
+    )
     library.keep_state("a", "s", CHAIN[3], folded)
     library.keep_state("b", "s", CHAIN[3], folded)
     await library.forget("a", [TEA])
     found = await library.state("a", CHAIN[:6])
     assert found is not None
     assert found[0].fold == Fold(4)
-    assert found[0].volatile == ""
+    assert found[0].volatile == VolatileBlock()
     assert await house.library().state("a", CHAIN[:6]) is None  # and from storage
     assert await library.state("b", CHAIN[:6]) == (folded, 4)
 

@@ -21,8 +21,8 @@ MOST_GONE = 4 * 2**20  # bytes that leave with a batch, beyond what it adds
 PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
 PUT = """
-    INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, state, answer)
-    SELECT scopes.id, sessions.id, :request_id, :at, :size, :headers, :body, :sent, :state, :answer
+    INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, fates, answer)
+    SELECT scopes.id, sessions.id, :request_id, :at, :size, :headers, :body, :sent, :fates, :answer
     FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
     WHERE scopes.name = :scope
     ON CONFLICT (scope_id, request_id) DO NOTHING
@@ -36,7 +36,7 @@ DELETE = "DELETE FROM contents WHERE id = ?"
 FORGET = f"DELETE FROM contents WHERE scope_id = {SCOPE_ID} RETURNING size"  # noqa: S608 (our own text)
 
 _READ = """
-    SELECT scopes.name, request_id, sessions.name, at, body, sent, state, answer, headers
+    SELECT scopes.name, request_id, sessions.name, at, body, sent, fates, answer, headers
     FROM contents CROSS JOIN sessions ON sessions.id = contents.session_id
     CROSS JOIN scopes ON scopes.id = contents.scope_id
 """
@@ -177,7 +177,7 @@ def _row(contents: Contents) -> dict[str, Any]:
         "headers": msgspec.json.encode(contents.headers).decode(),
         "body": contents.body,
         "sent": contents.sent,
-        "state": contents.state,
+        "fates": contents.fates,
         "answer": contents.answer,
     }
 
@@ -187,6 +187,6 @@ def _contents(statement: str, values: Mapping[str, Any], connection: sqlite3.Con
 
 
 def _entry(row: Sequence[Any]) -> Contents:
-    scope, request_id, session, at, body, sent, state, answer, headers = row
+    scope, request_id, session, at, body, sent, fates, answer, headers = row
     told = msgspec.json.decode(headers, type=dict[str, str])
-    return Contents(scope, request_id, session, at, body, sent, state, answer, told)
+    return Contents(scope, request_id, session, at, body, sent, fates, answer, told)

@@ -157,7 +157,7 @@ _CONTENTS = (
         headers TEXT NOT NULL,
         body BLOB NOT NULL,
         sent BLOB NOT NULL,
-        state BLOB NOT NULL,
+        fates BLOB NOT NULL,
         answer BLOB NOT NULL,
         UNIQUE (scope_id, request_id)
     )

@@ -91,7 +91,7 @@ def test_what_is_old_leaves_a_part_at_a_time_wherever_it_stands(until: float, li
         connection.execute("UPDATE contents_size SET bytes = 40")
         for number in (1, 2, 9, 3):
             connection.execute(
-                "INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, state, answer)"
+                "INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, fates, answer)"
                 " VALUES (1, 1, ?, ?, 10, '', '', '', '', '')",
                 (str(number), number),
             )

@@ -1,5 +1,5 @@
-"""Instructions that need not be repeated (opt-in, `profiles.*.elide`): planning is given the request without them, and
-what it made of that is told as of the whole request."""
+"""Elision of instructions that need not be repeated (opt-in, `profiles.*.elide`): planning is given the request without
+them, and its plan is told as of the whole request."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from proxy.memory import elide
-from proxy.memory.economics import Books, Rates
+from proxy.memory.economics import CostSoFar, Rates
 from proxy.memory.elide import Elided, Going, Instructions
 from proxy.memory.layout import INSTRUCTIONS
-from proxy.memory.planning import Managed
 from proxy.memory.progress import Case, Progress
-from proxy.types import ChatRequest, Json, Message, PathState
+from proxy.types import ChatRequest, Json, Message, PathState, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +20,7 @@ class Elision:
 
     elided: Elided
     tools: list[Json] | None  # that are sent instead of the client's
+    is_system: bool  # the system message is sent without a part of it
     of_tools: int  # tokens
     of_system: int  # tokens
     is_new: bool  # the request before was sent with something else at its beginning
@@ -49,7 +49,8 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
     changed_tools = terse if terse != whole else None
     of_tools = _json_tokens(whole, count) - _json_tokens(terse, count)
     of_system = _text_tokens(instructions.system, count) - _text_tokens(shorter.system, count)
-    elision = Elision(chosen, changed_tools, of_tools, of_system, is_new=chosen != before)
+    is_system = shorter.system is not instructions.system
+    elision = Elision(chosen, changed_tools, is_system, of_tools, of_system, is_new=chosen != before)
     if elision.is_new and state is not None:
         state = replace(state, stable=0, sent=0)  # nothing of the prompt before is repeated
 
@@ -63,27 +64,28 @@ def shortened(so_far: Progress, elision: Elision | None) -> Progress:
     return replace(so_far, preamble_tokens=so_far.preamble_tokens - left, before=so_far.before - left)
 
 
-def told(managed: Managed, case: Case, elision: Elision | None) -> Managed:
+def told(plan: Plan, case: Case, elision: Elision | None) -> Plan:
     """As of the whole request."""
     if elision is None:
-        return managed
+        return plan
+    assert plan.state is not None
+    assert plan.fates is not None
     saved = elision.of_tools + elision.of_system
-    mechanisms = replace(managed.mechanisms, elided=saved)
-    original = managed.original + saved
-    state = replace(
-        managed.state,
-        original=original,
-        before=managed.state.before + elision.of_system,
-        elided_tools=tuple(sorted(elision.elided.tools)),
-        elided_tags=tuple(sorted(elision.elided.tags)),
-    )
+    original = plan.tokens.original + saved
     return replace(
-        managed,
-        kind="managed" if managed.kind == "untouched" else managed.kind,
-        messages=managed.messages if managed.messages is not None else tuple(case.messages),
-        original=original,
-        mechanisms=mechanisms,
-        state=state,
+        plan,
+        kind="managed" if plan.kind == "untouched" else plan.kind,
+        messages=plan.messages if plan.messages is not None else tuple(case.messages),
+        tools=elision.tools,
+        tokens=replace(plan.tokens, original=original, mechanisms=replace(plan.tokens.mechanisms, elided=saved)),
+        fates=replace(plan.fates, is_elided=elision.is_system),
+        state=replace(
+            plan.state,
+            original=original,
+            before=plan.state.before + elision.of_system,
+            elided_tools=tuple(sorted(elision.elided.tools)),
+            elided_tags=tuple(sorted(elision.elided.tags)),
+        ),
     )
 
 
@@ -101,8 +103,8 @@ def _called(answers: Iterable[Message]) -> frozenset[str]:
 
 
 def _going(state: PathState, rates: Rates) -> Going:
-    books = Books(state.baseline + rates.cost(state.original, state.original), state.spent)
-    return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, books=books)
+    costs = CostSoFar(state.baseline + rates.cost(state.original, state.original), state.spent)
+    return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, costs=costs)
 
 
 def _json_tokens(tools: list[Json], count: Callable[[str], int]) -> int:

@@ -7,8 +7,8 @@ import pytest
 
 from proxy.config.profiles import BUILT_IN, Elide, Profile
 from proxy.memory.economics import Rates
+from proxy.memory.elision import Elision, shortened, without
 from proxy.memory.progress import Case, progress
-from proxy.stages.elision import Elision, shortened, without
 from proxy.types import ChatRequest, PathState
 from tests.builders import assistant, calling, chat, counter, identity, result, system, user
 
