@@ -15,9 +15,7 @@ from starlette.types import ASGIApp
 from proxy.admin import routes as admin
 from proxy.admin import scrape
 from proxy.admin.parts import Admin
-from proxy.call import Call
 from proxy.config import Config
-from proxy.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
 from proxy.errors import (
     FAILED,
     ForeignHost,
@@ -28,11 +26,14 @@ from proxy.errors import (
     TooLarge,
     UnknownRoute,
 )
+from proxy.http.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
+from proxy.http.exchange import Call
+from proxy.http.origins import METHODS, OPTIONS, Kind, allowing
 from proxy.page import serving as page
-from proxy.passthrough import pass_through
-from proxy.pipeline import handle
-from proxy.services import Services, build
-from proxy.sites import METHODS, OPTIONS, Kind, allowing
+from proxy.pipeline.chat import handle
+from proxy.pipeline.parts import Services
+from proxy.pipeline.passthrough import pass_through
+from proxy.services import build
 from proxy.types import Answer, Incoming
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from proxy.app import create_app
 from proxy.config import Config
-from proxy.edge import CONNECTION
 from proxy.errors import BadRequest, HeaderTooLarge, OlvidoError, RequestTimeout
+from proxy.http.edge import CONNECTION
 from proxy.types import Headers
 
 log = logging.getLogger(__name__)

@@ -3,27 +3,28 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import tiktoken
 
 from proxy.config import Config
-from proxy.edge import Gate
-from proxy.embed.base import Embedder
-from proxy.embed.opening import open_embedder
+from proxy.context.planner import Planner
+from proxy.embedding.base import Embedder
+from proxy.embedding.opening import open_embedder
+from proxy.http.edge import Gate
+from proxy.http.origins import Sites
+from proxy.memory.learn import Learner
+from proxy.memory.library import Library
+from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
-from proxy.sites import Sites
-from proxy.stages.intent import Intent
-from proxy.stages.keep import Keeper
-from proxy.stages.learn import Learner
-from proxy.stages.obey import Obedience
-from proxy.stages.plan import Planner
-from proxy.stages.record import Keep, Recorder
-from proxy.stages.verify import Verifier
+from proxy.pipeline.keep import Keeper
+from proxy.pipeline.parts import Services
+from proxy.pipeline.record import Keep, Recorder
+from proxy.pipeline.verify import Verifier
+from proxy.protocol.turns import Chains
+from proxy.reuse.intent import Intent
+from proxy.reuse.partitions import Partitions
 from proxy.storage.answered import AnsweredScopes
-from proxy.storage.library import Library
 from proxy.storage.opening import Storage, open_storage
-from proxy.storage.partitions import Partitions
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import local_state
 from proxy.storage.sqlite.writer import WriterLimits
@@ -31,44 +32,9 @@ from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
-from proxy.wire.turns import Chains
 
 # Two: one large request being parsed must not hold up another's tokens, and more would only compete for the cores.
 CPU_THREADS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    config: Config
-    gate: Gate
-    sites: Sites
-    router: Router
-    metrics: Metrics
-    answered: AnsweredScopes
-    chains: Chains
-    intent: Intent
-    verifier: Verifier
-    library: Library
-    planner: Planner
-    learner: Learner
-    obedience: Obedience
-    recorder: Recorder
-    tasks: Tasks
-    executor: Executor
-    counter: TokenCounter
-    storage: Storage
-    shared: SharedState
-    patience: float = 1.0  # factor of the deadlines of all stages
-
-    async def close(self) -> None:
-        """Let what runs finish, write what is queued, close what is open."""
-        self.storage.stop()
-        await self.tasks.drain(self.config.server.drain)
-        await self.intent.embedder.close()
-        await self.storage.close()
-        for upstream in self.router.upstreams:
-            await upstream.close()
-        self.executor.shutdown(wait=False, cancel_futures=True)
 
 
 async def build(
@@ -126,7 +92,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         store=storage.reuse,
         answers=storage.answers,
         counter=counter,
-        metrics=metrics,
+        reported=lambda reason: metrics.of(metrics.reuse_reports, reason).inc(),
         executor=executor,
         shared=shared,
     )

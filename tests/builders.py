@@ -11,6 +11,8 @@ import tiktoken
 from proxy.config import Config
 from proxy.config.model import Upstream
 from proxy.offload import Offload
+from proxy.protocol import turns
+from proxy.protocol.request import message, parse
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import (
     ChatRequest,
@@ -25,8 +27,6 @@ from proxy.types import (
     StoredAnswer,
     Usage,
 )
-from proxy.wire import turns
-from proxy.wire.request import message, parse
 
 TENANT = "ab" * 16
 NOW = 1_700_000_000.0

@@ -13,7 +13,7 @@ import certifi
 import pytest
 from hypothesis import settings
 
-from proxy.embed import export, exported, source
+from proxy.embedding import export, exported, source
 
 # How long an example takes says how busy the machine is, and nothing else. `make test` tries fewer of them.
 settings.register_profile("olvido", deadline=None)
@@ -46,7 +46,7 @@ os.environ["SSL_CERT_FILE"] = str(_AUTHORITY)
 def _export(model: str) -> Path:
     folder = _CACHE / "olvido" / "embedding"
     chosen = source.source_of(model)
-    command = (sys.executable, "-m", "proxy.embed.export", chosen.model, str(folder / chosen.folder))
+    command = (sys.executable, "-m", "proxy.embedding.export", chosen.model, str(folder / chosen.folder))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder

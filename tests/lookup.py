@@ -14,7 +14,7 @@ from types import FrameType
 
 from proxy.types import Directives, ReuseHit
 from tests.builders import chat, incoming, user
-from tests.stages.test_intent import AGAIN, ASKED, NOT_EXACT, House, opening
+from tests.reuse.test_intent import AGAIN, ASKED, NOT_EXACT, House, opening
 
 PROXY = str(Path(__file__).parent.parent / "proxy") + "/"
 

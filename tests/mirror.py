@@ -14,7 +14,8 @@ _DATA = "data only; mypy is its test"
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
     "memory/likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
-    "memory_folder.py": "tests/test_memory_cli.py runs it",
+    "cli/memory_folder.py": "tests/cli/test_memory.py runs it",
+    "pipeline/parts.py": "tests/test_services.py: what is composed is closed",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/roles.py": "tests/reuse/test_guards.py: every guard with its rows",
     "reuse/standing/english.py": "a part of the package that tests/reuse/test_standing.py tests",
@@ -31,7 +32,7 @@ ELSEWHERE = {
     "types/plan.py": _DATA,
     "types/request.py": _DATA,
     "types/reuse.py": _DATA,
-    "wire/merge.py": "tests/wire/test_accumulate.py: its rules are an accumulator's",
+    "protocol/merge.py": "tests/protocol/test_accumulate.py: its rules are an accumulator's",
 }
 
 _NAMED_TEST = re.compile(r"tests/[\w/]+\.py")

@@ -10,17 +10,18 @@ from typing import Any
 import httpx
 
 from proxy.config import Config
-from proxy.embed.base import EmbeddingOff, Vectors
-from proxy.pipeline import handle
-from proxy.services import Services, build
-from proxy.stages.learn import Learner
-from proxy.stages.obey import Obedience
-from proxy.stages.plan import Planner
-from proxy.stages.record import Recorder
+from proxy.context.planner import Planner
+from proxy.embedding.base import EmbeddingOff, Vectors
+from proxy.memory.learn import Learner
+from proxy.memory.library import Library
+from proxy.memory.obey import Obedience
+from proxy.pipeline.chat import handle
+from proxy.pipeline.parts import Services
+from proxy.pipeline.record import Recorder
+from proxy.services import build
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix
-from proxy.storage.library import Library
 from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.protocol.request import message
+from proxy.protocol.turns import chain
 from proxy.tokens import (
     INLINE_BYTES,
     MOST_COUNTED,
@@ -24,8 +26,6 @@ from proxy.tokens import (
     TokenCounter,
     load_tokenizer,
 )
-from proxy.wire.request import message
-from proxy.wire.turns import chain
 from tests.builders import Executor, assistant, calling, chat, counter, encoding, messages, result, system, user
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
-from proxy.embed.base import Embedder, Lent, Vectors
+from proxy.embedding.base import Embedder, Lent, Vectors
 from proxy.errors import Conflict
 
 T = TypeVar("T")

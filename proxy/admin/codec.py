@@ -10,11 +10,11 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import fields
 
-from proxy.call import Call
 from proxy.config.explain import nearest
-from proxy.edge import read_body, refuse_coding
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
-from proxy.services import Services
+from proxy.http.edge import read_body, refuse_coding
+from proxy.http.exchange import Call
+from proxy.pipeline.parts import Services
 from proxy.types import Answer, Headers, Json
 
 T = TypeVar("T")

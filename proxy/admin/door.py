@@ -18,10 +18,10 @@ from pydantic import SecretStr
 from proxy.config import Config
 from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
-from proxy.sites import is_listed
+from proxy.http.origins import is_listed
+from proxy.protocol import headers as wire_headers
 from proxy.storage.shared import Logouts, Throttle
 from proxy.types import Headers
-from proxy.wire import headers as wire_headers
 
 COOKIE = "olvido_admin"
 COOKIE_SECONDS = 12 * 3_600

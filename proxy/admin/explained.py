@@ -6,11 +6,11 @@ The fates of the messages are kept with the body, as the plan decided them.
 
 from collections.abc import Callable, Mapping
 
-from proxy.edge import KEYS
-from proxy.memory import fates
-from proxy.memory.fates import ExplainedMessage
+from proxy.context import fates
+from proxy.context.fates import ExplainedMessage
+from proxy.http.edge import KEYS
+from proxy.protocol.request import message_of, parse, unpacked
 from proxy.types import Contents, Json, LedgerRow, Message
-from proxy.wire.request import message_of, parse, unpacked
 
 NOTHING_KEPT: Mapping[str, Json] = {
     "has_content": False,

@@ -27,15 +27,15 @@ import msgspec
 
 from proxy.admin.codec import Asked, as_json, page
 from proxy.admin.parts import Admin
-from proxy.call import Call
 from proxy.config.rules import shows_content
+from proxy.conversation.identify import is_scope
 from proxy.errors import BadRequest, UnknownRoute
+from proxy.http.exchange import Call
 from proxy.memory import edits
 from proxy.memory.edits import Draft, Edit, Edited
 from proxy.memory.facts import status
 from proxy.memory.provenance import excerpt
-from proxy.services import Services
-from proxy.stages.identify import is_scope
+from proxy.pipeline.parts import Services
 from proxy.types import Answer, Fact, FactStatus, Json
 
 MOST_FACTS = 1_000

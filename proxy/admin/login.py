@@ -17,11 +17,11 @@ from time import time
 from proxy.admin.codec import Asked, as_json, without_body
 from proxy.admin.door import COOKIE, COOKIE_SECONDS
 from proxy.admin.parts import Admin
-from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import Forbidden, Unauthorized
+from proxy.http.exchange import Call
+from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
-from proxy.wire import headers as wire_headers
 
 
 class Login(Asked, frozen=True):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from proxy.admin.aside import Aside
 from proxy.admin.door import Door
 from proxy.admin.feed import Feed
-from proxy.services import Services
+from proxy.pipeline.parts import Services
 
 
 @dataclass(frozen=True, slots=True)

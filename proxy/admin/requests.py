@@ -28,9 +28,9 @@ from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_aside, 
 from proxy.admin.explained import NOTHING_KEPT, explained
 from proxy.admin.parts import Admin
 from proxy.admin.rows import row_json, sums_json
-from proxy.call import Call
 from proxy.config.rules import shows_content
 from proxy.errors import BadRequest, UnknownRoute
+from proxy.http.exchange import Call
 from proxy.types import Answer, Contents, Headers, Json, LedgerRow, Message, TurnCard
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ import msgspec
 
 from proxy.admin.codec import Asked, as_json, page
 from proxy.admin.parts import Admin
-from proxy.call import Call
 from proxy.errors import BadRequest, UnknownRoute
+from proxy.http.exchange import Call
 from proxy.types import Answer, Json, ReuseDecision, ReuseEntry
 
 MOST_LINES = 1_000

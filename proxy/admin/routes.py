@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from proxy.admin import facts, login, requests, reuse, summary, what_if
 from proxy.admin.codec import Nothing, decoded
 from proxy.admin.parts import Admin
-from proxy.call import Call
 from proxy.errors import MethodNotAllowed
+from proxy.http.exchange import Call
 from proxy.memory.edits import Edit
 from proxy.types import Answer
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from time import perf_counter, time
 
 from proxy.admin.parts import Admin
-from proxy.call import Call
+from proxy.http.exchange import Call
 from proxy.memory.facts import Decay, status
 from proxy.observe.metrics import BEAT
-from proxy.services import Services
+from proxy.pipeline.parts import Services
 from proxy.types import Answer
 
 REFRESHED = 4  # beats: where processes are told as one, each looks as often as that for itself

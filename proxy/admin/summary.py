@@ -17,8 +17,8 @@ import msgspec
 from proxy.admin.codec import Asked, Moment, as_json, as_json_aside, page
 from proxy.admin.parts import Admin
 from proxy.admin.rows import added_up, sums_json, total
-from proxy.call import Call
 from proxy.errors import BadRequest
+from proxy.http.exchange import Call
 from proxy.storage.accounts import Dimension, Width
 from proxy.types import Answer, Bucket, Json, Sums
 

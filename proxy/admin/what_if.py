@@ -21,18 +21,18 @@ from pydantic import TypeAdapter, ValidationError
 from proxy.admin.aside import Borrowed, Stopped
 from proxy.admin.codec import Asked, as_json
 from proxy.admin.parts import Admin
-from proxy.call import Call
 from proxy.config import Config
 from proxy.config.explain import explained
 from proxy.config.profiles import Profile
 from proxy.config.source import Source, path_text
 from proxy.errors import BadRequest, Conflict
+from proxy.http.exchange import Call
+from proxy.protocol.request import message_of, parse
 from proxy.replay.means import Means, Memo
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed
 from proxy.types import Answer, Contents, Json
-from proxy.wire.request import message_of, parse
 
 MOST_CHANGES = 100
 MOST_REQUESTS = 200

@@ -24,8 +24,7 @@ from proxy.config.model import Config, PriceSetting, Upstream
 from proxy.config.prices import UNPRICED, listed, write_factor
 from proxy.config.rules import broken, is_loopback, shows_content
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
-from proxy.config.values import key_hash
-from proxy.observe.logs import redact
+from proxy.config.values import key_hash, redact
 from proxy.types import Price
 
 __all__ = [

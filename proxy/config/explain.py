@@ -10,7 +10,7 @@ from typing import Any
 
 from proxy.config.model import Config
 from proxy.config.source import Problem, Source, Where, kind_of
-from proxy.observe.logs import redact
+from proxy.config.values import redact
 
 _SHOWN = 60  # characters of a wrong value
 _UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}

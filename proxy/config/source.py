@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from proxy.observe.logs import redact
+from proxy.config.values import redact
 
 Where: TypeAlias = tuple[str | int, ...]  # ("upstreams", 0, "timeout", "idle")
 

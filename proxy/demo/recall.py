@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from proxy.memory.block import ours, without_ours
+from proxy.conversation.blocks import ours, without_ours
 
 Language: TypeAlias = Literal["es", "en"]
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import msgspec
 
+from proxy.conversation.blocks import without_ours
 from proxy.demo import recall
 from proxy.demo.conversation import answers
 from proxy.demo.schema import fit
-from proxy.memory.block import without_ours
 
 _REFUSE = re.compile(r"\b(refuse to|neg[aá]te a)\b", re.IGNORECASE)
 _SAY = re.compile(

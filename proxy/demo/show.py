@@ -23,8 +23,8 @@ from proxy.config import Config, load
 from proxy.demo.app import create_app
 from proxy.demo.bill import PRICE, Bill, growth, table
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, talk
+from proxy.protocol.usage import find_usage
 from proxy.tokens import load_tokenizer
-from proxy.wire.usage import find_usage
 
 MODEL = "demo-chat"
 MARKS = (20, 60, 100, 200)  # turns after which what was billed is told

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.language.terms import terms
 from proxy.language.text import plain
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, sayable, status
 from proxy.memory.subject import gist
-from proxy.memory.terms import terms
 from proxy.types.memory import Fact
 
 _MOST = 2  # facts that answer: more of them are not one answer

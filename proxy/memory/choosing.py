@@ -9,11 +9,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.language.terms import terms
 from proxy.memory.current import ONE_LINE, Current, cut
 from proxy.memory.facts import sayable
 from proxy.memory.learned import Needs, about
 from proxy.memory.subject import gist
-from proxy.memory.terms import terms
 from proxy.types.memory import Fact, Language
 
 _COVERED = 0.8  # share of a fact's terms that say it

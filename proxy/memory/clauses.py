@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from proxy.conversation import domains
 from proxy.language.phrases import words
 from proxy.language.tables import union
+from proxy.language.terms import STOP, terms
 from proxy.language.text import plain
-from proxy.memory import domains
 from proxy.memory.signals import SIGNALS, folded
-from proxy.memory.terms import STOP, terms
 from proxy.types.memory import Language
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W_]+(?:['\u2019][^\W_]+)*|[?¿!:;,.()\u2026\u2013\u2014-]")

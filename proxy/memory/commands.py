@@ -7,9 +7,9 @@ the whole message: as a line of a text that is handed over, it is somebody else'
 import re
 from collections.abc import Iterator, Sequence
 
+from proxy.conversation.blocks import without_ours
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.memory.block import without_ours
 from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
 from proxy.memory.forget_orders import TOLD_YOU, Order, order, without_telling

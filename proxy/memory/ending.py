@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from proxy.language.terms import terms
 from proxy.linear import LinearModel, hashed, load_models, sigmoid
 from proxy.memory import learned
 from proxy.memory.clauses import tokens
@@ -28,7 +29,6 @@ from proxy.memory.superseding import (
     same_holder,
     says_more,
 )
-from proxy.memory.terms import terms
 
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.language.terms import STOP
 from proxy.language.text import fold, plain
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.handed import own_words
@@ -20,7 +21,6 @@ from proxy.memory.reading import Read, read
 from proxy.memory.signals import SIGNALS, Signals, folded
 from proxy.memory.spoken import spoken_in
 from proxy.memory.subject import KIN, SELF, gist
-from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, key, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
 

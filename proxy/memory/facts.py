@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 
+from proxy.language.terms import terms
 from proxy.memory.ending import ended_by
 from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import Gist, gist
 from proxy.memory.superseding import goes_back, is_said_instead, remainder, returns_from
-from proxy.memory.terms import terms
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
 DAY = 86_400.0

@@ -11,9 +11,9 @@ from typing import Literal
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.language.terms import STOP
 from proxy.language.text import fold
 from proxy.memory.signals import SIGNALS, folded
-from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, lead, tail
 
 Back = Literal["", "nearby", "faintly", "plainly", "wholly"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.language.terms import terms
 from proxy.language.text import fold
-from proxy.memory.terms import terms
 from proxy.types.memory import Fact, Statement
 
 # How much of what a change says must be about an older fact for the change to be of that one.

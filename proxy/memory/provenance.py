@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from proxy.memory.block import without_ours
+from proxy.conversation.blocks import without_ours
 
 MOST_SHOWN = 300  # characters of an excerpt
 _LEAST_WORDS = 2

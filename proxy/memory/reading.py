@@ -11,6 +11,7 @@ from functools import partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.language.terms import STOP
 from proxy.language.text import fold, plain
 from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting
@@ -18,7 +19,6 @@ from proxy.memory.handing import HANDING
 from proxy.memory.learned import Guess
 from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import Gist, gist
-from proxy.memory.terms import STOP
 from proxy.memory.values import WORD, without_signal
 
 # How likely a clause must state something lasting to be kept. Chosen on messages of the development half.

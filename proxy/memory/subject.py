@@ -12,9 +12,9 @@ from functools import lru_cache
 from proxy.language.phrases import expression, words
 from proxy.language.tables import named as names_of
 from proxy.language.tables import union
+from proxy.language.terms import STOP, terms
 from proxy.language.text import plain
 from proxy.memory.signals import SIGNALS, folded
-from proxy.memory.terms import STOP, terms
 
 _REMEMBERED = 4_096  # texts and their gists: a scope's facts are compared with every new statement
 _NUMBER = re.compile(r"[$€£]?\d+(?:[.,:/-]\d+)*\s?%?[a-z]{0,3}\b")

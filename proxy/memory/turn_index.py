@@ -17,10 +17,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from proxy.language.terms import terms
 from proxy.memory.columns import FIRST_ROWS, Columns, room
 from proxy.memory.cues import asking, concreteness
 from proxy.memory.passages import estimate, spans
-from proxy.memory.terms import terms
 from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined, spread
 from proxy.types import ArchivedTurn, Utterance, Vector
 

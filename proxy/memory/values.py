@@ -2,10 +2,10 @@
 
 import re
 
+from proxy.language.terms import STOP
 from proxy.language.text import fold
 from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import SINGLE, Gist
-from proxy.memory.terms import STOP
 
 WORD = re.compile(r"[^\W_]+(?:[-_/.][^\W_]+)*")
 

@@ -15,43 +15,18 @@ from typing import Any, Literal, TextIO
 
 import msgspec
 
+from proxy.config.values import STRUCK, redact
+
 MAX_LINE = 16_384  # bytes; longer records are cut, so that no collector splits a line
 _TEXT_LIMITS = (4_000, 1_000, 60)  # characters per string of a record: the first that gives a short enough line
 _SCAN_LIMIT = 16_000  # characters of one string that are looked at: a log line may not cost milliseconds
 _LONGEST_KEY = 200  # characters; half a key at a cut would not be recognised
 _MAX_EXTRAS = 16  # fields of a record, and items of a field that is a mapping
 _MAX_NAME = 40
-_STRUCK = "***"
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
-_SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=:-]{6,}"), rf"\1 {_STRUCK}"),
-    (re.compile(r"(?i)\bsk-[\w-]{4,}"), f"sk-{_STRUCK}"),
-    (re.compile(r"\b(gsk_|xai-|hf_|ghp_|AIza)[\w-]{16,}"), rf"\1{_STRUCK}"),
-    (re.compile(r"://[^/\s@]+@"), f"://{_STRUCK}@"),
-    (
-        re.compile(r"(?i)(api[_-]?key|token|secret|password|authorization)(['\"]?\s*[:=]\s*)"
-                   r"(?!(?:bearer|basic) \*)(b?['\"])?[^\s'\"&;,)}\]]{4,}"),
-        rf"\1\2\3{_STRUCK}",
-    ),
-)  # fmt: skip
-# Text without one of these has nothing to strike out; looking for them costs a third of trying the patterns.
-_MARKS = (
-    *("bearer", "basic", "sk-", "gsk_", "xai-", "hf_", "ghp_", "aiza", "://"),
-    *("key", "token", "secret", "password", "authorization"),
-)
 _SECRET_NAME = re.compile(r"(?i)(^|[_-])(authorization|cookie|credential|password|secret|token|api[_-]?key)$")
-
-
-def redact(text: str) -> str:
-    """`text` with what looks like a bearer token, an API key, a password in a URL or a `secret=…` struck out."""
-    lower = text.lower()
-    if not any(mark in lower for mark in _MARKS):
-        return text
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: TextIO | None = None) -> None:
@@ -140,7 +115,7 @@ def _items(items: Mapping[Any, Any], limit: int) -> dict[str, Any]:
     fields = {}
     for name, value in islice(items.items(), _MAX_EXTRAS):
         shown, is_secret = _name(str(name))
-        fields[shown] = _STRUCK if is_secret else _value(value, limit)
+        fields[shown] = STRUCK if is_secret else _value(value, limit)
     return fields
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from proxy.call import Call
 from proxy.errors import UnknownRoute
-from proxy.services import Services
+from proxy.http.exchange import Call
+from proxy.pipeline.parts import Services
+from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
-from proxy.wire import headers as wire_headers
 
 FOLDER = Path(__file__).parent / "static"
 INDEX = "index.html"

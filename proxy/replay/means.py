@@ -10,8 +10,8 @@ from hashlib import blake2b
 import numpy as np
 
 from proxy.config import Config
-from proxy.embed.base import Embedder, EmbeddingOff, Lent, Vectors
-from proxy.embed.opening import open_embedder
+from proxy.embedding.base import Embedder, EmbeddingOff, Lent, Vectors
+from proxy.embedding.opening import open_embedder
 from proxy.lru import Lru
 from proxy.tokens import TokenCounter, load_tokenizer
 

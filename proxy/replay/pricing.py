@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from proxy.memory.layout import INSTRUCTIONS
+from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import Message
 
 SLIDING_TURNS = 6  # of the plain sliding window that many clients have

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
+from proxy.protocol import headers as wire_headers
+from proxy.protocol.request import message, parse
+from proxy.protocol.turns import Chains
 from proxy.types import Headers, Message
-from proxy.wire import headers as wire_headers
-from proxy.wire.request import message, parse
-from proxy.wire.turns import Chains
 
 # By what name logs have it: ours, then LiteLLM's, then others'; the first that is there counts.
 BODIES = ("body", "request")

@@ -15,30 +15,31 @@ from typing import Any
 import httpx
 import msgspec
 
-from proxy import pipeline
 from proxy.config import Config, price_for
 from proxy.config.model import Keep, PriceSetting
 from proxy.config.model import Storage as StorageSettings
-from proxy.embed.base import EmbeddingUnavailable
+from proxy.context import economics
+from proxy.context.fates import explained
+from proxy.conversation import identify
+from proxy.conversation.blocks import without_ours
+from proxy.embedding.base import EmbeddingUnavailable
 from proxy.errors import BadRequest
-from proxy.memory import economics
-from proxy.memory.block import without_ours
-from proxy.memory.fates import explained
 from proxy.observe.metrics import Metrics
+from proxy.pipeline import chat as pipeline
+from proxy.pipeline.parts import Services
+from proxy.protocol import headers as wire_headers
+from proxy.protocol.answers import completion_of
+from proxy.protocol.request import parse
 from proxy.replay.means import Means, Memo, opened
 from proxy.replay.pricing import PrefixCache, Prompt, Weights, sliding
 from proxy.replay.reading import Logged, answered, in_order
 from proxy.replay.report import Costs, Replayed, Report, total
-from proxy.services import Services, compose
-from proxy.stages import identify
+from proxy.services import compose
 from proxy.storage.opening import open_storage
 from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Exchange, Headers, Incoming, Message
 from proxy.upstream.client import Upstream
-from proxy.wire import headers as wire_headers
-from proxy.wire.answers import completion_of
-from proxy.wire.request import parse
 
 FOR_EVER = Keep(requests=0, contents=0, minutes=0, hours=0, links=0)  # a log may be older than any limit
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)  # of a cached token's price to an uncached one's: what providers charge

@@ -11,8 +11,8 @@ from operator import attrgetter, itemgetter
 
 from rapidfuzz.distance import OSA
 
+from proxy.language.words import are_kin, is_form_of, is_known, is_typo, lemma, sound
 from proxy.reuse.question import Question, Token
-from proxy.reuse.words import are_kin, is_form_of, is_known, is_typo, lemma, sound
 
 _FAMILY = 0.9
 _DIGIT = re.compile(r"\d")

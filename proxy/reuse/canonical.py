@@ -28,7 +28,7 @@ from proxy.language.language import Language, Lexicon, SmallTalk
 from proxy.language.rules import Rule
 from proxy.language.tables import everywhere
 from proxy.language.text import fold, plain
-from proxy.reuse.words import is_known
+from proxy.language.words import is_known
 
 _SEGMENT_END = re.compile(r"(?<!\b[A-Za-z])[.?!;:…\n](?=\s|$)|[¿¡]|,(?!\d)|\s[\u2013\u2014-]\s|\(|\)")
 _MARKS = re.compile(r"[¿?¡!;:…()\[\]]|\.(?=\s|$)|(?<!\d),|,(?!\d)|(?<=\s)[\u2013\u2014-](?=\s)")

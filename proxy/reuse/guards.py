@@ -13,8 +13,8 @@ from typing import Final
 
 from proxy.language.language import Language
 from proxy.language.text import fold
+from proxy.language.words import lemma
 from proxy.reuse.question import Question
-from proxy.reuse.words import lemma
 
 QuestionGuard = Callable[[Question, Question], str]
 Reader = Callable[[Question], tuple[str, ...]]

@@ -1,13 +1,13 @@
 """The key of exact reuse: two requests have the same key only if the upstream would be asked the same thing. What of a
-request that is, `proxy/wire/fields.py` knows."""
+request that is, `proxy/protocol/fields.py` knows."""
 
 from hashlib import sha256
 from typing import Any, Literal
 
 import msgspec
 
+from proxy.protocol.fields import canonical
 from proxy.types import ChatRequest
-from proxy.wire.fields import canonical
 
 LARGE = 64 * 1024  # bytes
 

@@ -13,10 +13,10 @@ from typing import Literal, get_args
 
 import msgspec
 
+from proxy.protocol.answers import sole_text
+from proxy.protocol.disclaimer import has_disclaimer, without_disclaimer
+from proxy.protocol.fields import keyed
 from proxy.types import ChatRequest, Json
-from proxy.wire.answers import sole_text
-from proxy.wire.disclaimer import has_disclaimer, without_disclaimer
-from proxy.wire.fields import keyed
 
 Unsuited = Literal["large", "tools", "json_mode", "logprobs", "agent", "no_question", "long_context", "empty"]
 UNSUITED: tuple[str, ...] = get_args(Unsuited)

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 from proxy.language.language import Language, Lexicon, language_of
 from proxy.language.tables import everywhere, languages
 from proxy.language.text import fold
+from proxy.language.words import lemma
+from proxy.language.words import warm as load_words
 from proxy.reuse.canonical import canonical, is_small_talk
-from proxy.reuse.words import lemma
-from proxy.reuse.words import warm as load_words
 
 Kind = Literal["content", "function", "number"]
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from proxy.language.language import Language
 from proxy.language.text import fold
+from proxy.language.words import lemma
 from proxy.reuse.align import Alignment, Pair, crossings
 from proxy.reuse.guards import are_only_listed
 from proxy.reuse.question import Question, Token
-from proxy.reuse.words import lemma
 
 AlignedGuard = Callable[[Alignment], str]
 

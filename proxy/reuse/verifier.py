@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from math import exp
 from typing import Final
 
+from proxy.language.words import is_known
 from proxy.reuse.align import Alignment
 from proxy.reuse.guards import DOUBTS
 from proxy.reuse.question import Token
-from proxy.reuse.words import is_known
 
 THRESHOLD: Final = 0.45  # of the probability
 # Where one word stands for another, they may be opposites that no table knows ("thin" and "thicken" a sauce), and the

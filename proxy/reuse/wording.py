@@ -15,9 +15,9 @@ from rapidfuzz.distance import OSA
 from proxy.language.language import Language
 from proxy.language.tables import everywhere
 from proxy.language.text import fold
+from proxy.language.words import is_known, lemma, sound
 from proxy.reuse.canonical import unframe
 from proxy.reuse.question import Question
-from proxy.reuse.words import is_known, lemma, sound
 
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^]")
 _SPOKEN = re.compile(r"[^\W_]+")

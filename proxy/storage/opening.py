@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from proxy.config import Config, shows_content
-from proxy.embed.opening import vectors_of
+from proxy.embedding.opening import vectors_of
 from proxy.storage.accounts import Accounts, ContentStore
 from proxy.storage.answered import OnRecord
 from proxy.storage.answers import DiskAnswers, MemoryAnswers

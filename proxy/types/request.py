@@ -29,12 +29,12 @@ class Part(msgspec.Struct, frozen=True):
 
 class Message(Protocol):
     """One element of a conversation: the client's own bytes, and what they say, whichever API they are written for.
-    `proxy/wire` makes them, and changed ones from them; nothing else reads `data`."""
+    `proxy/protocol` makes them, and changed ones from them; nothing else reads `data`."""
 
     @property
     def raw(self) -> bytes: ...
     @property
-    def data(self) -> Mapping[str, Json]: ...  # the bytes, decoded. Opaque outside of `proxy/wire`
+    def data(self) -> Mapping[str, Json]: ...  # the bytes, decoded. Opaque outside of `proxy/protocol`
     @property
     def role(self) -> str: ...
     @property
@@ -106,11 +106,11 @@ class Sampling(msgspec.Struct, frozen=True):
 
 class ChatRequest(Protocol):
     """A request for the next message of a conversation, parsed once, whichever API it is written for. `raw` is what
-    the client sent, to the byte; nothing but `proxy/wire` reads `fields`."""
+    the client sent, to the byte; nothing but `proxy/protocol` reads `fields`."""
 
     @property
     def raw(self) -> bytes: ...
-    # All of the request but its messages, decoded. Opaque outside of `proxy/wire`
+    # All of the request but its messages, decoded. Opaque outside of `proxy/protocol`
     @property
     def fields(self) -> Mapping[str, Json]: ...
     @property

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import Literal
 
+from proxy.protocol import headers as wire_headers
 from proxy.types import Headers
-from proxy.wire import headers as wire_headers
 
 # The upstream as a whole, as far as one can tell: gateways, Cloudflare's 520 to 524, Anthropic's "overloaded".
 UPSTREAM_DOWN = frozenset({502, 503, 504, 520, 521, 522, 523, 524, 529})

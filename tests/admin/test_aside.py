@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from proxy.admin.aside import Aside, Borrowed, Stopped
-from proxy.embed.base import EmbeddingOff, EmbeddingUnavailable, Vectors
+from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.errors import Conflict
 
 

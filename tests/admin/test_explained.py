@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from proxy.admin.explained import NOTHING_KEPT, explained
+from proxy.context.fates import pack
+from proxy.conversation.blocks import head
 from proxy.errors import BadRequest
-from proxy.memory.block import head
-from proxy.memory.fates import pack
 from proxy.types import Contents, Fates, LedgerRow
 from tests.builders import NOW, TENANT, assistant, body, calling, ledger_row, messages, result, system, user
 

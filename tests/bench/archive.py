@@ -26,11 +26,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from proxy.memory.library import Library
 from proxy.memory.recall import Query
 from proxy.memory.selecting import search
+from proxy.memory.shelf import Shelf
 from proxy.storage.base import PAGE
-from proxy.storage.library import Library
-from proxy.storage.shelf import Shelf
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks

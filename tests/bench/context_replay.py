@@ -16,9 +16,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from proxy.app import create_app
-from proxy.services import Services
+from proxy.pipeline.parts import Services
+from proxy.protocol.request import parse, unpacked
 from proxy.types import LedgerRow, Message, Scope
-from proxy.wire.request import parse, unpacked
 from tests.bench.context_data import Conversation, Said
 from tests.builders import completion, config, counter
 from tests.servers import eventually, run_app, run_proxy

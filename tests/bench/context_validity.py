@@ -21,8 +21,8 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from proxy.wire.dialects import DIALECTS
-from proxy.wire.order import violations
+from proxy.protocol.dialects import DIALECTS
+from proxy.protocol.order import violations
 from tests.bench.context_data import Conversation, Said, agents, swe, tau
 from tests.bench.context_replay import Received, Upstream, received
 from tests.builders import config

@@ -18,8 +18,8 @@ from math import nan
 from statistics import fmean, linear_regression
 
 from proxy.config.profiles import BUILT_IN, Profile
-from proxy.memory.economics import CostSoFar, Rates, Standing, Terms, allowance, decide
-from proxy.wire.request import message
+from proxy.context.economics import CostSoFar, Rates, Standing, Terms, allowance, decide
+from proxy.protocol.request import message
 from tests.bench import context_data
 from tests.bench.context_data import Conversation
 from tests.bench.reuse_data import FOLDER

@@ -22,11 +22,12 @@ from pathlib import Path
 import simplemma
 
 from proxy.config.profiles import BUILT_IN
+from proxy.context import referents
+from proxy.context.summaries import Told, render, segments, summarise
+from proxy.conversation.topics import LOOKED_BACK, Exchange, topic
 from proxy.language.phrases import words
-from proxy.memory import clauses, extract, handed, learned, referents, subject, voice
-from proxy.memory.shift import LOOKED_BACK, Exchange, topic
-from proxy.memory.summaries import Told, render, segments, summarise
-from proxy.memory.terms import terms
+from proxy.language.terms import terms
+from proxy.memory import clauses, extract, handed, learned, subject, voice
 from proxy.tokens import load_tokenizer
 from proxy.types import Summary, TurnDigest
 from tests.bench import context_data

@@ -12,19 +12,18 @@ from itertools import count
 import msgspec
 
 from proxy.config.model import IntentReuse
-from proxy.embed.opening import open_embedder
+from proxy.embedding.opening import open_embedder
 from proxy.language.language import language_of
-from proxy.observe.metrics import Metrics
+from proxy.protocol import turns
 from proxy.reuse.cacheable import bypass_reason
+from proxy.reuse.intent import Intent
+from proxy.reuse.partitions import Partitions
 from proxy.reuse.question import Question, analyse, warm
 from proxy.reuse.verdict import Verdict, judge
-from proxy.stages.intent import Intent
 from proxy.storage.answers import MemoryAnswers
-from proxy.storage.partitions import Partitions
 from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
 from proxy.types import ChatRequest, Directives, Exchange, Identity, Plan, PromptTokens, ReuseHit, ReuseMiss, Scope
-from proxy.wire import turns
 from tests import stores
 from tests.bench.reuse_data import Pair, Said
 from tests.builders import NOW, chat, completion, config, counter, incoming, stored
@@ -140,7 +139,7 @@ async def open_stage(*, paraphrases: bool = False) -> AsyncIterator[Stage]:
             store=store,
             answers=MemoryAnswers(),
             counter=counter(),
-            metrics=Metrics(),
+            reported=lambda _reason: None,
             executor=executor,
             shared=local_state(),
         )

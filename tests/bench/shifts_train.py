@@ -1,4 +1,4 @@
-"""Learns the weights of `proxy.memory.shift` from conversations whose topic shifts are labelled.
+"""Learns the weights of `proxy.conversation.topics` from conversations whose topic shifts are labelled.
 
     python -m tests.bench.shifts_train [--penalty 3]
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from proxy.memory.shift import continuity, evidence, phrase
+from proxy.conversation.topics import continuity, evidence, phrase
 from tests.bench.topics_data import FOLDER, Conversation, conversations, cosines
 
 Floats = npt.NDArray[np.float64]

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proxy.conversation.blocks import ours
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask
 from proxy.demo.script import Scripted, script
-from proxy.memory.block import ours
 from tests.bench.context_data import Said, authored
 from tests.bench.context_recall import asked
 from tests.bench.context_replay import Bench, bench

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.config.profiles import BUILT_IN
-from proxy.memory.shift import topic
-from proxy.memory.summaries import Told, render, segments, summarise
+from proxy.context.summaries import Told, render, segments, summarise
+from proxy.conversation.topics import topic
 from proxy.tokens import load_tokenizer
 from proxy.types import ShiftCause, TurnDigest
 from tests.bench.topics_data import FOLDER, Conversation, conversations, cosines

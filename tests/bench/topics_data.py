@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from proxy.embed.local import LocalEngine
-from proxy.embed.source import BUILTIN
-from proxy.memory.shift import LOOKED_BACK, Exchange
+from proxy.conversation.topics import LOOKED_BACK, Exchange
+from proxy.embedding.local import LocalEngine
+from proxy.embedding.source import BUILTIN
 from tests.bench.reuse_data import AUTHORED
 
 FOLDER = AUTHORED / "conversations"

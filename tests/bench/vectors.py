@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from proxy.reuse.index import VectorIndex
-from proxy.storage.partitions import Partitions
+from proxy.reuse.partitions import Partitions
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from proxy.embed.base import Embedder, EmbeddingUnavailable
-from proxy.embed.endpoint import EndpointEngine
-from proxy.embed.local import LocalEngine
-from proxy.embed.service import Engine, EngineEmbedder
-from proxy.embed.source import BUILTIN, MULTILINGUAL
-from tests.embed.engines import FakeEngine, until, vector
+from proxy.embedding.base import Embedder, EmbeddingUnavailable
+from proxy.embedding.endpoint import EndpointEngine
+from proxy.embedding.local import LocalEngine
+from proxy.embedding.service import Engine, EngineEmbedder
+from proxy.embedding.source import BUILTIN, MULTILINGUAL
+from tests.embedding.engines import FakeEngine, until, vector
 from tests.servers import run_app
 
 Open = Callable[[], Engine]

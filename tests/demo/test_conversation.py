@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, answers, read, talk
-from proxy.wire.dialects import DIALECTS, Dialect
+from proxy.protocol.dialects import DIALECTS, Dialect
 from tests.scripted.chat import DialectChat
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received

@@ -1,8 +1,8 @@
 import pytest
 
+from proxy.conversation.blocks import RECALLED_TITLE
 from proxy.demo.conversation import CONVERSATION
 from proxy.demo.recall import general_answer, language, question_in, recall, told_in
-from proxy.memory.block import RECALLED_TITLE
 
 TOLD = [
     "Hola, me llamo Valentina y vivo en Rosario. Tengo dos gatos.",

@@ -3,9 +3,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from proxy.conversation.blocks import RECALLED_TITLE
 from proxy.demo.conversation import answers
 from proxy.demo.script import Scripted, ToolCall, script
-from proxy.memory.block import RECALLED_TITLE
 
 WEATHER = {
     "type": "function",

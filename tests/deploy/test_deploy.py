@@ -18,7 +18,7 @@ import yaml
 from packaging.requirements import Requirement
 from starlette.types import Receive, Scope, Send
 
-from proxy.cli import main
+from proxy.cli.main import main
 from proxy.config import Config
 from tests.builders import config
 from tests.servers import run_app, run_proxy
@@ -222,7 +222,7 @@ def test_the_unit_starts_a_command_that_there_is_and_lets_it_end(capsys: pytest.
     assert_served_by(service["ExecStart"].split(), capsys)
     assert float(service["TimeoutStopSec"]) >= 2 * DRAIN + 10
     assert service["Restart"] == "on-failure"
-    assert service["RestartPreventExitStatus"] == "2"  # a wrong configuration: tests/test_cli.py
+    assert service["RestartPreventExitStatus"] == "2"  # a wrong configuration: tests/cli/test_main.py
 
 
 def test_the_unit_is_nobody_special_and_keeps_all_in_its_own_folder() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from proxy.services import Services
+from proxy.pipeline.parts import Services
+from proxy.protocol.dialects import DIALECTS
+from proxy.protocol.request import parse
 from proxy.types import Headers, Scope
-from proxy.wire.dialects import DIALECTS
-from proxy.wire.request import parse
 from tests.builders import assistant, body, system, user
 from tests.proxied import KEY, Got, Upstream, ask, in_front_of, run_upstream, serving, total
 

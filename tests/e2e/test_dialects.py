@@ -8,7 +8,7 @@ from typing import Any
 import openai
 import pytest
 
-from proxy.wire.dialects import DIALECTS
+from proxy.protocol.dialects import DIALECTS
 from tests.e2e.running import CHAT, Demo, Proxy, chat, events, run_demo_here, run_proxy, upstream
 from tests.scripted.config import ScriptedConfig
 

@@ -14,9 +14,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from proxy.services import Services, build
-from proxy.wire.dialects import DIALECTS
-from proxy.wire.order import violations
+from proxy.pipeline.parts import Services
+from proxy.protocol.dialects import DIALECTS
+from proxy.protocol.order import violations
+from proxy.services import build
 from tests.builders import Said, assistant, body, encoding, messages, system, user
 from tests.proxied import AT_ONCE, Upstream, ask, in_front_of, run_upstream
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proxy.memory.terms import terms
+from proxy.language.terms import terms
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Utterance, Vector
 

@@ -8,7 +8,7 @@ from proxy.memory.answering import answering
 from proxy.memory.facts import DAY, Decay
 from proxy.types import Fact
 from tests.builders import NOW
-from tests.memory.told import fact
+from tests.context.told import fact
 
 STATED = (
     "My budget for the quarter is 48,000 euros",

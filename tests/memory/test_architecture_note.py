@@ -10,16 +10,16 @@ import pytest
 
 from proxy.config import Config
 from proxy.config.profiles import BUILT_IN
-from proxy.memory.draft import Memory
-from proxy.memory.economics import Rates
+from proxy.context.draft import Memory
+from proxy.context.economics import Rates
+from proxy.conversation.progress import Case
 from proxy.memory.extract import extract
 from proxy.memory.facts import Decay
-from proxy.memory.progress import Case
-from proxy.pipeline import handle
-from proxy.services import Services
+from proxy.pipeline.chat import handle
+from proxy.pipeline.parts import Services
 from proxy.types import DOMAINS, ArchivedTurn, Fact, Incoming, Scope, Statement, Summary, TurnDigest, Utterance
 from tests.builders import NOW, Said, assistant, body, calling, encoding, result, system, user
-from tests.memory.told import COLD, LEAN, WARM, Teller, Told, exchange, fact, profile, words
+from tests.context.told import COLD, LEAN, WARM, Teller, Told, exchange, fact, profile, words
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, serving, total
 
 DAY = 86_400.0

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.language.terms import terms
 from proxy.memory.choosing import Need, kinds, relevant, render
 from proxy.memory.current import ONE_LINE, current
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.learned import Needs, needs
 from proxy.memory.spoken import spoken_in
-from proxy.memory.terms import terms
 from proxy.types.memory import Fact, Language
 
 DECAY = Decay()

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from proxy.memory.block import head
+from proxy.conversation.blocks import head
 from proxy.memory.commands import LONGEST, MOST_ADDED, commands, is_command
 from proxy.memory.extract import extract
+from proxy.protocol.request import message
 from proxy.types import Forgetting
-from proxy.wire.request import message
 
 ALL = Forgetting("")
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 3_000_000}}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.block import head
+from proxy.conversation.blocks import head
 from proxy.memory.provenance import MOST_SHOWN, excerpt
 
 FILLER = "Lorem ipsum dolor sit amet. " * 40

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.observe.logs import MAX_LINE, JsonLines, TextLines, redact, setup
+from proxy.config.values import redact
+from proxy.observe.logs import MAX_LINE, JsonLines, TextLines, setup
 
 KEY = "sk-0123456789abcdef"
 NAMED_AFTER_A_KEY: dict[str, Any] = {f"field {KEY}": 1}

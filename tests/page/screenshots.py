@@ -16,8 +16,8 @@ import pytest
 
 from proxy.config import load
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT
+from proxy.protocol.dialects import DIALECTS
 from proxy.tokens import load_tokenizer
-from proxy.wire.dialects import DIALECTS
 from tests.page.browser import Browser, chromium, playing
 from tests.scripted.app import create_app
 from tests.scripted.config import ScriptedConfig

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from tests.embed.engines import DIMENSIONS, vector
+from tests.embedding.engines import DIMENSIONS, vector
 from tests.page.conftest import Open, Page, opened
 from tests.page.test_looks import FOUND, RULES
 from tests.servers import eventually, run_app

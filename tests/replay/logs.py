@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from proxy.config import Config
-from proxy.embed.base import EmbeddingOff
+from proxy.embedding.base import EmbeddingOff
 from proxy.replay.means import Means
 from proxy.replay.reading import Logged
 from tests.builders import Said, assistant, config, counter, system, user

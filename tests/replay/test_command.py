@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proxy.cli import main
+from proxy.cli.main import main
 from tests.replay.logs import AT, conversation, requests
 
 CONFIG = """

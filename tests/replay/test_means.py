@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from proxy.embed.base import EmbeddingOff, EmbeddingUnavailable, Vectors
+from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.replay.means import Memo, opened
 from tests.builders import config
 

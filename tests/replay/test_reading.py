@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.protocol import headers
+from proxy.protocol.request import message, parse
 from proxy.replay.reading import Logged, Skipped, answered, in_order, read
-from proxy.wire import headers
-from proxy.wire.request import message, parse
 from tests.builders import assistant, completion, user
 from tests.replay.logs import logged
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from proxy.config import Config
+from proxy.protocol.request import message
 from proxy.replay.running import Replay, aside, at_ratio, replayed, replaying
 from proxy.storage.opening import DATABASE
-from proxy.wire.request import message
 from tests.builders import assistant, user
 from tests.replay.logs import AT, FACT, MODEL, by_words, conversation, log_of, logged, priced, requests
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.protocol.request import parse
 from proxy.reuse.key import exact_key, is_deterministic
-from proxy.wire.request import parse
 
 BODY: dict[str, Any] = {"model": "kimi-k2", "messages": [{"role": "user", "content": "¿Qué es un agujero negro?"}]}
 

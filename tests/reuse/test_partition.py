@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.protocol.fields import UNKEYED
+from proxy.protocol.request import parse
 from proxy.reuse.partition import (
     MOST_BYTES,
     MOST_CONTEXT,
@@ -21,10 +23,8 @@ from proxy.reuse.partition import (
     partition,
 )
 from proxy.types import ChatRequest
-from proxy.wire.fields import UNKEYED
-from proxy.wire.request import parse
 from tests.builders import Said, assistant, body, calling, chat, completion, result, system, user
-from tests.wire.test_fields import KEYED
+from tests.protocol.test_fields import KEYED
 
 EN, ES = "[Answer retrieved from an earlier conversation]", "[Respuesta recuperada de conversación anterior]"
 LINES = (ES, EN)

@@ -2,8 +2,8 @@
 
 import argparse
 
+from proxy.protocol.dialects import DIALECTS
 from proxy.tokens import load_tokenizer
-from proxy.wire.dialects import DIALECTS
 from tests.scripted.app import create_app
 from tests.scripted.config import ScriptedConfig, four_bytes_a_token
 from tests.scripted.faults import parse

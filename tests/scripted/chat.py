@@ -13,9 +13,9 @@ from proxy.demo.chat import THINKING_MODELS, Chat, thinks
 from proxy.demo.completions import Choice, Json, body, chunks
 from proxy.demo.prefix_cache import PromptCache
 from proxy.demo.script import Scripted
-from proxy.wire.chat import chat_message
-from proxy.wire.dialects import Dialect
-from proxy.wire.order import violations
+from proxy.protocol.chat import chat_message
+from proxy.protocol.dialects import Dialect
+from proxy.protocol.order import violations
 from tests.scripted import refusals
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from proxy.demo.chat import CACHE, CACHE_BLOCKS, CHAT_MODELS, CHUNKS
 from proxy.demo.completions import Encode
+from proxy.protocol.dialects import DIALECTS, Dialect
 from proxy.types import PrefixCache
-from proxy.wire.dialects import DIALECTS, Dialect
 
 EMBEDDING_MODELS = ("text-embedding-3-small",)
 

@@ -8,7 +8,7 @@ import httpx
 import openai
 import pytest
 
-from proxy.wire.dialects import DIALECTS
+from proxy.protocol.dialects import DIALECTS
 from tests.scripted.app import Scripted, create_app
 from tests.scripted.config import ScriptedConfig
 from tests.servers import run_app

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from proxy.wire.dialects import Dialect, Rule
-from proxy.wire.order import Violation
+from proxy.protocol.dialects import Dialect, Rule
+from proxy.protocol.order import Violation
 
 Json: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 from pydantic import BaseModel
 
-from proxy.wire.dialects import DIALECTS
+from proxy.protocol.dialects import DIALECTS
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.conftest import Serve, Speaking, Upstream
 

@@ -8,7 +8,7 @@ import pytest
 
 from proxy.demo.completions import Choice, Completion, body, chunks
 from proxy.demo.script import Scripted
-from proxy.wire.dialects import DIALECTS
+from proxy.protocol.dialects import DIALECTS
 from tests.scripted.chat import ChoiceWithLogprobs, DialectChat, told_by
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received

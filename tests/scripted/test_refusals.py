@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from proxy.wire.dialects import DIALECTS, Rule
-from proxy.wire.order import Violation
+from proxy.protocol.dialects import DIALECTS, Rule
+from proxy.protocol.order import Violation
 from tests.scripted import refusals
 
 

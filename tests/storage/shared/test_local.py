@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.turns import going_on
+from proxy.conversation.turns import going_on
 from proxy.storage.shared.local import (
     ANOMALOUS,
     BOUNDS,

@@ -186,7 +186,7 @@ function stages(row) {
   );
 }
 
-/** As proxy/pipeline.py writes them. */
+/** As proxy/pipeline/chat.py writes them. */
 function responseHeaders(row, entry) {
   return [
     ["x-olvido-source", row.source],

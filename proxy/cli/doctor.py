@@ -1,0 +1,271 @@
+"""`olvido doctor`: what would keep this machine from serving, a row a finding. It changes nothing that stays.
+
+Each check takes what it looks at and returns rows; `run` calls them in order and prints. Reaching the upstreams is the
+one thing here that uses the network, because the user asked whether they can be reached.
+"""
+
+import importlib.metadata
+import os
+import platform
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Literal, TextIO
+
+import httpx
+
+from proxy.config import Config, ConfigError, Upstream, load
+from proxy.config.model import Server, Storage
+from proxy.config.values import redact
+from proxy.embedding.base import EmbeddingError
+from proxy.embedding.exported import read
+from proxy.embedding.opening import export_folders
+from proxy.embedding.source import (
+    BUILTIN,
+    E5,
+    MULTILINGUAL,
+    WEIGHTS_SHA256,
+    checked,
+    checked_multilingual,
+    local_path,
+    multilingual_model,
+    packaged_model,
+    source_of,
+)
+from proxy.storage.opening import DATABASE
+from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
+
+Status = Literal["ok", "warn", "fail"]
+
+_LIBRARIES = ("olvido", "starlette", "uvicorn", "httpx", "aiohttp", "msgspec", "pydantic", "tiktoken")
+_REACH_SECONDS = 10.0
+_SKEW_SECONDS = 60.0  # the provider's clock has a resolution of 1 s, and the answer took its time
+_HEADER = 100  # bytes, of an SQLite file
+_BUILT = 1_735_689_600.0  # 2025-01-01: a clock before it is not set
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    status: Status
+    text: str
+
+
+def run(
+    config_path: Path | None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    out: TextIO | None = None,
+    transport: httpx.BaseTransport | None = None,
+) -> int:
+    """Checks everything and prints a table. 1 if anything fails, else 0."""
+    row, config = check_config(config_path, environ)
+    rows = [check_versions(), row, check_tokenizer(), check_clock(time.time())]
+    if config:
+        exports = export_folders(config, environ)
+        rows += [check_embedding(config, exports=exports), *check_storage(config.storage), check_port(config.server)]
+        for upstream in config.upstreams:
+            rows += check_upstream(upstream, transport, clock=time.time)
+    (out or sys.stdout).write(table(rows))
+    return int(any(row.status == "fail" for row in rows))
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Aligned text, a row a line; further lines of a text stand below its first."""
+    width = max((len(row.name) for row in rows), default=0)
+    indent = "\n" + " " * (width + 8)
+    return "".join(
+        f"{row.status:<4}  {row.name:<{width}}  {redact(row.text).replace(chr(10), indent)}\n" for row in rows
+    )
+
+
+def check_config(path: Path | None, environ: Mapping[str, str]) -> tuple[Row, Config | None]:
+    try:
+        config = load(path, environ)
+    except ConfigError as error:
+        return Row("config", "fail", str(error)), None
+    return Row("config", "ok", str(path) if path else "no file: defaults"), config
+
+
+def check_versions() -> Row:
+    found = [f"python {platform.python_version()}"]
+    for name in _LIBRARIES:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            return Row("versions", "fail", f"the package {name} is not installed")
+    return Row("versions", "ok", ", ".join(found))
+
+
+def check_tokenizer() -> Row:
+    try:
+        from proxy.tokens import load_tokenizer  # noqa: PLC0415 (its failure to import is one of the findings)
+
+        count = len(load_tokenizer().encode("¿Cuánto cuesta olvidar?"))
+    except (ImportError, OSError, ValueError) as error:
+        return Row("tokenizer", "fail", f"the token ranks cannot be loaded: {error}")
+    return Row("tokenizer", "ok", f"ranks at hand, no download needed ({count} tokens in the test sentence)")
+
+
+def check_embedding(config: Config, packaged: Path | None = None, exports: Sequence[Path] = ()) -> Row:
+    """The model that finds questions in other words: at hand, and what it says it is. `packaged`: where a packaged
+    one is, if not in its package. `exports`: folders that may hold its export, which needs neither."""
+    if not config.reuse.intent.enabled:
+        return Row("embedding", "ok", "not needed: reuse by intent is off")
+    if config.embedding.base_url is not None:
+        return Row("embedding", "ok", f"asked of {config.embedding.base_url}")
+    source = source_of(config.embedding.model)
+    for export in (folder / source.folder for folder in exports):
+        if read(export, source):
+            return Row("embedding", "ok", f"{config.embedding.model}, exported in {export}")
+    if config.embedding.model == MULTILINGUAL:
+        return _check_multilingual(packaged)
+    if config.embedding.model != BUILTIN:
+        where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
+        return Row("embedding", "ok", f"{config.embedding.model}, {where}")
+    try:
+        checked(packaged or packaged_model(), WEIGHTS_SHA256)
+    except EmbeddingError as error:
+        return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
+    return Row("embedding", "ok", "all-MiniLM-L6-v2 at hand, no download needed; exported at the first start")
+
+
+def _check_multilingual(packaged: Path | None) -> Row:
+    try:
+        checked_multilingual(packaged or multilingual_model())
+    except EmbeddingError as error:
+        return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
+    return Row("embedding", "ok", f"{E5} at hand, no download needed; exported at the first start")
+
+
+def check_clock(now: float) -> Row:
+    text = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    if now < _BUILT:
+        return Row("clock", "fail", f"{text}: the clock is not set; nothing stored would expire when it should")
+    return Row("clock", "ok", text)
+
+
+def check_storage(storage: Storage) -> list[Row]:
+    """The folder: there or creatable, writable, for nobody else's eyes; and the secret in it."""
+    if storage.kind != "sqlite":
+        kept = "nothing is kept" if storage.kind == "off" else "kept until the process ends"
+        return [Row("storage", "ok", kept)]
+    folder = storage.path
+    try:
+        above = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not above.is_dir():
+            return [Row("storage", "fail", f"{above} is not a folder")]
+        with tempfile.TemporaryFile(dir=above):
+            pass
+    except OSError as error:
+        return [Row("storage", "fail", f"{folder} cannot be written: {error.strerror}")]
+    if above != folder:
+        return [Row("storage", "ok", f"{folder} will be created")]
+    if _open_to_others(folder):
+        row = Row("storage", "warn", f"{folder} can be read by other users of this machine: chmod 700 {folder}")
+    else:
+        row = Row("storage", "ok", f"{folder} is writable and private")
+    return [row, _check_secret(folder / FILE_NAME), *_check_database(folder / DATABASE)]
+
+
+def _check_secret(path: Path) -> Row:
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        return Row("secret", "ok", "will be made at the first start")
+    except OSError as error:
+        return Row("secret", "fail", f"{path} cannot be looked at: {error.strerror}")
+    if _open_to_others(path):
+        return Row("secret", "fail", f"{path} can be read by other users of this machine: chmod 600 {path}")
+    if size != SECRET_BYTES:
+        return Row("secret", "fail", f"{path} has {size} bytes instead of {SECRET_BYTES}: restore it from a backup")
+    return Row("secret", "ok", f"{path} is private")
+
+
+def _check_database(path: Path) -> list[Row]:
+    """Whether it can give the disk back what is free, which one that was made long ago cannot: its header says so."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [Row("database", "fail", f"{path} cannot be read: {error.strerror}")]
+    if len(header) < _HEADER or int.from_bytes(header[64:68], "big"):  # else it is about to be made
+        return [Row("database", "ok", f"{path} gives back what is free")]
+    change = (
+        f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('PRAGMA auto_vacuum = 2'); c.execute('VACUUM')"
+    )
+    told = f"{path} never becomes smaller, whatever leaves it. To change that, with olvido stopped:"
+    return [Row("database", "warn", f'{told} python3 -c "{change}"')]
+
+
+def _open_to_others(path: Path) -> bool:
+    return bool(path.stat().st_mode & OTHERS)
+
+
+def check_port(server: Server) -> Row:
+    address = f"{server.host}:{server.port}"
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(
+            server.host, server.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # As the server does: connections of an earlier run that are still closing do not hold the port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(where)
+            probe.listen(1)
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a host name"
+        return Row("port", "fail", f"{address}: {reason} (if olvido runs already, this is it)")
+    return Row("port", "ok", f"{address} is free")
+
+
+def check_upstream(upstream: Upstream, transport: httpx.BaseTransport | None, clock: Callable[[], float]) -> list[Row]:
+    """Whether it answers, how fast, whether it takes the key, and whether its clock agrees with ours."""
+    name = f"upstream {upstream.name}"
+    key = upstream.api_key.get_secret_value() if upstream.api_key else None
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    started = time.perf_counter()
+    try:
+        with httpx.Client(transport=transport, timeout=_REACH_SECONDS) as client:
+            answer = client.get(f"{upstream.base_url}/models", headers=headers)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # the last: a malformed proxy in the environment
+        return [Row(name, "fail", f"{upstream.base_url} cannot be reached: {type(error).__name__}: {error}")]
+    status, text = _judged(answer.status_code, has_key=key is not None)
+    milliseconds = 1_000 * (time.perf_counter() - started)
+    rows = [Row(name, status, f"{upstream.base_url}: {answer.status_code} in {milliseconds:.0f} ms, {text}")]
+    skew = _skew(answer.headers.get("date"), clock())
+    if abs(skew) > _SKEW_SECONDS:
+        ahead = "ahead of" if skew > 0 else "behind"
+        rows.append(Row("clock", "warn", f"this machine is {abs(skew):.0f} s {ahead} {upstream.name}'s"))
+    return rows
+
+
+def _judged(status: int, *, has_key: bool) -> tuple[Status, str]:
+    match status:
+        case 401 | 403 if has_key:
+            return "fail", "reachable, but it refuses the configured key"
+        case 401 | 403:
+            return "ok", "reachable; the client's own key is passed through"
+        case 404 | 405:
+            return "warn", "reachable, but it lists no models there: is the base_url right?"
+        case _ if 200 <= status < 300:
+            return "ok", "reachable, the key is accepted" if has_key else "reachable without a key"
+        case _ if 300 <= status < 400:
+            return "warn", "reachable, but it redirects, which the proxy does not follow"
+        case _:
+            return "warn", "reachable, but it is not well"
+
+
+def _skew(date: str | None, now: float) -> float:
+    """Seconds that `now` is ahead of an HTTP date; 0 if there is none."""
+    try:
+        return now - parsedate_to_datetime(date).timestamp() if date else 0.0
+    except (ValueError, OverflowError):
+        return 0.0

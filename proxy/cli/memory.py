@@ -1,0 +1,235 @@
+"""`olvido memory`: what is remembered, in the storage folder itself; a proxy may be serving from it at the same time.
+
+A command reads, or writes in one short transaction, which the proxy sees within a second. What it finds goes to
+standard output, what is wrong to standard error. Exit status 0: done; 1: it could not be; 2: it was not clear what.
+"""
+
+import argparse
+import asyncio
+import itertools
+import os
+import re
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from operator import itemgetter
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+
+from proxy.cli.memory_folder import Memory, Refused, opened
+from proxy.errors import Unauthorized
+from proxy.memory import edits, facts, forgetting, portable
+from proxy.memory.table import count, moment, plain, word
+from proxy.memory.undo import undo
+from proxy.storage.base import StorageError
+from proxy.types import Fact, FactStatus, Forgetting
+
+STANDARD = Path("-")  # standard input or output
+
+_YES = frozenset({"y", "yes", "s", "si", "sí"})
+
+
+Work = Callable[[Memory], Awaitable[None]]
+
+
+def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argparse.ArgumentParser], None]) -> None:
+    """The commands of `olvido memory` and their options. Each sets `run`."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, work: Work, text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text)
+        config_option(made)
+        whose = made.add_mutually_exclusive_group()
+        whose.add_argument("--scope", metavar="S", help="whose memory, as the list of scopes and the API name it")
+        whose.add_argument("--key", metavar="sk-…", help="whose memory, by the API key that their client has")
+        made.add_argument("--user", metavar="NAME", default="", help="with --key: this end user's")
+        made.set_defaults(run=lambda options: _run(options, work))
+        return made
+
+    listing = command("list", _list, "A table of what is remembered, newest first.")
+    listing.add_argument("--status", choices=get_args(FactStatus))
+    listing.add_argument("--domain")
+    listing.add_argument("--json", action="store_true", help="a JSON object a line instead of the table")
+    showing = command("show", _show, "A fact, what it took the place of, and what took its place.")
+    showing.add_argument("id", metavar="ID")
+    forgetting = command("forget", _forget, "Forget facts, and the messages that said them.")
+    forgetting.add_argument("what", nargs="*", metavar="ID|TEXT", help="ids, or words as after “forget …” in a message")
+    forgetting.add_argument("--all", action="store_true", help="everything of the scope")
+    forgetting.add_argument("--yes", action="store_true", help="do not ask")
+    restoring = command(
+        "restore",
+        _restore,
+        "Undo the newest “forget everything” of the last days (memory.undo); again, the one before.",
+    )
+    restoring.add_argument("--yes", action="store_true", help="do not ask")
+    confirming = command("confirm", _confirm, "It still holds: its age counts from now.")
+    confirming.add_argument("id", metavar="ID")
+    exporting = command("export", _export, "Every fact, superseded ones included, as lines of JSON.")
+    exporting.add_argument("file", nargs="?", metavar="FILE", type=Path, default=STANDARD)
+    importing = command("import", _import, "Take in what `export` has written. Twice is as good as once.")
+    importing.add_argument("file", metavar="FILE", type=Path, help="- is standard input")
+    importing.set_defaults(anew=True)
+
+
+def _run(options: argparse.Namespace, work: Work) -> int:
+    try:
+        asyncio.run(_do(options, work))
+    except Refused as error:
+        _complain(error)
+        return error.status
+    except (StorageError, Unauthorized, OSError) as error:
+        _complain(error)
+        return 1
+    return 0
+
+
+async def _do(options: argparse.Namespace, work: Work) -> None:
+    async with opened(options) as memory:
+        await work(memory)
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+
+async def _list(memory: Memory) -> None:
+    options, scope = memory.options, await memory.scope()
+    now, ageing = time.time(), edits.decay(memory.config.memory)
+    found = [
+        fact
+        for fact in edits.newest_first(await memory.facts.all(scope))
+        if options.status in (None, facts.status(fact, now, ageing)) and options.domain in (None, fact.domain)
+    ]
+    if options.json:
+        _tell(*(msgspec.json.encode(edits.card(scope, fact, now, ageing)).decode() for fact in found))
+    else:
+        _tell(memory.table(found) if found else "Nothing of that is remembered.")
+
+
+async def _show(memory: Memory) -> None:
+    scope, fact = await memory.one(memory.options.id)
+    card = edits.card(scope, fact, time.time(), edits.decay(memory.config.memory))
+    for name in ("created_at", "last_confirmed_at"):
+        card[name] = moment(card[name])
+    width = max(map(len, card))
+    _tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in card.items()))
+    past = edits.history(await memory.facts.all(scope), fact)
+    for title, others in (("It took the place of", past.before), ("What took its place", past.after)):
+        if others:
+            _tell("", f"{title}:", memory.table(others))
+
+
+async def _forget(memory: Memory) -> None:
+    found = await _wanted(memory)
+    if not found:
+        raise Refused("nothing of that is remembered")
+    _tell(memory.table(fact for _, fact in found))
+    if not memory.options.yes and not _agreed(f"Forget {count(len(found))}? [y/N] "):
+        raise Refused("nothing was forgotten (--yes forgets without asking)")
+    for scope, owned in itertools.groupby(found, key=itemgetter(0)):
+        gone = [fact for _, fact in owned]
+        memory.facts.forget(scope, [fact.id for fact in gone])
+        memory.archive.forget(scope, sorted({link for fact in gone for link in fact.links}))
+        memory.states.forget(scope)
+        memory.contents.forget(scope.partition("~")[0])  # as the proxy does
+    await memory.written()
+    _tell(f"Forgotten: {count(len(found))}.")
+
+
+async def _restore(memory: Memory) -> None:
+    now = time.time()
+    found = await memory.wipes.wiped(now, await memory.scope() if memory.is_named else None)
+    if not found:
+        raise Refused("nothing was wiped that can be brought back")
+    if len(found) > 1:
+        names = [f"  {plain(each.scope)}  {each.facts}" for each in found]
+        raise Refused("\n".join(["name one of these with --scope, or its key with --key:", *names]), 2)
+    (wiped,) = found
+    what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
+    if not memory.options.yes and not _agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
+        raise Refused("nothing was brought back (--yes does so without asking)")
+    await undo(memory.wipes, memory.facts, wiped, now)
+    await memory.written()
+    _tell(f"Brought back: {what}.")
+
+
+async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
+    """By scope."""
+    what, is_all = memory.options.what, memory.options.all
+    if bool(what) == is_all:
+        raise Refused("say what: ids, or words, or --all", 2)
+    are_ids = [re.fullmatch(edits.FACT_ID, word) is not None for word in what]
+    if what and all(are_ids):
+        named = {fact.id: (scope, fact) for scope, fact in [await memory.one(each) for each in what]}
+        return sorted(named.values(), key=itemgetter(0))
+    if any(are_ids):
+        raise Refused("say ids or words, not both", 2)
+    text = " ".join(what).strip()
+    if not text and not is_all:
+        raise Refused("say what: ids, or words, or --all", 2)
+    scope = await memory.scope()
+    known = await memory.facts.all(scope)
+    return [(scope, fact) for fact in forgetting.forgotten(known, Forgetting(text))]
+
+
+async def _confirm(memory: Memory) -> None:
+    scope, fact = await memory.one(memory.options.id)
+    if fact.superseded_by is not None:
+        raise Refused(f"{fact.id} is history: {fact.superseded_by} has taken its place")
+    confirmed = edits.confirm(fact, time.time())
+    memory.facts.put(scope, [confirmed])
+    await memory.written()
+    _tell(memory.table([confirmed]))
+
+
+async def _export(memory: Memory) -> None:
+    lines = portable.dumped(await memory.facts.all(await memory.scope()))
+    if memory.options.file == STANDARD:
+        sys.stdout.buffer.write(lines)
+        sys.stdout.flush()
+        return
+    descriptor = os.open(memory.options.file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(lines)
+
+
+async def _import(memory: Memory) -> None:
+    file = memory.options.file
+    try:
+        given = portable.loaded(sys.stdin.buffer.read() if file == STANDARD else file.read_bytes())
+    except portable.Malformed as error:
+        raise Refused(f"{file}: {error}; nothing was imported") from None
+    scope = await memory.scope()
+    if not scope:
+        raise Refused("nobody's facts are kept here yet: say whose these are, with --scope or --key", 2)
+    known = {fact.id: fact for fact in await memory.facts.all(scope)}
+    taken = [fact.id for fact in given if fact.id not in known and await memory.facts.find(fact.id) is not None]
+    rows = edits.merge(known.values(), edits.renamed(given, taken, scope))
+    memory.facts.put(scope, rows)
+    await memory.written()
+    new = sum(row.id not in known for row in rows)
+    _tell(f"Imported: {count(new)} new, {len(rows) - new} changed, of {len(given)}.")
+
+
+# --- what people read ------------------------------------------------------------------------------------------------
+
+
+def _agreed(question: str) -> bool:
+    _write(question)
+    return sys.stdin.readline().strip().lower() in _YES
+
+
+def _tell(*lines: str) -> None:
+    _write("".join(f"{line}\n" for line in lines))
+
+
+def _write(text: str) -> None:
+    """UTF-8, whatever the terminal claims: values are in the language of who said them."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def _complain(error: Exception) -> None:
+    sys.stderr.write(f"olvido memory: {error}\n")

@@ -1,0 +1,107 @@
+"""The topic of a few turns: the things that both sides name again and again, in the words of who named them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from proxy.context.nouns import MEASURES, names_something, noun_phrases
+from proxy.context.referents import names, things_of
+from proxy.context.remarks import EVALUATES, GENERIC
+from proxy.memory.signals import folded
+from proxy.memory.spoken import spoken_in
+from proxy.types.memory import Language
+
+_SAY_LITTLE = EVALUATES | GENERIC
+_READ = 400  # characters of a message: what it is about stands at its beginning
+_STEM = 6  # letters
+_SIDES = 3  # messages that name a thing which the turns are about
+_AGAIN = 2  # messages that name what belongs to it
+_LONGEST = 4  # words of a thing
+_MOST = 2  # things
+_LEAST = 2  # words of meaning: less is a riddle
+_COUNTS = 4  # messages: more tell no more
+
+# Begins with an amount, goes on in another line, or says which one of them.
+_NO_NAME = re.compile(
+    r"^\W*\d|\n|[*#`:]|\b(?:same|other|first|second|third|last|next|new|more|most|one|two|greater|less|mism[oa]s?|otr[oa]s?"
+    r"|nuev[oa]s?)\b"
+)
+_LINKS = re.compile(
+    r"\s(?:for|in|with|without|from|about|on|between|at|against|en|con|para|sin|al?|por|contra|entre|sobre)\s"
+    r"(?:(?:the|an?|my|our|your|el|la|los|las|mi|mis|tu|tus|un|una)\s)?"
+)
+# Whom a sentence speaks to is not what it speaks of.
+_ADDRESSED = re.compile(
+    r"(?:^|[,.!?]\s+|\b(?:Hey|Hi|Hello|Wow|Thanks|Yeah|Yep|Yup|Cool|Sure|Oh|Aww|Hola|Gracias|[Qq]uerid[oa])\s)"
+    r"([A-ZÁÉÍÓÚÑ]\w+)(?=[,!.?])"
+)
+
+
+def about(messages: Sequence[str], around: Sequence[str], known: str) -> str:
+    """The things that `messages` name, and they and those `around` them again, without those that `known` names
+    already; "" if there are none."""
+    texts = [text[:_READ] for text in messages if text.strip()]
+    here = len(texts)
+    texts += [text[:_READ] for text in around if text.strip()]
+    addressed = {found.lower()[:_STEM] for text in texts for found in _ADDRESSED.findall(text)}
+    said = [(text, spoken_in(text)) for text in texts]
+    sides = [_stems(text, language) - addressed for text, language in said] if len(said) > 1 else []
+    known_here = Counter(stem for side in sides[:here] for stem in side)
+    counts = Counter(stem for side in sides for stem in side if stem in known_here)
+    if not any(times >= _AGAIN for times in counts.values()):
+        return ""
+    phrases = {phrase: language for text, language in said[:here] for phrase in _things(text, language, least=1)}
+    ranked = sorted(_ranked(phrases, counts, min(_SIDES, len(said))), reverse=True)
+    told, found = _stems(known, spoken_in(known)), []
+    seen: set[str] = set()
+    for _, _, phrase, stems in ranked:
+        if stems.isdisjoint(seen):
+            seen |= stems
+            found.append((phrase, stems))
+        if len(found) == _MOST:
+            break
+    new = [(phrase, stems) for phrase, stems in found if not stems & told]
+    words = sum(len(names(phrase)) for phrase, _ in new)
+    return ", ".join(phrase for phrase, _ in new) if words >= _LEAST else ""
+
+
+def named(piece: str, language: Language, known: str) -> str:
+    """The longest thing that a piece names and `known` does not; "" if there is none."""
+    told = _stems(known, language)
+    found = (
+        phrase
+        for phrase in _things(piece, language, least=2)
+        if names_something(phrase)
+        and not _NO_NAME.search(phrase)
+        and _SAY_LITTLE.isdisjoint(folded(phrase).split())
+        and not _stems(phrase, language) & told
+    )
+    return max(found, key=len, default="")
+
+
+def _things(text: str, language: Language, *, least: int) -> Iterator[str]:
+    """The nouns of a text, with "of" and "de" but without where and what for."""
+    for phrase in noun_phrases(text, language, least):
+        yield from _LINKS.split(phrase)
+
+
+def _ranked(
+    phrases: Mapping[str, Language], counts: Counter[str], least: int
+) -> Iterator[tuple[int, int, str, frozenset[str]]]:
+    """Those that are named often enough, with how often, and their stems."""
+    for phrase, language in phrases.items():
+        if len(phrase.split()) > _LONGEST or _NO_NAME.search(phrase):
+            continue
+        plainly = folded(phrase).split()
+        stems = _stems(phrase, language)
+        times = [counts[stem] for stem in stems]
+        is_named = names_something(phrase) if " " in phrase else phrase[:1].isupper()
+        if not times or not is_named or not _SAY_LITTLE.isdisjoint(plainly):
+            continue
+        often = max(times) >= least or " " in phrase
+        if often and min(times) >= _AGAIN and MEASURES.isdisjoint(plainly):
+            yield sum(min(each, _COUNTS) for each in times), -len(phrase), phrase, stems
+
+
+def _stems(text: str, language: Language) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in things_of(text, language))

@@ -1,0 +1,131 @@
+"""What a model need not be told again: descriptions of tools that it has used, and what stands inside `<format>` and
+`<examples>` of the system prompt. Each opt-in, and only while its last answer passed structural validation: once one
+fails, everything is said again.
+
+From the architecture note, section 3.3. All of it stands at the very beginning of a prompt, so leaving it out rewrites
+the whole prefix cache: done only if as many requests to come as there have been save more than that costs.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import jsonschema_rs
+import msgspec
+
+from proxy.config.profiles import Elide
+from proxy.context.economics import CostSoFar, Rates
+from proxy.protocol.content import rewritten, terse
+from proxy.types import Json, Message, ResponseFormat, Tool, ToolCall
+
+_TAGGED = {name: re.compile(rf"<{name}>.*?</{name}>\s*", re.DOTALL) for name in ("format", "examples")}
+
+
+@dataclass(frozen=True, slots=True)
+class Elided:
+    """What is left out of a request."""
+
+    tools: frozenset[str] = frozenset()  # names of tools without their descriptions
+    tags: frozenset[str] = frozenset()  # of the system prompt: "format", "examples"
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The beginning of a request, as the client sent it."""
+
+    system: Message | None
+    tools: Sequence[Tool]
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """How the conversation stands, what is left out already included."""
+
+    tokens: int  # of the prompt
+    repeated: int  # how much of its beginning stood at the beginning of the request before it
+    requests: int  # so far
+    costs: CostSoFar
+
+
+def passed(answer: Message, response_format: ResponseFormat | None, tools: Sequence[Tool]) -> bool | None:
+    """Did an assistant message have the structure that was asked for? None: none was. Calls must name a tool and have
+    the arguments that its schema wants; content must be JSON, by the schema if there is one."""
+    if calls := answer.tool_calls:
+        schemas = {tool.name: tool.parameters for tool in tools if tool.name}
+        return all(_is_call(call, schemas) for call in calls)
+    if response_format is None or response_format.schema is None:
+        return None
+    return _is_valid(answer.text, response_format.schema)
+
+
+def possible(wanted: Elide, instructions: Instructions, used: Collection[str], valid: bool | None) -> Elided:
+    """What may be left out. `valid`: what `passed` says of the last answer. `used`: names of the tools called so far.
+    A tool needs no answer that passed, if nothing was asked of the last one: a plain text."""
+    if valid is False:
+        return Elided()
+    said = instructions.system.text if instructions.system else ""
+    tags = {name for name in _TAGGED if valid and getattr(wanted, name) and _TAGGED[name].search(said)}
+    names = {tool.name for tool in instructions.tools if wanted.tools and tool.name}
+    return Elided(frozenset(names.intersection(used)), frozenset(tags))
+
+
+def choose(
+    before: Elided,
+    may: Elided,
+    instructions: Instructions,
+    going: Going,
+    rates: Rates,
+    count: Callable[[str], int],
+) -> Elided:
+    """What to leave out of this request: what was left out of the one before, as far as it still may be, and more if
+    that pays off."""
+    stays = Elided(before.tools & may.tools, before.tags & may.tags)
+    if stays == may:
+        return may
+    saved = _tokens(applied(instructions, stays), count) - _tokens(applied(instructions, may), count)
+    cost = rates.cost(going.tokens - saved, 0)
+    advance = cost - rates.cost(going.tokens, going.repeated)
+    pays = saved > 0 and advance <= rates.cached * saved * going.requests
+    return may if pays and going.costs.spent + cost <= going.costs.baseline else stays
+
+
+def applied(instructions: Instructions, elided: Elided) -> Instructions:
+    """The instructions without what is left out; what is not touched is the client's own."""
+    return Instructions(
+        _without_tags(instructions.system, elided.tags) if instructions.system else None,
+        [_terse(tool) if tool.name in elided.tools else tool for tool in instructions.tools],
+    )
+
+
+def _tokens(instructions: Instructions, count: Callable[[str], int]) -> int:
+    system = count(instructions.system.text) if instructions.system else 0
+    return system + count(msgspec.json.encode([tool.definition for tool in instructions.tools]).decode())
+
+
+def _without_tags(system: Message, tags: Collection[str]) -> Message:
+    def cut(said: str) -> str:
+        for tag in sorted(tags):
+            said = _TAGGED[tag].sub("", said)
+        return said
+
+    # If nothing would be left: not every upstream takes an empty message.
+    return rewritten(system, cut) if cut(system.text).strip() else system
+
+
+def _terse(tool: Tool) -> Tool:
+    return Tool(tool.name, tool.parameters, terse(tool.definition))
+
+
+def _is_call(call: ToolCall, schemas: Mapping[str, Json]) -> bool:
+    return call.name in schemas and call.arguments is not None and _is_valid(call.arguments or "{}", schemas[call.name])
+
+
+def _is_valid(said: str, schema: Json) -> bool:
+    """A schema that is none, or that refers to another place, validates nothing."""
+    try:
+        value = msgspec.json.decode(said)
+        # The schema is the client's: nothing is fetched, and no pattern may take for ever.
+        options = jsonschema_rs.RegexOptions()
+        return jsonschema_rs.validator_for(schema, offline=True, pattern_options=options).is_valid(value)
+    except (ValueError, RecursionError, jsonschema_rs.ReferencingError):
+        return False

@@ -1,0 +1,195 @@
+"""Which pieces a record has room for, and how long each of them may be: something of every turn, before more of one.
+
+What a turn is mainly about is told by its answer: a piece that the answer takes up is worth more than a remark beside
+it. Where room is short every piece is shortened from its edges before a turn is left out.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from proxy.context.cuts import JOINT, clauses_of, concreteness, is_closed, parts, without
+from proxy.context.noted import Piece, decides
+from proxy.context.nouns import NOUN_WORDS
+from proxy.context.referents import names, points_outside, things
+from proxy.language.phrases import expression
+from proxy.language.tables import union
+from proxy.memory.signals import folded
+from proxy.types.memory import Language
+
+_PIECES = 6  # of a record
+_WORTH = 2.0  # of a piece, where there are others
+_PASSING = 1.0  # worth less than this is not told, whatever the answer says
+_TAKEN_UP = 0.5  # worth of a word that the answer says too
+_MOST_TAKEN_UP = 5  # words: more tell no more
+_ROOM = 7  # tokens: less has no second piece
+_LEAST_LEFT = 0.25  # of what a piece says, when it is shortened
+_SHORTEST = 4  # words of a shortened piece
+_SAYS = 2  # words of meaning in it
+
+_TABLES = union("notes")
+# What goes on to say why.
+_REASON = expression(_TABLES, ",? {why} .*$")
+# How somebody says that he wants what follows; it is understood without.
+_WISH = expression(_TABLES, "{wish_opens}")
+# What a clause begins with that tells of whom it speaks.
+_SUBJECT = expression(_TABLES, r"{subject_opens}\s")
+# A clause that says only when, or how, another one holds.
+_LEADS_IN = expression(_TABLES, r"{leads_in}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of a turn."""
+
+    turn: int  # its index
+    at: int  # its place among all
+    piece: Piece
+
+    @property
+    def says(self) -> frozenset[str]:
+        return frozenset(names(self.piece.text))
+
+    def with_text(self, text: str) -> "Said":
+        return replace(self, piece=replace(self.piece, text=text))
+
+
+def weighed(said: Sequence[Said], answers: Sequence[str]) -> list[Said]:
+    """`said`, each worth more by what the answer of its turn takes up."""
+    heard = [frozenset(names(answer)) for answer in answers]
+    return [
+        replace(each, piece=replace(each.piece, worth=each.piece.worth + _TAKEN_UP * taken))
+        for each in said
+        for taken in (min(len(each.says & heard[each.turn]), _MOST_TAKEN_UP) * (each.piece.worth > _PASSING),)
+    ]
+
+
+def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
+    """Those that a record of `max_tokens` holds, perhaps shortened; `size` counts the tokens of a record."""
+    most_worth = max((each.piece.worth for each in said), default=0.0)
+    left = [each for each in said if each.piece.worth >= min(_WORTH, most_worth)]
+    mains = {turn: max((e for e in left if e.turn == turn), key=_worth) for turn in {each.turn for each in left}}
+    chosen = _fitting([mains[turn] for turn in sorted(mains)], max_tokens, size)
+    rest = sorted((each for each in left if mains[each.turn] is not each), key=_worth, reverse=True)
+    for each in rest:
+        if len(chosen) >= _PIECES or size(chosen) + _ROOM > max_tokens:
+            break
+        for text in (each.piece.text, *forms(each.piece)):
+            if size([*chosen, each.with_text(text)]) <= max_tokens:
+                chosen.append(each.with_text(text))
+                break
+    return chosen
+
+
+def forms(piece: Piece) -> list[str]:
+    """Shorter forms of a piece, the longest first: without how it is wished for, its reason, or its end."""
+    text = piece.text
+    language, whole = piece.language, _says(text)
+    found: dict[str, None] = {}
+    for bare in dict.fromkeys((_unwished(text), text)):
+        for part in _beginnings(bare, is_decision=piece.kind == "decision"):
+            left = len(names(part)) >= _SAYS and _says(part) >= _LEAST_LEFT * whole and len(part.split()) >= _SHORTEST
+            kept = piece.kind != "decision" or (
+                concreteness(part) >= concreteness(text) and decides(part) == decides(text)
+            )
+            kept = kept and (". " in part or ". " not in text or len(names(part)) > _SAYS)
+            kept = kept and (part == bare or (_ends_well(part) and _is_complete(part, language)))
+            kept = kept and (text.startswith(part) or bare.startswith(part) or concreteness(part) >= concreteness(text))
+            kept = kept and not (part != text and _LEADS_IN.match(folded(part)) and bare == text)
+            if left and kept and is_closed(part) and things(part, language) and not points_outside(part, language):
+                found[f"{part}?" if text.endswith("?") and not part.endswith("?") and "." not in text else part] = None
+    return sorted((part for part in found if len(part) < len(text)), key=len, reverse=True)
+
+
+def _is_complete(part: str, language: Language) -> bool:
+    """Does it end with a thing, and not with a verb or a word that waits for one, and name two?"""
+    known = NOUN_WORDS[language]
+    last = folded(part).split()[-1].strip(" ,;.?!\"'")
+    waits = last in known.trailing or (last in known.verbs and last not in known.nouns)
+    return not waits and (things(part, language) >= _SAYS or concreteness(part) > 0)
+
+
+def _ends_well(part: str) -> bool:
+    """Does its last clause say something?"""
+    last = max((joint.end() for joint in JOINT.finditer(folded(part))), default=0)
+    return len(names(part[last:])) >= _SAYS or concreteness(f". {part[last:]}") > 0
+
+
+def _worth(said: Said) -> float:
+    return said.piece.worth
+
+
+def _fitting(mains: list[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
+    """`mains`, the one that loses least by it shortened again and again; if that is not enough, without the least."""
+    if not mains or size(mains) <= max_tokens:
+        return mains
+    chosen = list(mains)
+    known = {each.turn: forms(each.piece) for each in mains}
+    steps = sorted(
+        (loss, each.turn, text)
+        for each in mains
+        for text, loss in zip(known[each.turn], _losses(each, known), strict=True)
+    )
+    while len(chosen) > 1 and size(chosen) > max_tokens:
+        at, text = next(_steps(chosen, steps), (-1, ""))
+        if text:
+            chosen[at] = chosen[at].with_text(text)
+        else:
+            chosen.remove(min(chosen, key=_worth))
+    if size(chosen) <= max_tokens:
+        return _regrown(chosen, mains, known, lambda some: size(some) <= max_tokens)
+    only = chosen[0]
+    fits = (only.with_text(text) for text in known[only.turn] if size([only.with_text(text)]) <= max_tokens)
+    return [next(fits, only)]
+
+
+def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> Iterator[tuple[int, str]]:
+    """The place and the text of what can still be shortened, what loses least first."""
+    places = {each.turn: at for at, each in enumerate(chosen)}
+    for _, turn, text in steps:
+        if turn in places and len(text) < len(chosen[places[turn]].piece.text):
+            yield places[turn], text
+
+
+def _losses(each: Said, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
+    """What each shorter form loses by a character that it saves."""
+    text, whole = each.piece.text, _says(each.piece.text)
+    weight = each.piece.worth * (1.5 if each.piece.kind == "decision" else 1.0)
+    for shorter in known[each.turn]:
+        yield weight * (whole - _says(shorter) + 0.1) / (len(text) - len(shorter))
+
+
+def _regrown(
+    chosen: list[Said],
+    mains: Sequence[Said],
+    known: Mapping[int, Sequence[str]],
+    fits: Callable[[Sequence[Said]], bool],
+) -> list[Said]:
+    """`chosen`, each as long as the others leave room for."""
+    whole = {each.turn: each.piece.text for each in mains}
+    for at, each in sorted(enumerate(chosen), key=lambda it: -_worth(it[1])):
+        for text in (whole[each.turn], *known[each.turn]):
+            if len(text) <= len(each.piece.text):
+                break
+            tried = [*chosen[:at], each.with_text(text), *chosen[at + 1 :]]
+            if fits(tried):
+                chosen = tried
+                break
+    return chosen
+
+
+def _says(text: str) -> float:
+    return len(names(text)) + min(concreteness(text), 4)
+
+
+def _unwished(text: str) -> str:
+    return without(_WISH, text)
+
+
+def _beginnings(text: str, *, is_decision: bool) -> Iterator[str]:
+    yield text
+    reason = _REASON.search(folded(text))
+    if reason:
+        yield text[: reason.start()]
+    yield from clauses_of(text, soft=not is_decision)
+    ends = (part for part in parts(text, len(text.split())) if not text.startswith(part))
+    yield from (part for part in ends if _SUBJECT.match(folded(part)))

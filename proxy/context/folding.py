@@ -1,0 +1,215 @@
+"""Folding: turns that leave the window become summaries in a new head, long answers lose their middle, old tool results
+become a line."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from proxy.context import economics, summaries, tools, window
+from proxy.context.draft import FRAMING, Draft, Memory, TokenBudget
+from proxy.context.economics import Terms
+from proxy.conversation import blocks as block
+from proxy.memory import choosing
+from proxy.memory.commands import is_command
+from proxy.memory.notes import Segment
+from proxy.types import Fact, Fold, Summary, TurnDigest
+
+# Of a small budget the head takes no larger share than of the architecture note's 4,000 tokens: 200 are summaries, 150
+# facts.
+HEAD_SHARE = 0.0925
+FACTS_SHARE = 0.0375
+
+
+class Folder:
+    def __init__(self, budget: TokenBudget, memory: Memory) -> None:
+        self.budget, self.memory = budget, memory
+        self.case, self.progress, self.context, self.state = (
+            budget.case,
+            budget.progress,
+            budget.context,
+            budget.state,
+        )
+
+    def folded(self, draft: Draft) -> Draft:
+        if self.state is None and self.progress.turns > 1 and not self._is_forced(draft):
+            return draft  # seen for the first time: it is read in the background, and managed from the next time on
+        profile = self.case.profile
+        turns = window.window_turns((*self.progress.open, self.progress.digest), profile.window)
+        terms = Terms(
+            turns=turns,
+            tokens=profile.window.tokens,
+            head=self._expected_head(draft),
+            limit=self.context.limit,
+            pressure=self.budget.pressure(),
+            strict=profile.fold == "strict",
+            flush=self.progress.topic.shift == "flush",
+        )
+        given = (self.context.rates, self.budget.standing(draft), self.budget.costs(), terms)
+        decided = economics.decide(*given)
+        draft = replace(draft, weighed=economics.weighed(*given, decided))
+        return self._fold(draft, decided.leave) if decided else draft
+
+    def _is_forced(self, draft: Draft) -> bool:
+        return self.budget.is_too_large(draft) or self.case.profile.fold == "strict"
+
+    def current_fold(self) -> Fold | None:
+        """The fold of the request before, its head made anew if what it says has been forgotten since."""
+        fold = self.state.fold if self.state else None
+        if fold is None:
+            is_first = self.state is None and self.progress.turns == 1
+            first = self.headed(Fold(self.progress.preamble)) if is_first and self.memory.standing else None
+            return first if first and first.head else None
+        if fold.forgotten != len(self.memory.forgotten) or not self.memory.facts.issuperset(fold.fact_ids):
+            return self.headed(replace(fold, summaries=()))
+        return fold
+
+    def _fold(self, draft: Draft, leave: int) -> Draft:
+        """`leave` of the oldest complete turns become summaries."""
+        leaving, kept = draft.kept[:leave], draft.kept[leave:]
+        if not leaving:
+            return draft
+        first = self.progress.turns - len(draft.kept)
+        slots = self.case.profile.summaries
+        written = self._summaries(leaving, first)
+        before = draft.fold or Fold(self.progress.preamble)
+        start = kept[0].start if kept else self.progress.newest
+        fold = Fold(
+            start=start,
+            summaries=summaries.keep_slots((*before.summaries, *written), slots.slots),
+            instructions=(*before.instructions, *self.budget.between(before.start, start)),
+            turn=self.progress.turns,
+        )
+        fold = self.capped(self.headed(fold), kept)
+        return replace(draft, fold=fold, kept=kept)
+
+    def _summaries(self, leaving: Sequence[TurnDigest], first: int) -> list[Summary]:
+        """Of the newest segments that have something worth a note, as many as there are slots."""
+        found: list[Summary] = []
+        for each in reversed(self._segments(leaving)):
+            if len(found) == self.case.profile.summaries.slots:
+                break
+            if summary := self._summary(leaving[each.start : each.stop], first + each.start):
+                found.insert(0, summary)
+        return found
+
+    def _segments(self, leaving: Sequence[TurnDigest]) -> list[range]:
+        """What is not closed yet is closed by leaving."""
+        closed = summaries.segments(leaving, self.case.profile.summaries.segment_turns)
+        rest = range(closed[-1].stop if closed else 0, len(leaving))
+        return [*closed, *([rest] if rest else [])]
+
+    def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary | None:
+        starts = tuple(turn.start for turn in turns)
+        spans = tuple(zip(starts, (*starts[1:], self.budget.stop(turns[-1])), strict=True))
+        before = self._before(starts[0])
+        limit = self.case.profile.summaries.tokens
+        segment = Segment(
+            starts=starts,
+            link=self.case.chain[spans[-1][1] - 1],
+            number=number,
+            heard=tuple(self._is_heard(*span) for span in (before, *spans) if span),
+            tokens=limit,
+        )
+
+        def written() -> Summary | None:
+            said = [summaries.Told(number + offset, *self._said(*span)) for offset, span in enumerate(spans)]
+            asked = summaries.Told(number - 1, *self._said(*before)) if before else None
+            return summaries.summarise(said, before=asked, max_tokens=limit, count=self.context.count)
+
+        return self.memory.notes.of(segment, written)
+
+    def _before(self, start: int) -> tuple[int, int] | None:
+        """From where to where the turn goes that ends at `start`; None if there is none."""
+        asked = (at for at in reversed(range(self.progress.preamble, start)) if self.case.messages[at].role == "user")
+        first = next(asked, None)
+        return None if first is None else (first, start)
+
+    def _is_heard(self, start: int, stop: int) -> bool:
+        """Is no message of the turn forgotten?"""
+        return self.memory.forgotten.isdisjoint(self.case.chain[start:stop])
+
+    def _said(self, start: int, stop: int) -> tuple[str, str]:
+        """What user and assistant said in a turn; nothing of one that is forgotten or orders to forget."""
+        if not self._is_heard(start, stop):
+            return "", ""
+        texts: dict[str, list[str]] = {"user": [], "assistant": []}
+        for index in range(start, stop):
+            role = self.case.messages[index].role
+            if role in texts:
+                texts[role].append(block.without_ours(self.case.messages[index].text))
+        user, assistant = "\n".join(texts["user"]), "\n".join(texts["assistant"])
+        return ("", "") if is_command(user) else (user, assistant)
+
+    def headed(self, fold: Fold) -> Fold:
+        """The fold with its head, and with as many of its summaries as the limit leaves room for."""
+        stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
+        rendered = [summaries.render(summary) for summary in fold.summaries]
+        room = self._head_room(HEAD_SHARE)
+        head = block.head(choosing.render(stated), rendered)
+        while rendered and self.context.count(head) + FRAMING > room:
+            rendered.pop(0)
+            head = block.head(choosing.render(stated), rendered)
+        return replace(
+            fold,
+            head=head,
+            head_tokens=self.context.count(head) + FRAMING if head else 0,
+            fact_ids=tuple(fact.id for fact in stated),
+            fact_tokens=self.budget.stated(stated),
+            summaries=fold.summaries[len(fold.summaries) - len(rendered) :],
+            forgotten=len(self.memory.forgotten),
+        )
+
+    def _head_room(self, share: float) -> float:
+        """Tokens of the head that a small budget has room for."""
+        return math.inf if self.context.limit is None else share * self.context.limit
+
+    def unsaid(self, stated: Sequence[Fact], start: int, room: float = math.inf) -> tuple[Fact, ...]:
+        """Of `stated` what the messages from `start` on do not say, within the profile's tokens."""
+        said = frozenset(self.case.chain[start:])
+        left = min(self.case.profile.facts.tokens, room)
+        chosen = []
+        for fact in stated:
+            tokens = self.context.count(choosing.render((fact,)))
+            if tokens <= left and said.isdisjoint(fact.links):
+                chosen.append(fact)
+                left -= tokens
+        return tuple(chosen)
+
+    def capped(self, fold: Fold, kept: Sequence[TurnDigest]) -> Fold:
+        """Long answers before the newest complete turn are sent without their middle, where the window is full."""
+        limit = self.case.profile.window
+        self.budget.cap_all(())
+        if not limit.answer_tokens or sum(map(self.budget.size, kept)) <= limit.tokens:
+            return replace(fold, capped=())
+        self.budget.cap_all([index for turn in kept[:-1] for index in range(turn.start, self.budget.stop(turn))])
+        return replace(fold, capped=tuple(self.budget.capped))
+
+    def fold_results(self, draft: Draft) -> None:
+        """Old results are left out before any turn is, where a limit demands it or it pays: it does not where what was
+        thought after them is lost with them."""
+        if self._has_thoughts_to_lose() and not self.budget.is_too_large(draft):
+            return
+        prompt = tools.Prompt(
+            start=draft.fold.start if draft.fold else self.progress.preamble,
+            before=self.budget.prefix(draft) + draft.head,
+            tokens=self.budget.tokens(draft),
+            repeated=self.budget.repeated(),
+            folded=self.budget.markers.keys(),
+        )
+        bounds = tools.Bounds(self.case.profile.tool_results.keep, self.context.limit, self.budget.pressure())
+        left = tools.to_fold(
+            self.case.messages, self.case.tokens, prompt, bounds, self.context.rates, self.budget.costs()
+        )
+        if left:
+            self.budget.mark((*self.budget.markers, *left))
+
+    def _has_thoughts_to_lose(self) -> bool:
+        return self.context.rates.rethinking > 0 and any(said.reasoning for said in self.case.messages)
+
+    def _expected_head(self, draft: Draft) -> int:
+        slots = self.case.profile.summaries
+        known = len(draft.fold.summaries) if draft.fold else 0
+        new = -(-len(draft.kept) // max(1, slots.segment_turns))
+        stated = self.context.count(choosing.render(self.memory.standing)) if self.memory.standing else 0
+        expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
+        return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))

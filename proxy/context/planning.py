@@ -1,0 +1,270 @@
+"""Planning of a prompt: the decisions, in the order in which they are made.
+
+    progress ── what is new since the last request (before, with what is remembered: see stages/plan.py)
+       ▼
+    elide ───── instructions that need not be repeated are left out, where the profile says so and it pays
+       ▼
+    fold? ───── economics says how many turns leave; they become summaries, in a new head
+       ▼
+    volatile ── facts and excerpts that this question needs and the window does not hold
+       ▼
+    fit ─────── under a limit the excerpts shrink first, then the summaries, then the window
+       ▼
+    plan ────── the messages, the fate of each, the tokens, and the state that the next request starts from
+
+Pure: what is remembered has been looked up before, excerpts are asked for by a function.
+"""
+
+from dataclasses import replace
+
+from proxy.context import elision
+from proxy.context.draft import Draft, Memory, PlanContext, TokenBudget
+from proxy.context.folding import Folder
+from proxy.context.layout import Layout, lay_out
+from proxy.context.volatile import BLOCK, Volatile
+from proxy.conversation.progress import Case, Progress
+from proxy.types import (
+    ChatRequest,
+    Fates,
+    Fold,
+    Mechanisms,
+    Message,
+    PathState,
+    Plan,
+    PlanKind,
+    PromptTokens,
+    RecalledLine,
+    Trail,
+)
+
+
+def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
+    """The plan of a request, in tokens of our count; `messages is None`: as the client sent them."""
+    case, elided = elision.without(request, case, context.rates, context.count)
+    return elision.told(make(case, elision.shortened(progress, elided), memory, context), case, elided)
+
+
+def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
+    """The same, with all instructions."""
+    return _Planner(TokenBudget(case, progress, context), memory).made()
+
+
+class _Planner:
+    """Planner of one request. Its methods are the steps above."""
+
+    def __init__(self, budget: TokenBudget, memory: Memory) -> None:
+        self.budget = budget
+        self.folder = Folder(budget, memory)
+        self.needed = Volatile(budget, memory, self.folder)
+        self.case, self.progress, self.context, self.state = (
+            budget.case,
+            budget.progress,
+            budget.context,
+            budget.state,
+        )
+        self.memory = memory
+
+    def made(self) -> Plan:
+        draft = Draft(self.folder.current_fold(), self.progress.open)
+        if self.case.profile.tool_results.fold_first:
+            self.folder.fold_results(draft)
+        draft = self.folder.folded(draft)
+        draft = self.needed.with_volatile(draft)
+        draft = self._not_inflated(self._fitted(draft))
+        return self._planned(draft)
+
+    def _fitted(self, draft: Draft) -> Draft:
+        limit = self.context.limit
+        if limit is None or not self.budget.is_too_large(draft):
+            return draft
+        if draft.volatile.text and not self.needed.is_old(draft):
+            # Lines cost a little more or less than was reckoned with.
+            over = self.budget.tokens(draft) - limit
+            draft = self.needed.volatile(draft, max(0, draft.volatile.tokens - 2 * over - 2 * BLOCK))
+            if self.budget.is_too_large(draft):
+                draft = draft.without_block()
+        while self.budget.is_too_large(draft) and not draft.lent and draft.fold and draft.fold.summaries:
+            fold = replace(draft.fold, summaries=draft.fold.summaries[1:])
+            draft = replace(draft, fold=self.folder.headed(fold))
+        if self.budget.is_too_large(draft) and draft.kept:
+            draft = self._shortened(draft, limit)
+        if self.budget.is_too_large(draft):
+            draft = draft.without_block()
+        if self.budget.is_too_large(draft) and draft.fold:
+            bare = replace(draft.fold, head="", head_tokens=0, fact_ids=(), fact_tokens=0, summaries=())
+            draft = replace(draft, fold=bare, stated=bare)
+        return draft
+
+    def _shortened(self, draft: Draft, limit: int) -> Draft:
+        """Without as many of the oldest turns as the limit demands."""
+        over, leave = self.budget.tokens(draft) - limit, draft.lent
+        while leave < len(draft.kept) and over > 0:
+            over -= self.budget.size(draft.kept[leave])
+            leave += 1
+        shorter = self._without(draft, leave)
+        # System messages of what leaves stay, and what was capped in a full window need not be in a shorter one.
+        while leave < len(draft.kept) and self.budget.is_too_large(shorter):
+            leave += 1
+            shorter = self._without(draft, leave)
+        return shorter
+
+    def _without(self, draft: Draft, leave: int) -> Draft:
+        kept = draft.kept[leave:]
+        start = kept[0].start if kept else self.progress.newest
+        before = draft.fold or Fold(self.progress.preamble)
+        instructions = (*before.instructions, *self.budget.between(before.start, start))
+        fold = replace(before, start=start, instructions=instructions, turn=self.progress.turns)
+        return replace(draft, fold=self.folder.capped(fold, kept), kept=kept, lent=0)
+
+    def _not_inflated(self, draft: Draft) -> Draft:
+        """No prompt is larger than the client's own, but for what memory adds from outside of it."""
+        stated = draft.stated_tokens
+        outside = stated + draft.volatile.facts + draft.volatile.others
+        if self.budget.tokens(draft) <= self.budget.original + outside:
+            return draft
+        bare = draft.without_block()
+        before = self.state.fold if self.state else None
+        if self.budget.tokens(bare) > self.budget.original + stated and before is None:
+            self.budget.cap_all(())
+            return Draft(None, self.progress.open, weighed=draft.weighed)
+        return bare
+
+    def _planned(self, draft: Draft) -> Plan:
+        is_changed = bool(draft.fold or draft.volatile.text or draft.lent or self.budget.markers)
+        sent = self.budget.tokens(draft) if is_changed else self.budget.original
+        is_too_large = self.context.limit is not None and sent > self.context.limit
+        kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
+        repeated, passed = self.budget.repeated_by(draft), self.budget.passed_before()
+        fates = self._fates(draft)
+        return Plan(
+            kind=kind,
+            tokens=PromptTokens(
+                original=self.budget.original,
+                sent=sent,
+                counted=sent,
+                repeated=self.context.rates.held(self.budget.original, passed),
+                expected=repeated if is_changed else min(repeated, passed),
+                busted=self.budget.repeated() - repeated,
+                mechanisms=self._mechanisms(draft, fates) if is_changed else Mechanisms(),
+            ),
+            reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
+            messages=self._messages(draft, fates) if is_changed else None,
+            fates=fates,
+            # What goes as it came costs what passing it through does, wherever blocks begin.
+            state=self._state(draft, sent, repeated, passes=not is_changed and repeated >= passed),
+            trail=self._trail(draft, fates),
+        )
+
+    def _fates(self, draft: Draft) -> Fates:
+        fold = draft.fold or Fold(self.progress.preamble)
+        start = self.budget.start(draft)
+        return Fates(
+            preamble=self.progress.preamble,
+            left=fold.start,
+            start=start,
+            newest=self.progress.newest,
+            instructions=self.budget.instructions(draft),
+            capped=tuple([index for index in self.budget.capped if index >= start]),
+            markers=tuple([index for index in self.budget.markers if index >= start]),
+            quoted=draft.volatile.quoted,
+            summaries=tuple([(each.first_turn, each.last_turn) for each in fold.summaries]),
+            head=fold.head,
+            volatile=draft.volatile.text,
+        )
+
+    def _mechanisms(self, draft: Draft, fates: Fates) -> Mechanisms:
+        progress, saved, stated = self.progress, self.budget.saved, draft.stated_tokens
+        return Mechanisms(
+            window=progress.before
+            - progress.preamble_tokens
+            - (self.budget.prefix(draft) - self.case.overhead - progress.preamble_tokens)
+            - sum(turn.tokens for turn in draft.kept[draft.lent :]),
+            capped=sum([saved[index] for index in fates.capped]),
+            tools=sum([saved[index] for index in fates.markers]),
+            summaries=max(0, draft.head - stated),
+            facts=stated + draft.volatile.facts,
+            recall=draft.volatile.tokens - draft.volatile.facts,
+        )
+
+    def _state(self, draft: Draft, sent: int, repeated: int, *, passes: bool) -> PathState:
+        progress, costs = self.progress, self.budget.costs()
+        cost = self.context.rates.least if passes else self.context.rates.cost
+        spent = cost(sent, repeated) + self.context.rates.rethinking * self._lost(draft)
+        return PathState(
+            turns=progress.turns,
+            at=self.context.now,
+            newest=progress.newest,
+            before=progress.before,
+            original=self.budget.original,
+            sent=sent,
+            stable=self._stable(draft, sent),
+            baseline=costs.baseline,
+            spent=costs.spent + spent,
+            fold=draft.fold,
+            open=draft.kept,
+            folded_results=tuple(
+                index for index in self.budget.markers if draft.fold is None or index >= draft.fold.start
+            ),
+            volatile=draft.volatile,
+            lent=draft.lent,
+            volatile_link=self.case.chain[progress.newest],
+            vector=self.case.vector,
+            continuity=progress.topic.continuity,
+            shift=progress.topic.shift,
+            domain=progress.topic.domain,
+        )
+
+    def _lost(self, draft: Draft) -> int:
+        """Tokens of thinking that is lost, since what stands before it is another fold."""
+        before = self.state.fold if self.state else None
+        if not self.context.rates.rethinking or draft.fold == before:
+            return 0
+        return sum(self.budget.standing(draft).thought)
+
+    def _trail(self, draft: Draft, fates: Fates) -> Trail:
+        fold, topic = draft.sent_fold, self.progress.topic
+        return Trail(
+            limit=self.context.limit,
+            turns=self.progress.turns,
+            kept=len(draft.kept) - draft.lent,
+            start=fates.start,
+            newest=fates.newest,
+            head=draft.head,
+            summaries=len(fold.summaries) if fold else 0,
+            facts=len(fold.fact_ids) if fold else 0,
+            volatile=draft.volatile.tokens,
+            recalled=tuple(
+                RecalledLine(each.session, each.turn, each.role, each.tokens, round(each.score, 3))
+                for each in draft.recalled
+            ),
+            capped=fates.capped,
+            markers=fates.markers,
+            shift=topic.shift,
+            continuity=topic.continuity,
+            domain=topic.domain,
+            break_even=draft.weighed,
+            profile=self.context.profile,
+        )
+
+    def _stable(self, draft: Draft, sent: int) -> int:
+        """Tokens that the next request repeats, unless the turn goes on."""
+        if not draft.lent and not draft.volatile.text:
+            return sent
+        if draft.lent:
+            stable = self.budget.stable_without(draft)
+        else:
+            stable = sent - self.budget.newest() - draft.volatile.tokens
+        return min(stable, self.budget.ended(draft)) if self.context.rates.breakpoints else stable
+
+    def _messages(self, draft: Draft, fates: Fates) -> tuple[Message, ...]:
+        layout = Layout(
+            preamble=fates.preamble,
+            start=fates.start,
+            newest=fates.newest,
+            head=draft.sent_fold.head if draft.sent_fold else "",
+            volatile=fates.volatile,
+            role=self.context.role,
+            instructions=fates.instructions,
+            replaced={**self.budget.capped, **self.budget.markers},
+        )
+        return lay_out(self.case.messages, layout)

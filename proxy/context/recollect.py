@@ -1,0 +1,177 @@
+"""What a scope remembers that may matter for a request: standing facts, facts that the question is about, and how much
+of the past the question calls for. In a worker thread, which holds the shelf's lock."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from proxy.context.draft import FRAMING, Memory
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import Case, Progress
+from proxy.conversation.turns import archived, complete
+from proxy.language.terms import terms
+from proxy.memory import choosing, need, recall, selecting
+from proxy.memory.answering import answering
+from proxy.memory.commands import is_command
+from proxy.memory.cues import cues
+from proxy.memory.current import Current, current
+from proxy.memory.facts import Decay
+from proxy.memory.learned import needs
+from proxy.memory.shelf import Shelf
+from proxy.memory.spoken import spoken_in
+from proxy.types import Excerpt, Fact, Vector
+
+ANSWERED = 150  # tokens, with the fact, that a question gets which a fact answers
+_QUESTION = 300  # characters at the end of a message, where its question stands
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks, and when."""
+
+    session: str
+    is_private: bool  # the scope is one person's: what was said in one conversation may be told in another
+    now: float
+    decay: Decay
+    count: Callable[[str], int]  # tokens of a text
+
+
+def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit: int | None) -> Memory:
+    if case.state is None:
+        _index(asking, case, shelf)
+    holding = shelf.current = current(shelf.facts.values(), asking.now, asking.decay, shelf.current)
+    known = holding.facts
+    memory = Memory(
+        standing=holding.standing,
+        facts=holding.ids,
+        forgotten=shelf.forgotten,
+        notes=shelf.notes,
+    )
+    if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
+        return memory  # in mid-turn: what its question needed has been looked up
+    asked = without_ours(case.messages[so_far.newest].text)
+    answers = answering(known, asked, asking.now, asking.decay)
+    relevant = _relevant(asking, asked, holding, case, so_far, shelf) if not answers else ()
+    # What the question says of the fact itself is not the answer.
+    before = _last_said(case, so_far, upto=so_far.newest)
+    told = tuple(holding.told(fact) for fact in choosing.unsaid(answers, before))
+    memory = replace(memory, relevant=told or relevant)
+    held = _first_held(case, so_far, limit)
+    others = asking.session if asking.is_private and cues(asked).before else None
+    if held <= so_far.preamble and others is None:
+        return memory  # the prompt holds all that there is
+    query = recall.Query(
+        text=asked,
+        vector=case.vector,
+        path=case.chain[: so_far.newest],
+        exclude=frozenset(case.chain[held:]),
+        others_than=others,
+    )
+    ranking = recall.rank(shelf.index, query)
+    needed = need.need(shelf.index, query, ranking)
+    numbers = case.profile.recall
+    most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
+
+    def counted(at: int, said: str) -> int | None:
+        """A message that is a role and a text has been counted, and so has its text."""
+        known = case.messages[at]
+        return case.tokens(at) - FRAMING if known.is_bare and known.text == said else None
+
+    # A fact that answers may have been changed since by words that were not understood: these alone are recalled.
+    since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
+    weights = selecting.NEAR if answers else recall.WEIGHTS
+
+    def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
+        rest = replace(query, exclude=frozenset((*case.chain[:since], *case.chain[start:])))
+        return selecting.select(
+            shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count, known=counted, weights=weights
+        )
+
+    wanted = round(needed.share * most)
+    return replace(
+        memory,
+        wanted=min(most, ANSWERED) if answers else wanted,
+        is_asked_for=needed.kind == "past",
+        is_faint=needed.kind == "faint" and not answers,
+        recall=recalled,
+    )
+
+
+def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
+    """A history that is new here is found by its words at once, and by its meaning once it is embedded. From the newest
+    turn on, as far back as all is here."""
+    turns, new = complete(case.messages), []
+    for number in range(len(turns), 0, -1):
+        start, stop = turns[number - 1]
+        if (link := case.chain[stop - 1]) in shelf.walked:
+            break
+        if link not in shelf.embedded:
+            new.append((number, start, stop))
+    for number, start, stop in reversed(new):
+        turn = archived(case.messages, case.chain, start, stop, number=number, session=asking.session, at=asking.now)
+        texts = [said.text for said in turn.utterances if said.role == "user"]
+        if shelf.may_keep(turn) and not any(map(is_command, texts)):
+            shelf.add(turn, None)
+    if turns:
+        shelf.walked.add(case.chain[turns[-1][1] - 1])
+
+
+def _relevant(
+    asking: Asking, asked: str, holding: Current, case: Case, so_far: Progress, shelf: Shelf
+) -> tuple[Fact, ...]:
+    """Facts that the question is about, and that the last turns do not say."""
+    if not holding.facts:
+        return ()
+    question = asked[-_QUESTION:]
+    language = spoken_in(question)
+    asks = needs(question, language)
+    needed = choosing.Need(
+        terms=frozenset(terms(asked)),
+        domain=so_far.topic.domain,
+        said=_last_said(case, so_far),
+        asks=asks,
+        language=language,
+    )
+    if needed.is_personal:  # else they are not read
+        needed = replace(needed, cosines=_cosines(case.vector, shelf))
+    tokens = case.profile.facts.tokens
+    return choosing.relevant(holding, needed, tokens=tokens, count=asking.count)
+
+
+def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:
+    """Of all facts with the question, by id."""
+    known = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
+    if vector is None or not known:
+        return None if vector is None else {}
+    found = np.stack([of for _, of in known]) @ vector
+    return dict(zip([name for name, _ in known], found.tolist(), strict=True))
+
+
+def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
+    """Index of the first message of the turn after the last of these; 0 if the conversation has none of them."""
+    if not links:
+        return 0
+    last = max((at for at in range(so_far.newest) if case.chain[at] in links), default=None)
+    if last is None:
+        return 0
+    return next(at for at in range(last + 1, so_far.newest + 1) if case.messages[at].role == "user")
+
+
+def _last_said(case: Case, so_far: Progress, *, upto: int | None = None) -> tuple[str, ...]:
+    """The texts of the last turns and of the newest message; or of these messages as far as that index."""
+    turns = case.profile.facts.said_turns
+    last = so_far.open[-turns:] if turns else ()
+    start = last[0].start if last else so_far.newest
+    return tuple(said.text for said in case.messages[start:upto])
+
+
+def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:
+    """Index of the first message that the prompt will hold, as far as can be told before anything is folded."""
+    fold = case.state.fold if case.state else None
+    tokens = case.overhead + so_far.preamble_tokens + (fold.head_tokens if fold else 0)
+    tokens += sum(turn.tokens for turn in so_far.open) + so_far.newest_tokens
+    if limit is not None and tokens > limit:
+        kept = so_far.open[-case.profile.window.turns :]
+        return kept[0].start if kept else so_far.newest
+    return fold.start if fold else so_far.preamble

@@ -1,0 +1,205 @@
+"""Turns that left the window as a key-value record of a few dozen tokens: extracted, never told, written once.
+
+A record is filled with whole pieces of what the user said, the most telling first and something of every turn, until it
+is full: decisions in the user's own words, names, numbers, questions. A decision that is changed later in the same
+turns is left out. What would need its context to be understood is no piece, so a record may have few fields or none;
+what the turns without a piece are about is its topic: the things that both sides name again and again. What the
+assistant claims is never told, so the outcome stays empty.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from proxy.context.about import about, named
+from proxy.context.anchored import anchored
+from proxy.context.filling import Said, filled, forms, weighed
+from proxy.context.noted import Piece, noted, takes_back
+from proxy.context.remarks import is_earnest, is_slight
+from proxy.types import Summary, TurnDigest
+
+Count = Callable[[str], int]  # tokens of a text
+
+_MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
+_HEARD = 700  # characters of an answer: what it takes up stands at its beginning
+_ANCHORED = 3.0  # worth of a question with the noun that it points to
+_SHARED = 2  # words: what is said of the same thing
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A turn as it is summarised."""
+
+    number: int  # from 1
+    user: str
+    assistant: str = ""
+
+
+def summarise(
+    turns: Sequence[Told], *, before: Told | None = None, max_tokens: int = 50, count: Count
+) -> Summary | None:
+    """Of a segment: consecutive turns, at least one; `before`: the turn that they follow. What `render` makes of it has
+    at most `max_tokens`; None if the segment has nothing that is worth a note."""
+    turns = [_read(turn) for turn in turns]
+    before = _read(before) if before else None
+    said = _distinct(_current(turns, list(_said(turns, before))))
+    is_open = bool(turns) and not turns[-1].assistant.strip()
+
+    def record(some: Sequence[Said]) -> Summary:
+        return _record(turns, some, is_open=is_open)
+
+    said = weighed(said, [turn.assistant[:_HEARD] for turn in turns])
+    chosen = filled(said, max_tokens, lambda some: count(render(record(some))))
+    summary = record(chosen)
+    if topic := _topic(turns, before, said, chosen, render(summary)):
+        room = max_tokens + count(render(summary)) - count(render(replace(summary, topic=topic)))
+        beside = filled(said, room, lambda some: count(render(record(some))))
+        titled = replace(record(beside), topic=topic)
+        is_whole = {each.turn for each in chosen} <= {each.turn for each in beside}
+        summary = titled if is_whole and count(render(titled)) <= max_tokens else summary
+    summary = fitted(summary, max_tokens, count)
+    return summary if render(summary) != "{}" else None
+
+
+def render(summary: Summary) -> str:
+    """One line; what is empty is left out."""
+    fields = {
+        "topic": summary.topic,
+        "discussed": _listed(summary.discussed),
+        "outcome": summary.outcome,
+        "decisions": _listed(summary.decisions),
+        "open_questions": _listed(summary.open_questions),
+    }
+    return "{" + ", ".join(f"{name}: {value}" for name, value in fields.items() if value) + "}"
+
+
+def fitted(summary: Summary, max_tokens: int, count: Count) -> Summary:
+    """`summary` without what does not fit: first what was discussed, then open questions, then ends of the
+    outcome, of the decisions and of the topic. With no room at all it is empty."""
+    while count(render(summary)) > max_tokens:
+        shorter = _shorter(summary)
+        if shorter == summary:
+            return summary
+        summary = shorter
+    return summary
+
+
+def segments(digests: Sequence[TurnDigest], segment_turns: int) -> list[range]:
+    """Closed segments of `digests`, as ranges of their indices: a segment is closed after `segment_turns` turns, or
+    by the turn after it that changes the topic. The last ones may still be open, and are left out."""
+    found, start = [], 0
+    for index, digest in enumerate(digests):
+        if digest.shift and index > start:
+            found.append(range(start, index))
+            start = index
+        if index + 1 - start >= segment_turns:
+            found.append(range(start, index + 1))
+            start = index + 1
+    return found
+
+
+def keep_slots(summaries: Sequence[Summary], slots: int) -> tuple[Summary, ...]:
+    """The newest `slots`, oldest first."""
+    return tuple(summaries[-slots:]) if slots > 0 else ()
+
+
+def _shorter(summary: Summary) -> Summary:
+    if summary.topic and any(
+        summary.topic in each for each in (*summary.discussed, *summary.decisions, summary.outcome)
+    ):
+        return replace(summary, topic="")  # it is told anyway
+    if summary.discussed:
+        return replace(summary, discussed=summary.discussed[:-1])
+    if summary.open_questions:
+        return replace(summary, open_questions=())
+    if summary.outcome:
+        stated = summary.outcome.split("; ")
+        return replace(summary, outcome="; ".join(_trimmed(stated) or stated[:-1]))
+    if summary.decisions:
+        return replace(summary, decisions=_trimmed(summary.decisions) or summary.decisions[1:])  # the newest hold
+    return replace(summary, topic="")
+
+
+def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
+    """`clauses`, the longest that has a joint without what stands behind its last one; () if none has."""
+    for at in sorted(range(len(clauses)), key=lambda at: -len(clauses[at])):
+        if shorter := forms(Piece(clauses[at], "decision", 0.0)):
+            return (*clauses[:at], shorter[0], *clauses[at + 1 :])
+    return ()
+
+
+def _listed(values: Sequence[str]) -> str:
+    return f"[{'; '.join(values)}]" if values else ""
+
+
+def _topic(turns: Sequence[Told], before: Told | None, said: Sequence[Said], chosen: Sequence[Said], known: str) -> str:
+    """What the turns of which nothing is told, or a remark only, are about; else what a piece names that had no
+    room."""
+    shown = {each.turn for each in chosen}
+    unsaid = (each.piece for each in said if each.turn not in shown and each.piece.kind != "statement")
+    told = {each.turn for each in chosen if not is_slight(each.piece.text, each.piece.kind, each.piece.language)}
+    left = [turn for at, turn in enumerate(turns) if at not in told and is_earnest(turn.user)]
+    around = [*([before] if before else []), *(turn for at, turn in enumerate(turns) if at in told)]
+    found = about(_messages(left), _messages(around), known) if left else ""
+    return found or next(filter(None, (named(each.text, each.language, known) for each in unsaid)), "")
+
+
+def _messages(turns: Sequence[Told]) -> list[str]:
+    return [text for turn in turns for text in (turn.user, turn.assistant)]
+
+
+def _read(turn: Told) -> Told:
+    return Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
+
+
+def _said(turns: Sequence[Told], before: Told | None) -> Iterator[Said]:
+    at = 0
+    for index, turn in enumerate(turns):
+        last = turns[index - 1] if index else before
+        pieces = noted(turn.user)
+        if not pieces and (asked := _asked(turn, last)):
+            pieces = (Piece(asked, "request", _ANCHORED),)
+        for piece in pieces:
+            yield Said(index, at, piece)
+            at += 1
+
+
+def _asked(turn: Told, last: Told | None) -> str:
+    return anchored(turn.user, turn.assistant, last.user if last else "", last.assistant if last else "")
+
+
+def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
+    """Without what is taken back or corrected later."""
+    taken = {index - 1 for index, turn in enumerate(turns) if index and takes_back(turn.user)}
+    left = [each for each in said if each.turn not in taken or each.piece.kind != "decision"]
+    changes = [each for each in left if each.piece.corrects]
+    return [each for each in left if not any(_is_changed(each, by) for by in changes)]
+
+
+def _is_changed(each: Said, by: Said) -> bool:
+    return by.turn > each.turn and each.piece.kind != "request" and len(each.says & by.says) >= _SHARED
+
+
+def _distinct(said: Sequence[Said]) -> list[Said]:
+    """Those that say something that none before them does."""
+    found: list[Said] = []
+    for each in said:
+        if not any(each.says <= before.says for before in found):
+            found.append(each)
+    return found
+
+
+def _record(turns: Sequence[Told], said: Sequence[Said], *, is_open: bool) -> Summary:
+    ordered = sorted(said, key=lambda each: each.at)
+    asked = [each for each in ordered if is_open and each.piece.kind == "request" and each.turn == len(turns) - 1]
+    return Summary(
+        topic="",
+        discussed=tuple(each.piece.text for each in ordered if each.piece.kind != "decision" and each not in asked),
+        outcome="",
+        decisions=tuple(each.piece.text for each in ordered if each.piece.kind == "decision"),
+        open_questions=tuple(each.piece.text for each in asked),
+        first_turn=turns[0].number,
+        last_turn=turns[-1].number,
+    )

@@ -1,0 +1,177 @@
+"""Old tool results: which to leave out now, and what stands in their place.
+
+A result that is left out stays a message: role, id and every other field are kept, only its content becomes a line that
+says what it was. Calls, reasoning, system and tools are never touched. Results leave in batches, by the rules of
+`economics`: without need once carrying them has cost as much as rewriting what follows them, and within `REGRET`: since
+a batch alone seldom pays at once, none would ever leave if nothing might be advanced. Where that is enough, only those
+leave that a later result repeats.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from proxy.context.economics import REGRET, CostSoFar, Rates
+from proxy.protocol.content import replaced
+from proxy.types import Message
+
+MARKER = 60  # tokens of a marker, about
+LEAST = 2 * MARKER  # tokens: a shorter result is not worth leaving out
+MOST_ARGUMENTS = 120  # characters of a call's arguments in a marker
+MOST_QUOTED = 80  # characters of a result's first line in a marker, some 20 tokens
+
+Size: TypeAlias = Callable[[int], int]  # tokens of the message with this index, as the client sent it
+
+_canonical = msgspec.json.Encoder(order="deterministic")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """As it would be sent if no further result was left out."""
+
+    start: int  # index of the first message behind the memory head
+    before: int  # tokens in front of that message
+    tokens: int  # of the whole
+    repeated: int  # how much of its beginning stood at the beginning of the request before it
+    folded: Collection[int] = ()  # indices of results that are left out already
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    keep: int  # newest results that stay whole
+    limit: int | None = None  # tokens of the prompt
+    pressure: int | None = None  # tokens above which a batch need not pay off, only be affordable
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    index: int
+    tokens: int
+    call: bytes  # name and arguments, canonical
+    said: str
+    carried: int  # requests that have repeated it since it left the newest ones
+
+
+def to_fold(
+    messages: Sequence[Message], size: Size, prompt: Prompt, bounds: Bounds, rates: Rates, costs: CostSoFar
+) -> tuple[int, ...]:
+    """Indices of the results to leave out from now on, beside those that are already."""
+    old = _old_results(messages, size, prompt, bounds.keep)
+    if not old:
+        return ()
+    limit = math.inf if bounds.limit is None else bounds.limit
+    pressure = math.inf if bounds.pressure is None else bounds.pressure
+    repeated = _repeated(messages, old)
+    batches = [batch for batch in (repeated, old) if batch]
+
+    def left(batch: Sequence[_Result]) -> int:
+        return prompt.tokens - sum(result.tokens - MARKER for result in batch)
+
+    def cost(batch: Sequence[_Result]) -> float:
+        stays = sum(size(index) for index in range(prompt.start, batch[0].index) if index not in prompt.folded)
+        stays += MARKER * sum(prompt.start <= index < batch[0].index for index in prompt.folded)
+        return rates.cost(left(batch), min(prompt.repeated, prompt.before + stays))
+
+    def is_affordable(batch: Sequence[_Result]) -> bool:
+        return costs.spent + cost(batch) <= (1 + REGRET) * costs.baseline
+
+    def pays(batch: Sequence[_Result]) -> bool:
+        carried = rates.cached * sum((result.tokens - MARKER) * result.carried for result in batch)
+        return cost(batch) - rates.cost(prompt.tokens, prompt.repeated) <= carried
+
+    chosen: Sequence[_Result] = ()
+    if prompt.tokens > limit:
+        chosen = next((batch for batch in batches if left(batch) <= limit), old)
+    elif prompt.tokens > pressure:
+        chosen = next((batch for batch in batches if left(batch) <= pressure and is_affordable(batch)), ())
+    if not chosen:
+        chosen = next((batch for batch in reversed(batches) if pays(batch) and is_affordable(batch)), ())
+    return tuple(result.index for result in chosen)
+
+
+def markers(messages: Sequence[Message], folded: Collection[int], size: Size, keep: int) -> dict[int, Message]:
+    """What is sent in place of the results that are left out, by index: the same bytes in every later request."""
+    found: dict[int, Message] = {}
+    results = list(_results(messages, min(folded, default=len(messages))))
+    for at, (index, name, arguments) in enumerate(results):
+        if index not in folded:
+            continue
+        said = messages[index].text
+        # Of the later results those that had come when it was left out, or what is said of it would change.
+        later = results[at + 1 : at + 1 + keep]
+        if any(messages[each].text == said for each, _, _ in later):
+            described = "identical to the later result"
+        else:
+            line = next((line for line in map(str.strip, said.splitlines()) if line), "")
+            described = f"line 1: {_quoted(line)}"
+        content = f"[tool result left out: {_described(name, arguments)}, {size(index):,} tokens, {described}]"
+        found[index] = replaced(messages[index], content)
+    return found
+
+
+def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt, keep: int) -> list[_Result]:
+    """What may leave, oldest first: the model has seen it, and at least `keep` newer results stand after it."""
+    results = list(_results(messages, prompt.start))
+    answers = [index for index in range(prompt.start, len(messages)) if messages[index].role == "assistant"]
+    last = answers[-1] if answers else 0
+    old = []
+    for at, (index, name, arguments) in enumerate(results[: max(0, len(results) - keep)]):
+        if index in prompt.folded or index > last or size(index) < LEAST or not messages[index].has_only_text:
+            continue
+        since = results[at + keep][0]
+        carried = sum(answer > since for answer in answers)
+        call = _canonical.encode([name, _decoded(arguments)])
+        old.append(_Result(index, size(index), call, messages[index].text, carried))
+    return old
+
+
+def _repeated(messages: Sequence[Message], old: Sequence[_Result]) -> list[_Result]:
+    """Those whose call or content a later result has, too."""
+    calls: dict[bytes, int] = {}
+    contents: dict[str, int] = {}
+    for index, name, arguments in _results(messages, old[0].index):
+        calls[_canonical.encode([name, _decoded(arguments)])] = index
+        contents[messages[index].text] = index
+    return [result for result in old if max(calls.get(result.call, 0), contents.get(result.said, 0)) > result.index]
+
+
+def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str, str]]:
+    """Index of every tool result from `start` on, name and arguments of the call that it answers."""
+    while 0 < start < len(messages) and messages[start].role == "tool":
+        start -= 1  # to the call; results before `start` that answer it, too, do no harm
+    calls: dict[str, tuple[str, str]] = {}
+    for index in range(start, len(messages)):
+        said = messages[index]
+        if said.role == "tool":
+            name, arguments = calls.get(said.tool_call_id, (said.name or "tool", ""))
+            yield index, name, arguments
+        elif said.role == "assistant":
+            for call in said.tool_calls:
+                if call.name and call.arguments is not None:
+                    calls[call.id] = call.name, call.arguments
+
+
+def _described(name: str, arguments: str) -> str:
+    """`read_file(path="src/a.py")`."""
+    decoded = _decoded(arguments)
+    if isinstance(decoded, dict):
+        arguments = ", ".join(f"{key}={msgspec.json.encode(value).decode()}" for key, value in decoded.items())
+    return f"{name}({_cut(arguments, MOST_ARGUMENTS)})"
+
+
+def _decoded(arguments: str) -> Any:
+    try:
+        return msgspec.json.decode(arguments) if arguments else {}
+    except ValueError:
+        return arguments
+
+
+def _quoted(line: str) -> str:
+    return msgspec.json.encode(_cut(line, MOST_QUOTED)).decode()
+
+
+def _cut(said: str, most: int) -> str:
+    return said if len(said) <= most else f"{said[: most - 1]}…"

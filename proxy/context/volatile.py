@@ -1,0 +1,153 @@
+"""The volatile block: facts and excerpts of old turns that the newest question needs and the window does not hold. It
+is billed in full each time, so it goes with this question only, and within what was saved, unless the past is what is
+asked for."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from proxy.context import economics
+from proxy.context.draft import FRAMING, Draft, Memory, TokenBudget
+from proxy.context.folding import Folder
+from proxy.conversation import blocks as block
+from proxy.memory import choosing
+from proxy.types import Excerpt, Fact, VolatileBlock
+
+BLOCK = 24  # tokens of the tags and titles around what is recalled
+# Tokens of excerpts that a question about the past gets whatever they cost, where the limit keeps the past out of the
+# prompt.
+ASKED_FOR = 500
+SHARED = 0.5  # of what a request saves, for excerpts that it hardly needs
+LEAST_RECALL = 60  # tokens: less holds no message
+# What a question about the past leaves of the window: complete turns, if they take no more than this share of the
+# limit.
+LEAST_TURNS = 2
+LEAST_SHARE = 0.15
+
+
+class Volatile:
+    def __init__(self, budget: TokenBudget, memory: Memory, folder: Folder) -> None:
+        self.budget, self.memory, self.folder = budget, memory, folder
+        self.case, self.progress, self.context, self.state = (
+            budget.case,
+            budget.progress,
+            budget.context,
+            budget.state,
+        )
+
+    def with_volatile(self, draft: Draft) -> Draft:
+        state = self.state
+        if state is not None and self.budget.goes_on:
+            # The same turn goes on: what stands in its user message stays.
+            draft = replace(draft, volatile=state.volatile)
+            return self._stated_only(replace(draft, lent=state.lent)) if draft.kept == state.open else draft
+        return self.volatile(self._lending(draft), self.memory.wanted)
+
+    def is_old(self, draft: Draft) -> bool:
+        """The block is that of an earlier request of the same turn."""
+        return self.state is not None and draft.volatile.text == self.state.volatile.text
+
+    def _lending(self, draft: Draft) -> Draft:
+        """A question about the past gets the room of older turns of the window, for this one time: they are sent again
+        with the next request, where the prefix cache still holds them."""
+        limit = self.context.limit
+        if limit is None or not self.memory.is_asked_for:
+            return draft
+        draft = self._stated_only(draft)
+        wanted = min(self.memory.wanted, max(self._allowance(draft), ASKED_FOR))
+        while draft.lent < len(draft.kept) and limit - self.budget.tokens(draft) < wanted + BLOCK:
+            sent = draft.kept[draft.lent :]
+            if len(sent) <= LEAST_TURNS and sum(map(self.budget.size, sent)) <= LEAST_SHARE * limit:
+                break
+            draft = replace(draft, lent=draft.lent + 1)
+        return draft
+
+    def _stated_only(self, draft: Draft) -> Draft:
+        """The head as it stands, without its summaries: the same as long as a turn goes on, whatever is learnt."""
+        if draft.fold is None:
+            return draft
+        head = block.without_summaries(draft.fold.head)
+        tokens = self.context.count(head) + FRAMING if head else 0
+        return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
+
+    def volatile(self, draft: Draft, wanted: int) -> Draft:
+        bare = draft.without_block()
+        start = self.budget.start(bare)
+        free = math.inf
+        if self.context.limit is not None:
+            free = self.context.limit - self.budget.tokens(bare) - BLOCK
+        relevant = self._payable(self.folder.unsaid(self.memory.relevant, start, free), bare)
+        allowed: float = self._allowance(bare)
+        if self._is_worth_it():
+            allowed = max(allowed, ASKED_FOR + self.budget.stated(relevant))
+        if self.memory.is_faint:
+            allowed = min(allowed, SHARED * self._saving(bare))
+        room = round(min(wanted, allowed, free))
+        excerpts = self._recalled(room - self.budget.stated(relevant), start)
+        # What an excerpt says need not be said twice.
+        said = {excerpt.link for excerpt in excerpts}
+        unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
+        if unsaid != relevant:
+            relevant, excerpts = unsaid, self._recalled(room - self.budget.stated(unsaid), start)
+        text = block.volatile(choosing.render(relevant), excerpts, now=self.context.now, session=self.context.session)
+        tokens = self.context.count(text) + FRAMING if text else 0
+        stated = self.budget.stated(relevant)
+        own = [each.tokens for each in excerpts if each.session == self.context.session]
+        others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
+        return replace(
+            bare,
+            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts)),
+            recalled=excerpts,
+        )
+
+    def _quoted(self, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
+        """Indices of the messages of this conversation that they are from."""
+        if not excerpts:
+            return ()
+        indices = dict(zip(self.case.chain, range(self.progress.newest), strict=False))
+        return tuple(sorted({indices[each.link] for each in excerpts if each.link in indices}))
+
+    def _saving(self, draft: Draft) -> float:
+        """What this request costs less than by pass-through, in prompt tokens."""
+        rates = self.context.rates
+        full = rates.least(self.budget.original, self.budget.passed_before())
+        ours = rates.cost(self.budget.tokens(draft), self.budget.repeated_by(draft))
+        return (full - ours) / rates.write
+
+    def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:
+        """What another conversation stated is worth its price: pass-through could not know it. What this one did was
+        left out to save money, and comes back for a question that needs the past; else as far as it is free, the most
+        relevant first, and that one whatever it costs where the question may need the past: it is a line, and without
+        it a few hundredths of a cosine would decide whether the question can be answered."""
+        if self.memory.wanted and not self.memory.is_faint:
+            return relevant
+        allowed = self._allowance(draft, regret=-economics.RESERVE)
+        chosen: list[Fact] = []
+        own: list[Fact] = []
+        for fact in relevant:
+            if fact.session == self.context.session:
+                is_first = self.memory.is_faint and not chosen
+                if not is_first and self.budget.stated([*own, fact]) > allowed:
+                    continue
+                own.append(fact)
+            chosen.append(fact)
+        return tuple(chosen)
+
+    def _is_worth_it(self) -> bool:
+        """The past is asked for, and the limit would not let it be sent."""
+        limit = self.context.limit
+        return self.memory.is_asked_for and limit is not None and self.budget.original > limit
+
+    def _recalled(self, tokens: int, start: int) -> tuple[Excerpt, ...]:
+        return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
+
+    def _allowance(self, draft: Draft, *, regret: float = economics.REGRET) -> int:
+        """Tokens of memory that what was saved so far can pay. The next request sends the newest turn without them, so
+        it is not found in the prefix cache then, nor, where only breakpoints are, what stands between it and the last
+        one."""
+        rates = self.context.rates
+        repeated = self.budget.repeated_by(draft)
+        lost = self.budget.tokens(draft) - repeated if rates.breakpoints else self.budget.newest()
+        again = round(lost * (1 - rates.cached / rates.write))
+        allowed = economics.allowance(rates, self.budget.tokens(draft), repeated, self.budget.costs(), regret=regret)
+        return max(0, allowed - again)

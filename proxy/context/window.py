@@ -1,0 +1,100 @@
+"""The recent turns that a fold keeps: how many, and how much of their older answers.
+
+Sizes are those of the profile's `Window`: 6 turns, 8 while the talk holds together, 4 while it jumps, and no more than
+its tokens; the newest turn is whole in any case.
+"""
+
+from collections.abc import Callable, Sequence
+
+from proxy.config.profiles import Window
+from proxy.protocol.content import rewritten
+from proxy.types import Message, TurnDigest
+
+Count = Callable[[str], int]  # tokens of a text
+
+_MARKER = "\n… [{} tokens left out] …\n"
+_HEAD = 2 / 3  # share of what is kept that the beginning gets: an answer says first what it says
+_CLOSE_ENOUGH = 8  # characters: the cut is searched for no longer than that
+
+
+def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:
+    """How many turns the window should have after `digests`, oldest first."""
+    last = [digest.continuity for digest in digests[-numbers.continuity_turns :]]
+    known = [near for near in last if near is not None]
+    if len(known) < numbers.continuity_turns:
+        return numbers.turns
+    if min(known) > numbers.high_continuity:
+        return numbers.max_turns
+    if max(known) < numbers.low_continuity:
+        return numbers.min_turns
+    return numbers.turns
+
+
+def kept(digests: Sequence[TurnDigest], tokens_limit: int, turns_limit: int) -> int:
+    """How many of the newest of `digests`, oldest first, a fold keeps: the newest one always, older ones while there
+    are no more than `turns_limit`, of at most `tokens_limit` tokens together."""
+    if not digests:
+        return 0
+    turns, tokens = 1, digests[-1].tokens
+    for digest in reversed(digests[:-1]):
+        tokens += digest.tokens
+        if turns >= turns_limit or tokens > tokens_limit:
+            break
+        turns += 1
+    return turns
+
+
+def cap(text: str, max_tokens: int, count: Count) -> str:
+    """`text`, or its beginning and its end with a marker between them that says how much is missing: at most
+    `max_tokens` by `count`, which must not fall when a text grows. With no room for a marker it is a mere
+    beginning."""
+    total = count(text)
+    if total <= max_tokens:
+        return text
+    low, high, best = 0, len(text), ""
+    while high - low > _CLOSE_ENOUGH:
+        middle = (low + high) // 2
+        shorter = _without_middle(text, middle, total, count)
+        if count(shorter) <= max_tokens:
+            low, best = middle, shorter
+        else:
+            high = middle
+    return best or _beginning(text, max_tokens, count)
+
+
+def cap_message(said: Message, max_tokens: int, count: Count) -> Message:
+    """The message with its text capped, every other field kept; itself if there is nothing to cap. One with tool calls
+    is never capped, nor a part that is no text."""
+    if said.calls_tools:
+        return said
+    if said.is_plain:
+        return rewritten(said, lambda text: cap(text, max_tokens, count))
+    left = max_tokens
+
+    def shorter(text: str) -> str:
+        nonlocal left
+        capped = cap(text, left, count)
+        left = max(0, left - count(capped))
+        return capped
+
+    return rewritten(said, shorter)
+
+
+def _without_middle(text: str, characters: int, total: int, count: Count) -> str:
+    head = text[: round(characters * _HEAD)]
+    tail = text[len(text) - (characters - len(head)) :]
+    # At a word's end, if there is one near.
+    head = head.rsplit(None, 1)[0] if " " in head[-24:] else head
+    tail = tail.split(None, 1)[-1] if " " in tail[:24].strip() else tail
+    return head.rstrip() + _MARKER.format(max(1, total - count(head) - count(tail))) + tail.lstrip()
+
+
+def _beginning(text: str, max_tokens: int, count: Count) -> str:
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(text[:middle]) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip()

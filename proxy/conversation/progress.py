@@ -1,0 +1,167 @@
+"""How far a conversation has come: the state that an earlier request left, brought up to this one. What is done is in
+proportion to what is new; of a history that no state is known of it is read once, however many questions follow it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from proxy.config.profiles import Profile, Window
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.domains import domain
+from proxy.conversation.topics import LOOKED_BACK, Exchange, Topic, continuity, shift
+from proxy.lru import Lru
+from proxy.types import Message, PathState, TurnDigest, Vector
+
+# Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
+# summaries may be made of.
+MOST_READ = 12
+MOST_HISTORIES = 8  # histories of a scope
+_TURN_BYTES = 250  # of a turn's digest, its link, the lengths of its messages
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A request as planning sees it."""
+
+    messages: Sequence[Message]
+    chain: Sequence[bytes]
+    tokens: Callable[[int], int]  # of the message with this index
+    overhead: int  # tokens of what is no message: tools, the response format
+    profile: Profile
+    state: PathState | None = None  # of the longest earlier request on this path
+    vector: Vector | None = None  # of the newest user message
+    embedding: str = ""  # version of the embedder that it is by
+    was_seen: bool = False  # an earlier request had a part of this history, whether or not its state is known
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    preamble: int  # messages before the first user message
+    preamble_tokens: int
+    newest: int  # index of the newest user message
+    newest_tokens: int  # of it and all that follows
+    before: int  # tokens of all messages before it
+    turns: int  # user messages so far
+    open: tuple[TurnDigest, ...]  # complete turns that the prompt holds if nothing is folded now, oldest first
+    topic: Topic  # of the newest turn
+
+    @property
+    def digest(self) -> TurnDigest:
+        """Of the newest turn, as far as it has come."""
+        topic = self.topic
+        return TurnDigest(b"", self.newest_tokens, topic.continuity, topic.shift, topic.domain, self.newest)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Numbers of all messages that stand before the newest user message."""
+
+    preamble: int
+    preamble_tokens: int
+    before: int
+    turns: int
+    open: tuple[TurnDigest, ...]
+
+
+class Histories:
+    """Histories that were read from their beginning: another question after one of them, or another answer, starts
+    there. It holds links and numbers, nothing that was said. Worker threads share it."""
+
+    def __init__(self, most: int = MOST_HISTORIES) -> None:
+        self._known: Lru[tuple[bytes, tuple[int, ...], Window], History] = Lru(most)
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, about."""
+        return sum(_TURN_BYTES * history.turns for history in tuple(self._known.values()))
+
+    def of(self, case: Case, newest: int) -> History:
+        """Of a case without a state; read if it is not known."""
+        if newest == 0:
+            return _read(case, newest)
+        # A link leaves out what is only informative (proxy/protocol/turns.py), and tokens may hang on that: so they are
+        # counted, and known here, by the length in bytes as well.
+        lengths = tuple([len(said.raw) for said in case.messages[:newest]])
+        key = (case.chain[newest - 1], lengths, case.profile.window)
+        history = self._known.get(key) or _read(case, newest)
+        self._known.put(key, history)
+        return history
+
+
+def progress(case: Case, histories: Histories | None = None) -> Progress | None:
+    """The progress of a conversation; None if nobody has asked anything: no user message. `histories`: those of the
+    case's scope; without them a history is read anew, which comes to the same."""
+    messages, state = case.messages, case.state
+    newest = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
+    if newest is None:
+        return None
+    history = _read(case, newest) if state is not None or histories is None else histories.of(case, newest)
+    if state is not None and newest == state.newest:  # it goes on
+        said = Topic(state.continuity, state.shift, state.domain)
+    else:
+        said = _topic(case, newest, history.open, _cosine(case))
+    return Progress(
+        preamble=history.preamble,
+        preamble_tokens=history.preamble_tokens,
+        newest=newest,
+        newest_tokens=sum(map(case.tokens, range(newest, len(messages)))),
+        before=history.before,
+        turns=history.turns,
+        open=history.open,
+        topic=said,
+    )
+
+
+def _read(case: Case, newest: int) -> History:
+    messages, state = case.messages, case.state
+    preamble = next(index for index, said in enumerate(messages) if said.role == "user")
+    preamble_tokens = sum(map(case.tokens, range(preamble)))
+    since = state.newest if state else preamble
+    starts = [index for index in range(since, newest + 1) if messages[index].role == "user"]
+    known = state.open if state else ()
+    read = [*known]
+    for number, (start, stop) in enumerate(pairwise(starts)):
+        tokens = sum(map(case.tokens, range(start, stop)))
+        if number == 0 and state is not None:
+            said = Topic(state.continuity, state.shift, state.domain)
+        elif len(starts) - number <= MOST_READ:
+            said = _topic(case, start, read, None)
+        else:
+            said = Topic(None, None, "")
+        read.append(TurnDigest(case.chain[stop - 1], tokens, said.continuity, said.shift, said.domain, start))
+    return History(
+        preamble=preamble,
+        preamble_tokens=preamble_tokens,
+        before=(state.before if state else preamble_tokens) + sum(turn.tokens for turn in read[len(known) :]),
+        turns=(state.turns if state else 1) + len(starts) - 1,
+        open=tuple(read),
+    )
+
+
+def _cosine(case: Case) -> float | None:
+    """Of the newest user message with the one before it."""
+    earlier = case.state.vector if case.state else None
+    return None if case.vector is None or earlier is None else float(np.dot(case.vector, earlier))
+
+
+def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
+    last = before[-LOOKED_BACK:]
+    stops = [*(turn.start for turn in last[1:]), index][: len(last)]
+    exchanges = [_exchange(case, turn.start, stop) for turn, stop in zip(last, stops, strict=True)]
+    since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
+    message = without_ours(case.messages[index].text)
+    near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
+    # Shifts are told by the words alone: the cosine that their weights know is with the answer before, too, which would
+    # have to be embedded for it, and adds nothing.
+    cause = shift(message, exchanges, since=since, near=None, numbers=case.profile.window)
+    return Topic(near, cause, domain(message))
+
+
+def _exchange(case: Case, start: int, stop: int) -> Exchange:
+    texts: dict[str, list[str]] = {"user": [], "assistant": []}
+    for said in case.messages[start:stop]:
+        if said.role in texts:
+            texts[said.role].append(said.text)
+    return Exchange("\n".join(texts["user"]), "\n".join(texts["assistant"]))

@@ -1,0 +1,167 @@
+"""The service around every engine: warming up, the cache, batches, checks, and what `/readyz` says.
+
+warming ── opened, and the probes look right ──▶ ready ── three runs in a row go wrong ──▶ failed
+   ▲                                                                                        │
+   └── every ten seconds; not at all where another try can't help ──────────────────────────┘
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Protocol
+
+import numpy as np
+
+from proxy.embedding.base import (
+    PROBES,
+    EmbeddingError,
+    EmbeddingRefused,
+    EmbeddingUnavailable,
+    Observed,
+    State,
+    Vectors,
+    checked,
+    checked_probes,
+)
+from proxy.embedding.batching import Batcher
+from proxy.lru import Lru
+from proxy.tasks import Tasks
+
+log = logging.getLogger(__name__)
+
+# What stands behind it is cut: four times what the default model reads, and tokenising a megabyte takes 0.3 s.
+MOST_CHARACTERS = 8192
+FAILURES = 3  # in a row: one text that an engine can't take must not be everybody's failure
+RETRY_SECONDS = 10.0
+MOST_VECTORS = 4096  # that are kept, of 384 dimensions: about 7 MB
+
+
+class Engine(Protocol):
+    """A maker of vectors. Every method but `close` raises EmbeddingUnavailable if another try may help."""
+
+    @property
+    def version(self) -> str:
+        """The version of the vectors; empty while only the loaded model could tell."""
+
+    @property
+    def doing(self) -> str:
+        """The step that `open` is busy with."""
+        ...
+
+    async def open(self) -> None:
+        """Returns once it can embed; called again after it failed. Raises EmbeddingRefused if it never will."""
+        ...
+
+    async def vectors(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, not yet checked."""
+
+    async def close(self) -> None:
+        """Lets go of what it holds."""
+
+
+class EngineEmbedder:
+    """The Embedder of an engine."""
+
+    def __init__(
+        self, engine: Engine, observed: Observed = lambda _size, _seconds: None, *, retry_seconds: float = RETRY_SECONDS
+    ) -> None:
+        self.state: State = "warming"
+        self.dimensions: int | None = None
+        self._engine = engine
+        self._observed = observed
+        self._retry_seconds = retry_seconds
+        self._failure = ""
+        self._failures = 0
+        self._tasks = Tasks()
+        self._batcher = Batcher(self._run, self._tasks)
+        self._cache: Lru[bytes, Vectors] = Lru(MOST_VECTORS)  # by the hash of a text
+
+    @property
+    def version(self) -> str:
+        """The engine's version."""
+        return self._engine.version
+
+    @property
+    def detail(self) -> str:
+        """The last failure, or what is done while it warms up."""
+        return self._failure or (self._engine.doing if self.state == "warming" else "")
+
+    def start(self) -> None:
+        """Begins to warm up, in the background."""
+        self._tasks.spawn(self._warm(), name="embedding")
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row of unit length for each text. Raises EmbeddingUnavailable."""
+        if self.state != "ready" or self.dimensions is None:
+            raise EmbeddingUnavailable(f"embedding is {self.state}: {self.detail}")
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        cut = [text[:MOST_CHARACTERS].encode(errors="replace") for text in texts]  # a lone surrogate has no UTF-8
+        keys = [blake2b(text, digest_size=16).digest() for text in cut]
+        rows = {key: row for key in keys if (row := self._cache.used(key)) is not None}
+        new = {key: text.decode() for key, text in zip(keys, cut, strict=True) if key not in rows}
+        if new:
+            for key, row in zip(new, await self._batcher.embed(list(new.values())), strict=True):
+                rows[key] = row
+                self._cache.put(key, row.copy())  # a view would keep the whole run's vectors alive
+        return np.stack([rows[key] for key in keys])
+
+    async def close(self) -> None:
+        """Ends all work; what waits is refused."""
+        self.state, self._failure = "failed", "closed"
+        await self._tasks.drain(0)
+        await self._engine.close()
+
+    async def _warm(self, *, after: float = 0.0) -> None:
+        started = time.perf_counter()
+        await asyncio.sleep(after)
+        while True:
+            try:
+                await self._engine.open()
+                dimensions = checked_probes(await self._engine.vectors(PROBES)).shape[1]
+                if self.dimensions not in (None, dimensions):
+                    raise EmbeddingRefused(f"vectors had {self.dimensions} dimensions, and now {dimensions}")  # noqa: TRY301 (as the engine's own)
+            except EmbeddingUnavailable as error:
+                self._fail(error)
+                await asyncio.sleep(self._retry_seconds)
+            except EmbeddingRefused as error:
+                return self._fail(error)
+            except Exception as error:  # the libraries' errors have no common root
+                log.exception("embedding failed to open")
+                return self._fail(_foreign(error))
+            else:
+                self.state, self.dimensions = "ready", dimensions
+                self._failure, self._failures = "", 0
+                seconds = round(time.perf_counter() - started, 3)
+                return log.info("embedding is ready", extra={"version": self.version, "seconds": seconds})
+
+    async def _run(self, texts: Sequence[str]) -> Vectors:
+        started = time.perf_counter()
+        try:
+            vectors = checked(texts, await self._engine.vectors(texts), self.dimensions)
+        except Exception as error:
+            unavailable = error if isinstance(error, EmbeddingError) else _foreign(error)
+            self._count(unavailable)
+            raise unavailable from error
+        finally:
+            self._observed(len(texts), time.perf_counter() - started)
+        self._failures = 0
+        return vectors
+
+    def _count(self, error: EmbeddingError) -> None:
+        self._failures += 1
+        if self._failures >= FAILURES and self.state == "ready":
+            self._fail(error)
+            self._tasks.spawn(self._warm(after=self._retry_seconds), name="embedding")
+
+    def _fail(self, error: EmbeddingError) -> None:
+        if str(error) != self._failure:  # told once, not with every try
+            log.warning("embedding is done without", extra={"why": str(error)})
+        self.state, self._failure = "failed", str(error)
+
+
+def _foreign(error: Exception) -> EmbeddingUnavailable:
+    """Without its text, which may quote what was embedded."""
+    return EmbeddingUnavailable(f"the model failed ({type(error).__name__})")

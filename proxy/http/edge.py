@@ -1,0 +1,209 @@
+"""The edge: what is settled about an HTTP request before it reaches the pipeline — who sends it, how large it may be,
+how long it may take — and what is noticed after: that the client has left."""
+
+import asyncio
+import hmac
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from hashlib import blake2b, sha256
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from proxy.config import Config
+from proxy.errors import BadRequest, RequestTimeout, TooLarge, Unauthorized
+from proxy.protocol import headers as wire_headers
+from proxy.tasks import Tasks
+from proxy.types import Headers
+
+AsgiMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
+
+
+CONNECTION = "olvido.connection"  # the ASGI extension under which our server tells its connection
+
+
+class Connection(Protocol):
+    """What our server's protocol offers beyond ASGI: a call when the connection is lost, for which a task would have to
+    wait otherwise, one for every request; and one when the server stops, and waits for answers under way."""
+
+    lost: bool
+    on_lost: Callable[[], None] | None
+    leaving: bool
+    on_leaving: Callable[[], None] | None
+
+
+# Those of gateways, by which a provider's key is found or replaced, tell customers apart as well.
+KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-api-key", "x-portkey-virtual-key"}
+
+
+class ClientGone(Exception):
+    """The client left before it had sent its request. Nobody is there to be answered."""
+
+
+class Gate:
+    """Who may ask, and under which name everything of theirs is kept."""
+
+    def __init__(self, config: Config, secret: bytes) -> None:
+        self._secret = secret
+        self._own_keys = {key.key: key.name for key in config.auth.keys} if config.auth.mode == "keys" else None
+
+    def tenant(self, headers: Headers) -> str:
+        """A keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a hash of the
+        key's name, so that a key can be changed without losing what is remembered. Raises Unauthorized."""
+        credentials = _credentials(headers)
+        if self._own_keys is None:
+            return self._hash("key", "\n".join(credentials))
+        given = f"sha256:{sha256(credentials[0].encode()).hexdigest()}"
+        for known, name in self._own_keys.items():
+            if hmac.compare_digest(known, given):
+                return self._hash("name", name)
+        raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
+
+    def _hash(self, kind: str, value: str) -> str:
+        return blake2b(f"{kind}:{value}".encode("utf-8", "replace"), key=self._secret, digest_size=16).hexdigest()
+
+
+def _credentials(headers: Headers) -> list[str]:
+    """Every key in the request, a bearer's first. Which of several counts is the upstream's to say (many clients send a
+    dummy in Authorization), so only who has all of them is the same tenant."""
+    given = [(name, value) for name, value in headers if value and name in KEYS]
+    bearers = [_bearer(value) for name, value in given if name == "authorization"]
+    others = [value for name, value in given if name != "authorization"]
+    keys = list(dict.fromkeys(key for key in (*bearers, *others) if key))
+    return keys or [wire_headers.get(headers, "authorization") or ""]
+
+
+def _bearer(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+async def read_body(receive: Receive, headers: Headers, *, max_bytes: int, seconds: float) -> bytes:
+    """The whole body. Raises TooLarge, without reading further, as soon as it is clear that it is; RequestTimeout when
+    it is not here within `seconds`; ClientGone."""
+    announced = wire_headers.get(headers, "content-length")
+    if announced is not None and announced.isdecimal() and _exceeds(announced, max_bytes):
+        raise _too_large(max_bytes)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                part: bytes = message.get("body", b"")
+                size += len(part)
+                if size > max_bytes:
+                    raise _too_large(max_bytes)
+                parts.append(part)
+                if not message.get("more_body", False):
+                    return parts[0] if len(parts) == 1 else b"".join(parts)
+    except TimeoutError:
+        raise RequestTimeout(f"The request body was not received within {seconds:g} s.") from None
+
+
+def _exceeds(digits: str, limit: int) -> bool:
+    significant = digits.lstrip("0")
+    return len(significant) > len(str(limit)) or int(significant or "0") > limit  # int() refuses thousands of digits
+
+
+def _too_large(max_bytes: int) -> TooLarge:
+    return TooLarge(f"The request body is larger than {max_bytes // 2**20} MiB, the most this proxy accepts.")
+
+
+async def stream_body(receive: Receive, *, idle: float, on_end: Callable[[], None]) -> AsyncIterator[bytes]:
+    """The body as it arrives, for routes that are passed through; `on_end` is called after its last byte."""
+    while True:
+        try:
+            async with asyncio.timeout(idle):
+                message = await receive()
+        except TimeoutError:
+            raise RequestTimeout(f"The client sent nothing for {idle:g} s.") from None
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        if part := message.get("body", b""):
+            yield part
+        if not message.get("more_body", False):
+            on_end()
+            return
+
+
+async def discard_body(receive: Receive, *, max_bytes: int, seconds: float) -> None:
+    """Read on for a while what is being sent and not wanted: a client that is cut off while it still sends sees a
+    reset connection instead of the answer that explains it."""
+    try:
+        async with asyncio.timeout(seconds):
+            while max_bytes > 0:
+                message = await receive()
+                max_bytes -= len(message.get("body", b""))
+                if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
+
+
+class CancelWhenGone:
+    """Cancels the work inside its block when the client disconnects, and swallows that cancellation.
+
+    Between the request's last byte and the answer's, `receive` says nothing but that the client has left. It must be
+    heard: an answer that nobody reads is still billed.
+    """
+
+    def __init__(self, receive: Receive, connection: Connection | None, tasks: Tasks) -> None:
+        self._receive = receive
+        self._connection = connection
+        self._tasks = tasks
+        self._work: asyncio.Task[Any] | None = None
+        self._watch: asyncio.Task[Any] | None = None
+        self.gone = False
+
+    def start(self) -> None:
+        """Begin to listen: the request's body has been read."""
+        if self._connection is not None:
+            self._connection.on_lost = self._lost
+            if self._connection.lost:
+                self._lost()
+        else:
+            self._watch = self._tasks.spawn(self._listen(), name="watch for disconnect")
+
+    def when_leaving(self, end: Callable[[], None]) -> None:
+        """`end` an answer that has no end of its own, once the server waits for it. Servers that don't say so cut it
+        off when they have waited long enough."""
+        if self._connection is not None:
+            self._connection.on_leaving = end
+            if self._connection.leaving:
+                end()
+
+    async def _listen(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._lost()
+
+    def _lost(self) -> None:
+        if self._work is not None:
+            self.gone = True
+            self._work.cancel()
+
+    async def __aenter__(self) -> Self:
+        self._work = asyncio.current_task()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        work, self._work = self._work, None
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._connection is not None:
+            self._connection.on_lost = self._connection.on_leaving = None
+        if not self.gone or work is None:
+            return False
+        return work.uncancel() <= 0 and kind is asyncio.CancelledError
+
+
+def refuse_coding(headers: Headers) -> None:
+    """A body with a content coding can't be read here; the managed route says so instead of guessing."""
+    coding = wire_headers.get(headers, "content-encoding")
+    if coding and coding.lower() != "identity":
+        raise BadRequest(f"Content-Encoding {coding[:40]!r} is not supported on this route; send plain JSON.")

@@ -1,0 +1,153 @@
+"""Which web sites may ask through their visitors' browsers. Whatever page a browser shows can send requests to this
+machine, and a name of its own can be made to lead here (DNS rebinding): the upstream's key would be everybody's.
+
+A browser tells whose page asks (Sec-Fetch-Site, Origin) and the name by which it has found us (Host), and lets no page
+change either. Programs that are no browsers send the last one alone.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from proxy.config import Config, is_loopback
+from proxy.errors import ForeignHost, ForeignOrigin
+from proxy.protocol import headers as wire_headers
+from proxy.types import Answer, Headers
+
+# What a request is let do on the ground of: nothing but that it comes from here, or a key that no browser adds.
+Kind: TypeAlias = Literal["api", "numbers", "other"]
+
+_OURS = ("none", "same-origin")  # of Sec-Fetch-Site: typed by the user; our own page
+_PORTS = {"http": 80, "https": 443}
+OPTIONS = "OPTIONS"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")  # where the upstream alone knows which there are
+_TOKENS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,2000}")  # of a list of header names
+_HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::\d{0,5})?")  # nothing in front of it, and no path
+_PREFLIGHT_SECONDS = 600
+EXPOSED = (
+    *(
+        f"x-olvido-{name}"
+        for name in ("source", "session", "request", "tokens-original", "tokens-sent", "plan", "reuse")
+    ),
+    "x-request-id",
+    "age",
+    "retry-after",
+)
+
+
+class Sites:
+    def __init__(self, config: Config) -> None:
+        self._is_private = is_loopback(config.server.host)
+        self._needs_key = config.auth.mode == "keys"
+        self._origins = frozenset(config.server.allowed_origins)
+        # An IPv6 address stands in brackets, which are no part of its name.
+        self._hosts = frozenset(host[1:-1] if host.endswith("]") else host for host in config.server.allowed_hosts)
+
+    def admit(self, kind: Kind, headers: Headers, port: int | None) -> None:
+        """`port`: the one that the request came in by; None if it is unknown. `api` is what needs a key if any is
+        needed; `numbers` what no other site may read; `other` is open to links from anywhere. Raises ForeignHost and
+        ForeignOrigin."""
+        if kind == "api" and self._needs_key:
+            return
+        for host in _all(headers, "host"):
+            if not self._is_accepted(host, port):
+                raise ForeignHost(
+                    f"This proxy serves this machine, and {host[:100]!r} is none of its names: "
+                    "list it in server.allowed_hosts if it is."
+                )
+        if kind != "other":
+            self._refuse_foreign(headers)
+
+    def preflight(self, headers: Headers, methods: Sequence[str] = METHODS) -> Answer:
+        """The answer to OPTIONS: which methods there are, and what a browser's page may. Raises ForeignOrigin, where a
+        key is the proof as well: no page sends one along with this question."""
+        plain = allowing(methods)
+        if not self._may_read(headers):
+            self._refuse_foreign(headers)
+            return plain
+        wanted = wire_headers.get(headers, "access-control-request-headers") or ""
+        answer: Headers = (
+            *plain.headers,
+            ("access-control-allow-methods", ", ".join(methods)),
+            ("access-control-max-age", str(_PREFLIGHT_SECONDS)),
+        )
+        if _TOKENS.fullmatch(wanted):
+            answer = (*answer, ("access-control-allow-headers", wanted))
+        if wire_headers.get(headers, "access-control-request-private-network") == "true":
+            answer = (*answer, ("access-control-allow-private-network", "true"))
+        return Answer(204, answer, b"")
+
+    def answered(self, headers: Headers) -> Headers:
+        """What each answer of the API says to a browser: whether the page that asks may read it."""
+        if not self._origins:
+            return ()
+        vary = ("vary", "origin")
+        if not self._may_read(headers):
+            return (vary,)
+        origin = wire_headers.get(headers, "origin") or ""
+        return (
+            vary,
+            ("access-control-allow-origin", origin),
+            ("access-control-expose-headers", ", ".join(EXPOSED)),
+        )
+
+    def _may_read(self, headers: Headers) -> bool:
+        return is_listed(headers, self._origins)
+
+    def _refuse_foreign(self, headers: Headers) -> None:
+        if is_listed(headers, self._origins):
+            return
+        origins = tuple(_all(headers, "origin"))
+        own = _all(headers, "host")
+        names = {authority(scheme, host) for host in own for scheme in _PORTS}
+        foreign = any(authority(*_parts(origin)) not in names for origin in origins)
+        if foreign or any(site not in _OURS for site in _all(headers, "sec-fetch-site")):
+            raise ForeignOrigin("This proxy does not answer to pages of other sites: see server.allowed_origins.")
+
+    def _is_accepted(self, host: str, port: int | None) -> bool:
+        if not self._is_private or {host.lower(), name_of(host)} & self._hosts:
+            return True
+        return is_loopback(name_of(host)) and (port is None or authority("http", host)[2] == port)
+
+
+def allowing(methods: Sequence[str]) -> Answer:
+    """The answer to OPTIONS where no page of another site may ask."""
+    return Answer(204, (("allow", ", ".join((*methods, OPTIONS))),), b"")
+
+
+def is_listed(headers: Headers, origins: Collection[str]) -> bool:
+    """Does the request say that a page of one of these origins makes it, and of no other?"""
+    said = tuple(_all(headers, "origin"))
+    return bool(said) and all(_normal(origin) in origins for origin in said)
+
+
+def authority(scheme: str, host: str) -> tuple[str, str, int | None]:
+    """Scheme, name and port of what a Host header names; None for a port that is no number."""
+    try:
+        if not _HOST.fullmatch(host):
+            return scheme, "", None
+        url = urlsplit(f"//{host}")
+        return scheme, (url.hostname or ""), url.port or _PORTS.get(scheme)
+    except ValueError:
+        return scheme, "", None
+
+
+def name_of(host: str) -> str:
+    """The name in a Host header, without its port, in lower case; empty if it has none."""
+    return authority("http", host)[1]
+
+
+def _parts(origin: str) -> tuple[str, str]:
+    scheme, _, rest = origin.lower().partition("://")
+    return scheme, rest
+
+
+def _normal(origin: str) -> str:
+    """As the configuration has it: in lower case, without a port that goes without saying."""
+    scheme, rest = _parts(origin)
+    return f"{scheme}://{rest.removesuffix(f':{_PORTS.get(scheme)}')}"
+
+
+def _all(headers: Headers, name: str) -> Iterator[str]:
+    return (value for key, value in headers if key == name)

@@ -1,0 +1,155 @@
+"""What a request and its answer say that is new, step by step: a history may be long, and others wait for the thread
+that reads it. Pure, but for the shelf, whose index takes the new turns.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from proxy.conversation.turns import archived, complete
+from proxy.memory import facts
+from proxy.memory.commands import commands, is_command
+from proxy.memory.extract import extract
+from proxy.memory.handed import Voice
+from proxy.memory.shelf import Shelf
+from proxy.memory.unsaid import Ordered, Said, mark, meant, outlived
+from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a request and its answer say that is new."""
+
+    turns: tuple[ArchivedTurn, ...]
+    facts: tuple[Fact, ...]
+    again: tuple[bytes, ...] = ()  # marks of what had been forgotten, and is said anew
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the user's own messages state, without what is to be forgotten."""
+
+    statements: Mapping[
+        int, tuple[int, Sequence[Statement]]
+    ]  # by the index of the message, with the number of its turn
+    unsaid: frozenset[int]  # indices of messages that state what is to be forgotten
+    newest: int  # index of the newest user message, if it is the last; -1
+    again: tuple[bytes, ...] = ()  # marks of what had been forgotten, and is said anew
+
+
+def read(
+    exchange: Exchange,
+    messages: Sequence[Message],
+    chain: Sequence[bytes],
+    shelf: Shelf,
+    is_known: Callable[[bytes], bool] | None,
+    again: frozenset[bytes],
+    *,
+    keeps_facts: bool,
+    since: Sequence[Forgetting] = (),
+) -> Steps[Read]:
+    """`is_known`: is this the link of a turn that was read before? None: those of earlier requests, and none is
+    indexed yet. `since`: what was ordered to be forgotten while the request was under way."""
+    identity, at = exchange.identity, exchange.incoming.received_at
+    told = yield from _told(exchange, messages, chain, shelf, again, since)
+    turns = complete(messages)
+    new = []
+    # Newest first, as far back as nothing is known.
+    for number in range(len(turns), 0, -1):
+        start, stop = turns[number - 1]
+        if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):
+            break
+        turn = archived(messages, chain, start, stop, number=number, session=identity.session, at=at)
+        if not _is_command(turn) and shelf.may_keep(turn) and told.unsaid.isdisjoint(range(start, stop)):
+            new.append(turn)
+        yield
+    new.reverse()
+    if is_known is not None:
+        for turn in new:
+            shelf.put(turn, None)
+            yield
+    stated = (yield from _stated(exchange, chain, shelf, told)) if keeps_facts else ()
+    return Read(tuple(new), stated, told.again)
+
+
+def _is_command(turn: ArchivedTurn) -> bool:
+    return any(said.role == "user" and is_command(said.text) for said in turn.utterances)
+
+
+def _stated(exchange: Exchange, chain: Sequence[bytes], shelf: Shelf, told: _Told) -> Steps[tuple[Fact, ...]]:
+    """Facts that are new, confirmed or superseded by what no request had said before; and by the newest message, though
+    its words may have been said before: then they hold again."""
+    known = dict(shelf.facts)
+    changed: dict[str, Fact] = {}
+    for index, (turn, statements) in told.statements.items():
+        yield
+        changes = facts.learn(
+            tuple(known.values()),
+            statements,
+            session=exchange.identity.session,
+            turn=turn,
+            link=chain[index],
+            now=exchange.incoming.received_at,
+            again=index == told.newest and _was_superseded(known.values(), chain[index]),
+        )
+        for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+            known[fact.id] = changed[fact.id] = fact
+    return tuple(changed.values())
+
+
+def _told(
+    exchange: Exchange,
+    messages: Sequence[Message],
+    chain: Sequence[bytes],
+    shelf: Shelf,
+    again: frozenset[bytes],
+    since: Sequence[Forgetting],
+) -> Steps[_Told]:
+    """`since`: orders that were given while this request was under way."""
+    asked, before = exchange.request.messages, tuple(shelf.facts.values())
+    newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
+    turn, voice, previous = 0, Voice(), ""
+    said: list[Said] = []
+    turns: dict[int, int] = {}
+    orders: list[Ordered] = []
+    for index, each in enumerate(messages):
+        if each.role != "user":
+            continue
+        turn += 1
+        yield
+        said_by, voice = voice, voice.after(*each.texts)
+        told_before, previous = previous, each.text
+        if not said_by.is_own:
+            continue
+        if ordered := commands(each.texts, told_before):
+            orders += (Ordered(index, what) for what in ordered)
+            continue
+        is_known = index < exchange.identity.known and chain[index] not in again
+        returns = index == newest and _was_superseded(before, chain[index])
+        if (is_known and not returns) or chain[index] in shelf.forgotten:
+            continue
+        turns[index] = turn
+        said += (Said(index, statement) for statement in extract(*each.texts))
+    orders += (Ordered(len(messages), what) for what in since)
+    gone = meant(said, orders)
+    kept: dict[int, list[Statement]] = {}
+    unsaid, anew = set(), []
+    for place, one in enumerate(said):
+        name = mark(one.statement.value)
+        is_anew = one.at == newest and shelf.since.get(name, 0.0) <= exchange.incoming.received_at
+        if place in gone or (name in shelf.forgotten and not is_anew):
+            unsaid.add(one.at)
+        elif is_anew or not outlived(one.statement, before):
+            kept.setdefault(one.at, []).append(one.statement)
+            anew += [name] if name in shelf.forgotten else []
+    statements = {index: (turns[index], tuple(found)) for index, found in kept.items()}
+    wiped = max((order.at for order in orders if not order.what.what.strip()), default=0)
+    return _Told(statements, frozenset(unsaid) | frozenset(range(wiped)), newest, tuple(anew))
+
+
+def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:
+    """Did the message of this link say something that was ended, or may have been, by a later one?"""
+    return any(link in fact.links and (fact.superseded_by or fact.doubted_by) is not None for fact in known)

@@ -1,0 +1,296 @@
+"""What each scope remembers, in memory, over what storage keeps: facts, the index of old turns, the states of
+conversations. It follows what other processes write, and lets go of what was not needed for longest.
+
+Everything but searching happens on the event loop. A shelf's index is searched, and grows, in worker threads: they hold
+its lock.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from time import monotonic, time
+
+from proxy.attempt import Attempts
+from proxy.conversation.state import pack, unpack
+from proxy.lru import Lru
+from proxy.memory.orders import Order, Orders
+from proxy.memory.shelf import Shelf
+from proxy.memory.undo import undo
+from proxy.memory.unsaid import mark
+from proxy.storage.accounts import ContentStore
+from proxy.storage.base import StorageError
+from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
+from proxy.tasks import Tasks
+from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
+
+PATIENCE = 0.3  # seconds that a request waits for the index of a scope that was not asked for lately
+READING_DEADLINE = 60.0  # seconds; the next request goes on where it ends
+TIDY_SECONDS = 60.0  # between two looks for turns whose time in the archive has passed
+FRESH_SECONDS = 1.0  # what another process has written is seen after as long
+MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
+MOST_SHELVES = 5_000  # an empty one takes 5 kB; one that has left is read again
+MOST_STATES = 20_000
+STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it is read as if it were new
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is in memory now."""
+
+    scopes: int
+    bytes: int  # of the indexes
+    facts: tuple[Fact, ...]
+
+
+class Library:
+    def __init__(  # noqa: PLR0913 (built in one place, services.py)
+        self,
+        facts: FactStore,
+        archive: Archive,
+        states: StateStore,
+        wipes: WipeStore,
+        executor: Executor,
+        tasks: Tasks,
+        *,
+        contents: ContentStore | None = None,
+        undo: float = 0.0,
+        on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
+        refresh_seconds: float = FRESH_SECONDS,
+        most_bytes: int = MOST_BYTES,
+        most_shelves: int = MOST_SHELVES,
+        most_states: int = MOST_STATES,
+    ) -> None:
+        self.facts = facts
+        self.archive = archive
+        self.orders = Orders()
+        self._states = states
+        self._executor = executor
+        self._tasks = tasks
+        self._contents = contents
+        self.wipes = wipes
+        self._undo = undo  # seconds that a wipe can be undone
+        self._on_fail_open = on_fail_open
+        self._refresh_seconds = refresh_seconds
+        self._most_bytes = most_bytes
+        self._tidied_at = monotonic()
+        self._shelves: Lru[str, Shelf] = Lru(most_shelves)
+        self._recent: Lru[tuple[str, bytes], PathState] = Lru(most_states)
+
+    # --- what a scope remembers ---------------------------------------------------------------------------------------
+
+    async def shelf(self, scope: str) -> Shelf:
+        """With its facts as of now; those that other processes have written, as of a second ago."""
+        shelf = self._shelves.get(scope) or self._placed(scope, Shelf())
+        self._shelves.move_to_end(scope)
+        if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
+            before = shelf.changes
+            try:
+                known = await self.facts.all(scope)
+            except StorageError:
+                if shelf.stated_at < 0:
+                    raise
+                return shelf  # what is here is newer than what can be written
+            if shelf.changes == before:  # else what was read is older than what is here
+                shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
+                shelf.stated_at = at
+        return shelf
+
+    def _placed(self, scope: str, shelf: Shelf) -> Shelf:
+        self._shelves.put(scope, shelf)
+        return shelf
+
+    async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
+        """Bring its index up to date, within `patience` seconds; what is left to read then is read in the
+        background."""
+        if monotonic() - shelf.read_at <= self._refresh_seconds:
+            return
+        if shelf.reading is None or shelf.reading.done():
+            attempts, reading = Attempts(self._on_fail_open), self._read(scope, shelf)
+            attempt = attempts.run("archive", reading, fallback=None, deadline=READING_DEADLINE)
+            shelf.reading = self._tasks.spawn(attempt, name="read archive")
+        await asyncio.wait({shelf.reading}, timeout=patience)
+
+    async def _read(self, scope: str, shelf: Shelf) -> None:
+        at, more = monotonic(), True
+        while more:
+            changes = await self.archive.turns(scope, shelf.upto, time())
+            shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)
+            if changes.entries or changes.gone:
+                await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, changes)
+            shelf.upto, more = changes.upto, changes.more
+        shelf.read_at = at
+        self._shrink()
+
+    def _shrink(self) -> None:
+        held = sum(shelf.size for shelf in self._shelves.values())
+        while held > self._most_bytes and len(self._shelves) > 1:
+            _, shelf = self._shelves.popitem(last=False)
+            held -= shelf.size
+
+    def learn(self, scope: str, shelf: Shelf, facts: Sequence[Fact]) -> None:
+        """New facts, and known ones that have changed; where facts are not kept, nothing."""
+        if facts and self.facts.keeps:
+            shelf.changes += 1
+            shelf.facts.update((fact.id, fact) for fact in facts)
+            self.facts.put(scope, facts)
+
+    def held(self) -> Held:
+        shelves = self._shelves.values()
+        facts = tuple(fact for shelf in shelves for fact in shelf.facts.values())
+        return Held(len(shelves), sum(shelf.size for shelf in shelves), facts)
+
+    def keep_turn(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        self.archive.add(scope, turn, vectors)
+        if monotonic() - self._tidied_at > TIDY_SECONDS:
+            self._tidied_at = monotonic()
+            self.archive.prune(time())
+            self.wipes.prune(time())
+
+    def has_forgotten(self, scope: str, links: Sequence[bytes]) -> bool:
+        """Is one of these a message to be forgotten, as far as has been read?"""
+        shelf = self._shelves.get(scope)
+        return shelf is not None and not shelf.forgotten.isdisjoint(links)
+
+    # --- forgetting ---------------------------------------------------------------------------------------------------
+
+    def hide(self, scope: str, order: Order) -> None:
+        """Until it is carried out, what is known here of what it means is in no prompt."""
+        self.orders.give(scope, order)
+        if order.is_wipe:
+            self._empty(scope, order)
+            return
+        if (shelf := self._shelves.get(scope)) is None:
+            return
+        meant = self.orders.means(scope, order, shelf.facts.values())
+        shelf.changes += 1
+        shelf.facts = {name: fact for name, fact in shelf.facts.items() if fact not in meant}
+        shelf.forget(frozenset(name for fact in meant for name in (*fact.links, mark(fact.value))), order.at)
+
+    async def carry_out(self, scope: str, order: Order, recorded: Callable[[], object]) -> None:
+        """`recorded` is called once it is durable; what is left to do then is in memory. Raises StorageError, or what
+        storage raises, if it is not."""
+        if order.is_wipe:
+            await self._wipe(scope, order)
+            recorded()
+            return
+        aside = {fact.id: fact for wipe in await self.wipes.facts(scope, time()) for fact in wipe}
+        known = {fact.id: fact for fact in await self.facts.all(scope)}
+        meant = {fact.id for fact in self.orders.means(scope, order, (aside | known).values())}
+        self.wipes.forget(scope, [fact for fact in aside.values() if fact.id in meant])
+        facts = [fact for fact in known.values() if fact.id in meant]
+        self.learn(scope, await self.shelf(scope), order.leaves(facts))  # first: what is interrupted is tried again
+        await self.forget(scope, facts, order.chain[-1:], at=order.at, recorded=recorded)
+
+    async def _wipe(self, scope: str, order: Order) -> None:
+        await self.wipes.settled(scope)  # what an attempt before this one has queued is not queued again
+        known = await self.facts.all(scope)
+        links = (*order.chain, *dict.fromkeys(mark(fact.value) for fact in known if fact.created_at <= order.at))
+        self.wipes.wipe(scope, links, at=order.at, until=order.at + self._undo)
+        self._forget_contents(scope)
+        self.forget_states(scope)
+        await self.wipes.settled(scope)
+        if any(fact.created_at <= order.at for fact in await self.facts.all(scope)):
+            raise StorageError("what was to be forgotten is still there")
+        shelf = self._empty(scope, order)
+        shelf.wiped_at = float("-inf")
+
+    def _empty(self, scope: str, order: Order) -> Shelf:
+        """A shelf in place of the old one, in which others may be searching."""
+        before = self._shelves.get(scope, Shelf())
+        left = {name: fact for name, fact in before.facts.items() if fact.created_at > order.at}
+        shelf = Shelf(facts=left, forgotten=before.forgotten, since=before.since, wiped_at=order.at)
+        shelf.forget(frozenset(order.chain), order.at)
+        return self._placed(scope, shelf)
+
+    async def restore(self, scope: str, until: float | None = None) -> Wiped | None:
+        """What came back of what the newest wipe had taken (undo.py); None if there was none, or it is another one than
+        that which ends at `until`. Durable once it returns; raises StorageError if it is not."""
+        now = time()
+        found = await self.wipes.wiped(now, scope)
+        if not found or until not in (None, found[0].until):
+            return None
+        await undo(self.wipes, self.facts, found[0], now)
+        await self.facts.flush()
+        await self.wipes.settled(scope)
+        self._shelves.pop(scope, None)  # it is read anew
+        return found[0]
+
+    def say_again(self, scope: str, shelf: Shelf, links: Sequence[bytes]) -> None:
+        """What was forgotten has been said anew: its messages may be kept."""
+        shelf.forgotten -= frozenset(links)
+        self.archive.lift(scope, links)
+
+    async def forget(
+        self,
+        scope: str,
+        facts: Sequence[Fact],
+        command: Sequence[bytes] = (),
+        *,
+        at: float | None = None,
+        recorded: Callable[[], object] = lambda: None,
+    ) -> None:
+        """The facts, the messages that said them, and what has been made of those; with them all that is kept of what
+        this person's requests said, any of which may repeat them. `command`: the link of the request that demands it,
+        which says what it is about. Raises StorageError if it could not be made durable."""
+        if not facts:
+            recorded()
+            return
+        at = time() if at is None else at
+        shelf = await self.shelf(scope)
+        said = {*command, *(name for fact in facts for name in (*fact.links, mark(fact.value)))}
+        if shelf.read_at == float("-inf"):
+            await self.index(scope, shelf)
+        looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)
+        await asyncio.wait({looking}, timeout=PATIENCE)
+        links = said | looking.result() if looking.done() else said
+        shelf.changes += 1
+        for fact in facts:
+            shelf.facts.pop(fact.id, None)
+            shelf.fact_vectors.pop(fact.id, None)
+        names = {fact.id for fact in facts}
+        self.facts.forget(scope, sorted(names))
+        self.archive.forget(scope, tuple(links), at)
+        self._forget_contents(scope)
+        shelf.forget(frozenset(links), at)
+        self.forget_states(scope)
+        await self.facts.flush()
+        if not names.isdisjoint(fact.id for fact in await self.facts.all(scope)):
+            raise StorageError("what was to be forgotten is still there")
+        recorded()
+        if late := await looking - links:
+            self.archive.forget(scope, tuple(late), at)
+            shelf.forget(frozenset(late), at)
+        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, ArchiveChanges())
+
+    def _forget_contents(self, scope: str) -> None:
+        if self._contents is not None:
+            self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
+
+    # --- states of conversations --------------------------------------------------------------------------------------
+
+    async def state(self, scope: str, chain: Sequence[bytes]) -> tuple[PathState, int] | None:
+        """Of the last request before this one on the path that `chain` is, and how many messages that one had."""
+        lengths = range(len(chain) - 1, max(0, len(chain) - 1 - STEPS_BACK), -1)
+        for length in lengths:
+            if (state := self._recent.get((scope, chain[length - 1]))) is not None:
+                self._recent.move_to_end((scope, chain[length - 1]))
+                return state, length
+        found = await self._states.get(scope, [chain[length - 1] for length in lengths]) if lengths else None
+        if found is None or (state := unpack(found[1])) is None:
+            return None
+        self._recent.put((scope, found[0]), state)
+        return state, next(length for length in lengths if chain[length - 1] == found[0])
+
+    def keep_state(self, scope: str, session: str, link: bytes, state: PathState) -> None:
+        self._recent.put((scope, link), state)
+        self._states.put(scope, session, link, state.at, pack(state))
+
+    def forget_states(self, scope: str) -> None:
+        """What stands in a prompt may quote what is to be forgotten: what was folded stays folded, its head is made
+        anew, and a turn that goes on does so without what was recalled for it."""
+        for key, state in self._recent.items():
+            if key[0] == scope:
+                fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
+                self._recent[key] = replace(state, fold=fold, volatile=VolatileBlock())
+        self._states.forget(scope)

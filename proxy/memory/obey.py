@@ -1,0 +1,103 @@
+"""Carries out commands to forget ("forget that …", "olvidá …"), before anything else is done with their request.
+
+It depends on no plan, no cache and no mode: whoever orders it is obeyed. A command is recorded durably before its
+request goes on; where storage is slow or gone, what is known of it is hidden at once, and it stays pending in this
+process, which tries again until it is done. Of a scope that no upstream has answered yet nothing is kept: what its
+request itself says is forgotten when it has been answered (record.py), before any of it is learnt.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Collection
+
+from proxy.memory.commands import commands
+from proxy.memory.library import Library
+from proxy.memory.orders import Order
+from proxy.tasks import Tasks
+from proxy.types import ChatRequest, Identity
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 0.5  # seconds for what earlier requests of the scope have said, and is being learnt
+DEADLINE = 30.0  # seconds of one attempt
+PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two; the last for ever
+
+_RESULTS = frozenset({"tool", "function"})
+
+
+def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None:
+    """What the newest user message wants forgotten; None if nothing, or if it was asked for it before: the results of
+    tools follow it."""
+    messages = request.messages
+    newest = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), None)
+    if newest is None or messages[-1].role in _RESULTS:
+        return None
+    before = next((said.text for said in reversed(messages[:newest]) if said.role == "user"), "")
+    if not (what := commands(messages[newest].texts, before)):
+        return None
+    # A system prompt is nobody's history: other conversations have it, too.
+    begins = next(index for index, said in enumerate(messages) if said.role == "user")
+    return Order(what, at, identity.chain[begins : newest + 1])
+
+
+class Obedience:
+    def __init__(
+        self,
+        library: Library,
+        tasks: Tasks,
+        learning: Callable[[str], Collection[asyncio.Event]],
+        *,
+        is_answered: Callable[[str], Awaitable[bool]],
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        """`learning`: of a scope, what is set when what has been said is learnt. `is_answered`: has an upstream
+        answered this scope before? If not, nothing is kept of it, and nothing is made for it."""
+        self._library = library
+        self._tasks = tasks
+        self._learning = learning
+        self._is_answered = is_answered
+        self._pauses = pauses
+
+    async def obey(self, scope: str, order: Order) -> None:
+        """Returns when it is durable. Whoever does not wait for it is obeyed all the same."""
+        await self.begin(scope, order).wait()
+
+    def begin(self, scope: str, order: Order) -> asyncio.Event:
+        """What it names is hidden when this returns; what is returned is set when it is durable."""
+        self._library.hide(scope, order)
+        recorded = asyncio.Event()
+        self._tasks.spawn(self._until_done(scope, order, recorded), name="forget")
+        return recorded
+
+    async def _until_done(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
+        try:
+            late = await self._learnt(self._learning(scope), PATIENCE)
+            await self._carried_out(scope, order, recorded)
+            if late:
+                await self._learnt(late, DEADLINE)
+                await self._carried_out(scope, order, recorded)
+        finally:
+            self._library.orders.done(scope, order)
+
+    async def _learnt(self, learning: Collection[asyncio.Event], seconds: float) -> list[asyncio.Event]:
+        """What is still being learnt after as long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for each in learning:
+                    await each.wait()
+        return [each for each in learning if not each.is_set()]
+
+    async def _carried_out(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
+        for pause in itertools.chain(self._pauses, itertools.repeat(self._pauses[-1])):
+            try:
+                async with asyncio.timeout(DEADLINE):
+                    if await self._is_answered(scope.partition("~")[0]):
+                        await self._library.carry_out(scope, order, recorded.set)
+                    recorded.set()
+            except Exception as error:  # noqa: BLE001 (whatever ails storage: it is tried again)
+                log.warning("a command to forget waits for storage", extra={"why": type(error).__name__})
+                await asyncio.sleep(pause)
+            else:
+                return

@@ -1,0 +1,274 @@
+"""After the answer: the session's new links, the stored answer, the calibration, the ledger row and its metrics.
+
+Each part fails on its own, counted and logged; none of it can take the answer from the client.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, TypeVar
+
+import msgspec
+
+from proxy.attempt import Attempts
+from proxy.config import price_for
+from proxy.errors import UpstreamBroken, UpstreamError
+from proxy.memory import obey
+from proxy.memory.learn import Learner
+from proxy.memory.obey import Obedience
+from proxy.observe.metrics import Metrics
+from proxy.offload import Offload
+from proxy.pipeline import ledger_row
+from proxy.protocol import turns
+from proxy.protocol.answers import answers_of, generated_text, has_error, model_of
+from proxy.protocol.usage import find_usage
+from proxy.reuse import exact
+from proxy.storage.answered import AnsweredScopes
+from proxy.storage.opening import Storage
+from proxy.storage.shared import SharedState
+from proxy.tasks import Tasks
+from proxy.tokens import TokenCounter
+from proxy.types import UNANSWERED, Asked, Delivery, Exchange, LedgerRow, Message, Price, ReuseHit, StoredAnswer
+from proxy.upstream.routing import Router
+
+# JSON above this size is decoded in a worker thread.
+INLINE_JSON_BYTES = 256 * 1024
+DEADLINE = 10.0  # seconds, for each part that waits for a disk or a thread
+
+T = TypeVar("T")
+
+# Keeps an answer for whoever asks the same in other words; the last is the key under which it is kept already, if any.
+Remember = Callable[[Exchange, Asked, StoredAnswer, str | None], Coroutine[Any, Any, None]]
+
+# Keeps what a request and its answers said, to be looked at.
+Keep = Callable[[Exchange, Sequence[Message]], None]
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class Recorder:
+    """What recording needs, and the two ways a request ends: an answer from the upstream, or from memory."""
+
+    def __init__(  # noqa: PLR0913 (built in one place, services.py)
+        self,
+        *,
+        answered: AnsweredScopes,
+        storage: Storage,
+        shared: SharedState,
+        counter: TokenCounter,
+        metrics: Metrics,
+        router: Router,
+        remember: Remember,
+        learner: Learner,
+        obedience: Obedience,
+        tasks: Tasks,
+        executor: Executor,
+        ttl: float,
+        keep: Keep | None = None,
+    ) -> None:
+        self._answered = answered
+        self._ledger = storage.ledger
+        self._sessions = storage.sessions
+        self._answers = storage.answers
+        self._counter = counter
+        self._calibrations = shared.calibrations
+        self._metrics = metrics
+        self._router = router
+        self._flights = shared.flights
+        self._remember_asked = remember
+        self._learner = learner
+        self._obedience = obedience
+        self._tasks = tasks
+        self._executor = executor
+        self._ttl = ttl
+        self._keep_contents = keep  # None: nothing of what is said is kept to be looked at
+
+    def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
+        """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
+        to the client, whose next request may follow at once; the rest is done in the background."""
+        if _is_success(delivery):
+            self._answered.add(exchange.identity.scope.id)
+            self._obey_late(exchange, attempts)
+        small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
+        if small:
+            delivery = attempts.call(
+                "record", lambda: self._read_and_remember(exchange, delivery, attempts), fallback=delivery
+            )
+        total = perf_counter() - exchange.started
+        self._tasks.spawn(self._finish(exchange, delivery, attempts, total, read=small), name="record")
+
+    def _obey_late(self, exchange: Exchange, attempts: Attempts) -> None:
+        """A command to forget, in a request before which there was nothing of its scope: from now on there would be
+        what it says itself."""
+        identity, at = exchange.identity, exchange.incoming.received_at
+        if identity.is_answered or exchange.miss.reason != "command" or "identify" in attempts.failed:
+            return
+        order = attempts.call("obey", lambda: obey.ordered(exchange.request, identity, at), fallback=None)
+        if order is not None:
+            self._obedience.begin(identity.memory, order)
+
+    async def _finish(
+        self, exchange: Exchange, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
+    ) -> None:
+        answer: StoredAnswer | None = None
+        key, lead, asked = exchange.miss.key, exchange.miss.lead, exchange.miss.asked
+        try:
+            if not read:
+                reading = self._in_thread(lambda: _read_and_chain(exchange, delivery))
+                delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
+                attempts.call("record", lambda: self._remember(exchange, delivery, chain, attempts), fallback=None)
+            # What a fallback answered is not what this upstream would, and is not kept as its answer.
+            if (key is not None or asked is not None) and delivery.upstream == exchange.upstream:
+                answer = exact.storable(delivery, exchange.incoming.received_at)
+            if key is not None and answer is not None:
+                self._flights.share(key, lead, answer)
+                put = self._answers.put(exchange.identity.scope.id, key, answer, self._ttl)
+                await attempts.run("store", put, fallback=None, deadline=DEADLINE)
+        finally:
+            # Those who wait for this answer must not wait for ever, whatever happened here.
+            if key is not None:
+                self._land(key, lead, delivery, answer)
+        if asked is not None and answer is not None and exchange.directives.store:
+            remembering = self._remember_asked(exchange, asked, answer, key)
+            await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
+        generated = 0
+        if delivery.usage is None and (text := generated_text(delivery.completion or delivery.partial)):
+            counting = self._in_thread(lambda: self._counter.text(text))
+            generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
+        attempts.call(
+            "ledger", lambda: self._write(self._row(exchange, delivery, generated, attempts, total)), fallback=None
+        )
+        if _is_known(exchange, delivery):
+            answer_given = delivery.completion or delivery.partial
+            attempts.call("contents", lambda: self._keep(exchange, answer_given), fallback=None)
+
+    def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
+        if delivery.outcome == "client_gone":
+            self._flights.abandon(key, lead)
+        elif answer is None and _came_to_nothing(delivery):
+            self._flights.fail(key, lead, _failed(delivery).answer())
+        else:
+            self._flights.land(key, lead, answer)
+
+    def reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts) -> None:
+        """The answer came from memory; the upstream never saw the request."""
+        total = perf_counter() - exchange.started
+        self._tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
+
+    async def _finish_reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts, total: float) -> None:
+        # Given again as it was, the answer is known as this conversation's already.
+        if hit.source != "exact" or exchange.identity.continuity != "regenerated":
+            completion = hit.answer.completion
+            offload = Offload(self._executor, len(completion))
+            chaining = offload(lambda: _chain(exchange, _object.decode(completion)))
+            chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
+            attempts.call("record", lambda: self._note(exchange, chain), fallback=None)
+            answers = answers_of(_object.decode(completion))
+            attempts.call("record", lambda: self._learner.delivered(exchange, chain, answers, attempts), fallback=None)
+        row = ledger_row.reused(
+            exchange, hit, self._price(hit.answer.upstream, exchange.request.model), attempts, total
+        )
+        attempts.call("ledger", lambda: self._write(row), fallback=None)
+        attempts.call("contents", lambda: self._keep(exchange, _object.decode(hit.answer.completion)), fallback=None)
+
+    def _write(self, row: LedgerRow) -> None:
+        self._ledger.append(row)
+        self._metrics.recorded(row)
+
+    def _keep(self, exchange: Exchange, completion: Mapping[str, Any] | None) -> None:
+        if self._keep_contents is not None:
+            self._keep_contents(exchange, answers_of(completion))
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    def _read_and_remember(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> Delivery:
+        delivery, chain = _read_and_chain(exchange, delivery)
+        self._remember(exchange, delivery, chain, attempts)
+        return delivery
+
+    def _remember(self, exchange: Exchange, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
+        self._note(exchange, chain)
+        answers = answers_of(delivery.completion)
+        self._learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
+
+    def _note(self, exchange: Exchange, chain: tuple[bytes, ...]) -> None:
+        """Only on the event loop, to which the storage's queue belongs."""
+        if chain:
+            identity, at = exchange.identity, exchange.incoming.received_at
+            self._sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
+
+    def _row(
+        self, exchange: Exchange, delivery: Delivery, generated: int, attempts: Attempts, total: float
+    ) -> LedgerRow:
+        plan, usage = exchange.plan, delivery.usage
+        if usage is not None:
+            whose, measured = (delivery.upstream, exchange.request.model), usage.prompt_tokens
+            self._calibrations.rough.observe(*whose, counted=plan.tokens.rough, measured=measured)
+            self._calibrations.exact.observe(*whose, counted=plan.tokens.counted, measured=measured)
+            # A fallback has not seen what the prompt begins with.
+            seen = plan.tokens.expected if delivery.upstream == exchange.upstream else 0
+            self._calibrations.caches.observe(*whose, usage, repeated=seen)
+        price = self._price(delivery.upstream, exchange.request.model)
+        row = ledger_row.forwarded(exchange, delivery, generated, price, attempts, total)
+        return row if _is_known(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
+
+    def _price(self, upstream: str, model: str) -> Price:
+        return price_for(self._router.named(upstream).config, model)
+
+
+def _came_to_nothing(delivery: Delivery) -> bool:
+    """Did the upstream fail, be it by an error event in a stream? An answer that is only not to be kept is none of
+    these: whoever waited for it gets its own."""
+    return delivery.outcome != "complete" or has_error(delivery.partial)
+
+
+def _failed(delivery: Delivery) -> UpstreamError:
+    """What those are told who waited for this answer, which came to nothing after it had begun."""
+    if delivery.outcome == "upstream_broken":
+        return UpstreamBroken(f"upstream {delivery.upstream!r} has just broken off the answers to the same request")
+    return UpstreamError(f"upstream {delivery.upstream!r} has just failed to answer the same request")
+
+
+def _is_success(delivery: Delivery) -> bool:
+    return 200 <= delivery.status < 300
+
+
+def _is_known(exchange: Exchange, delivery: Delivery) -> bool:
+    """Has an upstream answered whoever asks, now or before?"""
+    return exchange.identity.is_answered or _is_success(delivery)
+
+
+def _read(delivery: Delivery) -> Delivery:
+    """A whole JSON answer, decoded; a stream's was decoded while it passed. What is no JSON (garbage, a content coding)
+    was passed on as it is, and is not accounted for."""
+    raw = delivery.raw_completion
+    if raw is None or delivery.status >= 400:
+        return delivery
+    try:
+        completion = _object.decode(raw)
+    except (ValueError, RecursionError):
+        return delivery
+    model = model_of(completion) or delivery.model
+    return replace(delivery, completion=completion, usage=find_usage(completion), model=model)
+
+
+def _read_and_chain(exchange: Exchange, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
+    """The delivery, read, and the links that are known from now on: none if it came to nothing."""
+    delivery = _read(delivery)
+    if delivery.outcome == "our_error" or not _is_success(delivery):
+        return delivery, ()
+    return delivery, _chain(exchange, delivery.completion)
+
+
+def _chain(exchange: Exchange, completion: Mapping[str, Any] | None) -> tuple[bytes, ...]:
+    """The request's links, and that of the answer, by which the next request of this conversation is known."""
+    if exchange.directives.mode == "off":
+        return ()
+    chain = exchange.identity.chain
+    answers = answers_of(completion)
+    if len(answers) != 1:  # with n > 1 the client's choice is not known yet
+        return chain
+    return (*chain, *turns.extend(chain[-1], answers))

@@ -1,0 +1,140 @@
+"""The body of a chat completion request: parsed once, kept as the bytes it was.
+
+`msgspec.Raw` cuts a JSON document into its values without rewriting them, so a message that we keep goes upstream
+with the client's own bytes: key order, escapes, unknown keys, number formats.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest, InvalidJson, MissingParameter
+from proxy.protocol.chat import ChatCompletionRequest, chat_message
+from proxy.types import ChatRequest, Json, Message
+
+_top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_array = msgspec.json.Decoder(list[msgspec.Raw])
+_object = msgspec.json.Decoder(dict[str, Any])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
+_any = msgspec.json.Decoder()
+_encoder = msgspec.json.Encoder()
+
+# A client that sends more than this many messages is not having a conversation; the bound keeps parsing bounded.
+MAX_MESSAGES = 100_000
+# A few bytes of JSON are 60 of memory or more once they are an object or array: 30 MB of `[],` took a gigabyte.
+MAX_CONTAINERS = 1_000_000
+ALWAYS_DECODED = 4 * 2**20  # bytes; cannot have too many
+# It stands in every row of the ledger.
+MAX_MODEL = 500
+_OUT_OF_RANGE = "Number out of range"  # msgspec's, for one beyond a double
+
+
+def parse(body: bytes) -> ChatRequest:
+    """The request in `body`. Raises BadRequest (OpenAI's shape, 400) for what no upstream could accept: not JSON, not
+    an object, no model, no messages. Anything else (unknown roles, odd contents) is for the upstream to judge."""
+    if len(body) > ALWAYS_DECODED and body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
+        raise BadRequest(f"The request body has more than {MAX_CONTAINERS} objects and arrays.")
+    top = _decode(_top_level, body, "the request body")
+    if "model" not in top:
+        raise MissingParameter("you must provide a model parameter", param="model")
+    if "messages" not in top:
+        raise MissingParameter("Missing required parameter: 'messages'.", param="messages")
+    raw_messages = top.pop("messages")
+    fields = {name: _decode(_any, raw, f"'{name}'") for name, raw in top.items()}
+    if not isinstance(fields["model"], str) or not fields["model"]:
+        raise BadRequest("Invalid type for 'model': expected a non-empty string.", param="model")
+    if len(fields["model"]) > MAX_MODEL:
+        raise BadRequest(f"Invalid 'model': longer than {MAX_MODEL} characters.", param="model")
+    if "stream" in fields and not isinstance(fields["stream"], bool | None):
+        raise BadRequest("Invalid type for 'stream': expected a boolean.", param="stream")
+    return ChatCompletionRequest(body, fields, _messages(raw_messages), fields["model"], fields.get("stream") is True)
+
+
+def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
+    elements = _decode(_array, raw, "'messages'", "expected an array of objects")
+    if not elements:
+        raise BadRequest("Invalid 'messages': empty array. Expected at least one message.", param="messages")
+    if len(elements) > MAX_MESSAGES:
+        raise BadRequest(f"Invalid 'messages': more than {MAX_MESSAGES} messages.", param="messages")
+    try:
+        decoded = _objects.decode(raw)
+    except (ValueError, RecursionError):
+        # Once more, one by one: which of them is it?
+        decoded = [
+            _decode(_object, element, f"'messages[{i}]'", "expected an object") for i, element in enumerate(elements)
+        ]
+    return tuple([chat_message(bytes(element), data) for element, data in zip(elements, decoded, strict=True)])
+
+
+def _decode(decoder: msgspec.json.Decoder[Any], data: bytes | msgspec.Raw, what: str, expected: str = "") -> Any:
+    param = what.strip("'") if what.startswith("'") else None
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError as error:
+        if str(error).startswith(_OUT_OF_RANGE):  # whatever type is expected
+            raise InvalidJson(f"{what} is not valid JSON: {_shorten(error)}.", param=param) from None
+        raise BadRequest(f"Invalid type for {what}: {expected or _shorten(error)}.", param=param) from None
+    except RecursionError:
+        raise InvalidJson(f"{what} is nested too deeply.", param=param) from None
+    except ValueError as error:  # not JSON, not UTF-8, a lone surrogate
+        raise InvalidJson(f"{what} is not valid JSON: {_shorten(error)}.", param=param) from None
+
+
+def _shorten(error: Exception) -> str:
+    # A decoding error may quote the input; what is quoted stays out of the answer.
+    return "it is not valid UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)[:120].rstrip(".")
+
+
+def message(data: Mapping[str, Any]) -> Message:
+    """A message of our own making, or an upstream's."""
+    return chat_message(_encoder.encode(data), data)
+
+
+def message_of(raw: bytes) -> Message | None:
+    """The message that a JSON object is; None if `raw` is none."""
+    try:
+        return chat_message(raw, _object.decode(raw))
+    except (ValueError, RecursionError):
+        return None
+
+
+def unpacked(array: bytes) -> tuple[Message, ...]:
+    """The messages of a JSON array of them, each with its own bytes."""
+    return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])
+
+
+def packed(messages: Iterable[Message]) -> bytes:
+    """The same the other way."""
+    return b"[" + b",".join([said.raw for said in messages]) + b"]"
+
+
+def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
+    """The request with these messages in place of the client's; every other byte stays."""
+    raw = with_changes(request, messages=messages)
+    return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream)
+
+
+def with_changes(
+    request: ChatRequest,
+    *,
+    messages: Sequence[Message] | None = None,
+    tools: Sequence[Json] | None = None,
+    model: str | None = None,
+    ask_usage: bool = False,
+) -> bytes:
+    """The body with what is given in place of the client's; `ask_usage`: streamed with a usage chunk. Values that are
+    not replaced keep their bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in
+    use reads it."""
+    parts: dict[str, msgspec.Raw] = dict(_top_level.decode(request.raw))
+    if messages is not None:
+        parts["messages"] = msgspec.Raw(packed(messages))
+    if tools is not None:
+        parts["tools"] = msgspec.Raw(_encoder.encode(tools))
+    if model is not None:
+        parts["model"] = msgspec.Raw(_encoder.encode(model))
+    if ask_usage:
+        options = request.fields.get("stream_options")
+        asking = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+        parts["stream_options"] = msgspec.Raw(_encoder.encode(asking))
+    return _encoder.encode(parts)

@@ -1,0 +1,76 @@
+"""The answer to this very request, if it may be reused: deterministic, cacheable, complete, in the same scope."""
+
+import msgspec
+
+from proxy.config.model import ExactReuse
+from proxy.offload import Offload
+from proxy.protocol import replay
+from proxy.protocol.answers import is_finished
+from proxy.reuse.cacheable import listed_reason
+from proxy.reuse.key import exact_key, is_deterministic
+from proxy.storage.base import AnswerCache
+from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, Identity, ReuseHit, ReuseMiss, StoredAnswer
+
+
+async def lookup(
+    request: ChatRequest,
+    identity: Identity,
+    directives: Directives,
+    *,
+    upstream: str,
+    config: ExactReuse,
+    cache: AnswerCache,
+    now: float,
+    offload: Offload,
+) -> ReuseHit | ReuseMiss:
+    """A hit, or the reason why not. A miss carries the key only if the answer to this request may be stored."""
+    if not config.enabled:
+        return ReuseMiss("disabled")
+    if not directives.lookup and not directives.store:
+        return ReuseMiss("client_off")
+    if not (directives.opted_in or is_deterministic(request, config.when)):
+        return ReuseMiss("not_deterministic")
+    if (reason := await offload(lambda: listed_reason(request))) is not None:
+        return ReuseMiss(reason)
+    key = await offload(lambda: exact_key(identity.scope.id, upstream, request))
+    storable = key if directives.store else None
+    if not directives.lookup:
+        # Gone at once: the new answer is stored after it has been delivered, and a request may follow before that.
+        await cache.delete(identity.scope.id, key)
+        return ReuseMiss("refresh", storable)
+    answer = await cache.get(identity.scope.id, key, now)
+    if answer is None:
+        return ReuseMiss("absent", storable)
+    return ReuseHit("exact", key, answer)
+
+
+# Headers by which a client tells the upstream, or a gateway in front of it, how to answer.
+_STEERING = ("openai-", "anthropic-", "x-portkey-", "x-goog-", "helicone-", "x-llm-", "x-model-", "x-provider-")
+
+
+def addressee(upstream: str, query: str, headers: Headers) -> str:
+    """Who is asked, besides what: upstream, query and steering headers are part of the key."""
+    steering = sorted(f"{name}: {value}" for name, value in headers if name.startswith(_STEERING))
+    return "\n".join([f"{upstream}?{query}" if query else upstream, *steering])
+
+
+def replayed(hit: ReuseHit, request: ChatRequest, now: float) -> Answer:
+    """The stored answer in the form this request asks for: JSON or SSE, whatever form it came in."""
+    age: Headers = (("age", str(max(0, int(now - hit.answer.created_at)))),)
+    if request.stream:
+        events = replay.as_sse(hit.answer.completion, include_usage=request.wants_usage_chunk)
+        headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"), *age)
+        return Answer(200, headers, b"".join(events), source=hit.source)
+    headers = (("content-type", "application/json"), *age)
+    return Answer(200, headers, hit.answer.completion, source=hit.source)
+
+
+def storable(delivery: Delivery, now: float) -> StoredAnswer | None:
+    """What may be remembered of a delivery: a complete answer, finished as the model meant to. It is replayed as a 200,
+    so it must have been one."""
+    if delivery.outcome != "complete" or delivery.status != 200 or delivery.completion is None:
+        return None
+    if not is_finished(delivery.completion):
+        return None
+    body = delivery.raw_completion or msgspec.json.encode(delivery.completion)
+    return StoredAnswer(body, now, delivery.upstream, delivery.model, delivery.streamed, delivery.usage)

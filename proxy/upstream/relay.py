@@ -1,0 +1,227 @@
+"""An upstream's body on its way to the client: passed on as it arrives, read along the way.
+
+Whole events are passed on, in the upstream's own bytes; so when a stream breaks inside an event, the client sees a
+clean error event and not half a line. A stream that broke never ends cleanly: SDKs take a clean end for a complete
+answer.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import perf_counter
+
+import aiohttp
+import httpx
+
+from proxy.errors import UpstreamBroken, UpstreamError, from_transport
+from proxy.observe.metrics import Metrics
+from proxy.protocol import sse
+from proxy.protocol.accumulate import Accumulator
+from proxy.tasks import Tasks
+from proxy.types import ChatRequest, Delivery, Headers, Json, Outcome, Prompt, Usage
+from proxy.upstream.client import Upstream, close_response
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer whose headers are here and whose body is still to be read."""
+
+    upstream: Upstream
+    response: httpx.Response
+    headers: Headers
+    sent_at: float  # perf_counter
+    first_byte_seconds: float
+    retries: int
+    prompt: Prompt
+
+
+class Relay:
+    """The body of one answer. Iterate it once; `aclose` it in any case. Its delivery is reported once, when it ends."""
+
+    def __init__(
+        self,
+        reply: Reply,
+        request: ChatRequest,
+        *,
+        report: Callable[[Delivery], None],
+        tasks: Tasks,
+        metrics: Metrics,
+    ) -> None:
+        self._reply = reply
+        self._request = request
+        self._report = report
+        self._tasks = tasks
+        self._metrics = metrics
+        self._reader: EventReader | None = None
+        self._events = False
+        self._prefix = b""
+        self._source: AsyncGenerator[bytes, None] | None = None
+        self._running: AsyncGenerator[bytes, None] | None = None
+        self._finished = False
+
+    def expect_events(self, *, readable: bool) -> None:
+        """The body is a stream of events. One that is not `readable` (content coding) passes as it is."""
+        self._events = True
+        strip_usage = self._reply.prompt.strip_usage
+        self._reader = (
+            EventReader(strip_usage=strip_usage, on_fail_open=self._metrics.failed_open) if readable else None
+        )
+
+    def resume(self, prefix: bytes, source: AsyncGenerator[bytes, None]) -> None:
+        """The body is too large to hold: `prefix` was read already, the rest is still in `source`."""
+        self._prefix = prefix
+        self._source = source
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        self._running = self._run()
+        return self._running
+
+    async def aclose(self) -> None:
+        if self._running is not None:
+            await self._running.aclose()
+        self.finish("client_gone")
+
+    async def _run(self) -> AsyncGenerator[bytes, None]:
+        error: UpstreamError | None = None
+        try:
+            async with aclosing(self._pieces()) as pieces:
+                async for piece in pieces:
+                    yield piece
+            rest = self._reader.rest() if self._reader else b""
+            if not (self._reader and self._reader.cut_off):
+                if rest:
+                    yield rest
+            else:
+                error = UpstreamBroken(
+                    f"upstream {self._reply.upstream.name!r} ended the stream before the answer was complete"
+                )
+        except UpstreamError as failure:
+            error = failure
+        except (httpx.TransportError, aiohttp.ClientError, OSError) as failure:
+            error = from_transport(failure, self._reply.upstream.name)
+        except BaseException:
+            self.finish("client_gone")
+            raise
+        if error is None:
+            self.finish("complete" if self._reply.response.status_code < 400 else "upstream_error")
+            return
+        self._metrics.of(self._metrics.upstream_errors, self._reply.upstream.name, "cut").inc()
+        self.finish("upstream_broken")
+        if self._events:
+            yield sse.error_event(error.body())
+        raise error
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
+        """What of the body the client gets, as it arrives."""
+        if self._prefix:
+            yield self._prefix
+        async with aclosing(self._source or self._reply.upstream.body(self._reply.response)) as body:
+            async for chunk in body:
+                if piece := self._reader.feed(chunk) if self._reader else chunk:
+                    yield piece
+
+    def finish(self, outcome: Outcome, whole: bytes | None = None) -> None:
+        """Report the end, once, and let go of the upstream."""
+        if self._finished:
+            return
+        self._finished = True
+        reply, reader = self._reply, self._reader
+        seconds = perf_counter() - reply.sent_at
+        self._metrics.of(self._metrics.upstream_seconds, reply.upstream.name).observe(seconds)
+        complete = reader is not None and reader.complete and outcome == "complete"
+        delivery = Delivery(
+            outcome,
+            status=reply.response.status_code,
+            upstream=reply.upstream.name,
+            model=(reader.model if reader else None) or self._request.model,
+            streamed=self._events,
+            usage=reader.usage if reader else None,
+            completion=reader.completion() if reader and complete else None,
+            partial=reader.completion() if reader and not complete else None,
+            raw_completion=whole,
+            retries=reply.retries,
+            upstream_seconds=seconds,
+            first_byte_seconds=reply.first_byte_seconds,
+        )
+        if outcome != "complete":
+            # A task of its own: when the client has left, whatever is awaited here would be cancelled. A body that was
+            # read to its end has given its connection back already.
+            self._tasks.spawn(close_response(reply.response), name="close upstream response")
+        self._report(delivery)
+
+
+class EventReader:
+    """Reads along a stream of completion chunks: what they amount to, and which bytes the client gets. Fails open: what
+    it can't read, it passes."""
+
+    def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None]) -> None:
+        self._parser = sse.SseParser()
+        self._accumulator = Accumulator()
+        self._strip_usage = strip_usage
+        self._on_fail_open = on_fail_open
+        self._reading = True
+        self._ended_inside = False
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The bytes of `chunk`, and of what was pending before it, that are whole events."""
+        if not self._reading:
+            return chunk
+        try:
+            events = self._parser.feed(chunk)
+        except sse.EventTooLargeError as error:
+            self._stop_reading(error)
+            return self._parser.rest()
+        return self._pass(events)
+
+    def rest(self) -> bytes:
+        """What remains at the end of the stream: an event with no blank line after it."""
+        if not self._reading:
+            return b""
+        garbage = self._accumulator.garbage
+        rest = self._pass(self._parser.flush())
+        self._ended_inside = self._accumulator.garbage > garbage
+        return rest
+
+    def _pass(self, events: list[sse.Event]) -> bytes:
+        return b"".join([event.raw for event in events if self._observe(event)])
+
+    def _observe(self, event: sse.Event) -> bool:
+        """Shall the client see it?"""
+        if event.data is None or not self._reading:
+            return True
+        try:
+            usage_only = self._accumulator.feed(event.data)
+        except Exception as error:  # noqa: BLE001 (reading along must never cost the client its stream)
+            self._stop_reading(error)
+            return True
+        return not (self._strip_usage and usage_only)
+
+    def _stop_reading(self, error: Exception) -> None:
+        self._reading = False
+        self._on_fail_open("read_stream", type(error).__name__)
+
+    @property
+    def cut_off(self) -> bool:
+        """The stream ended inside an event, or it was one of completion chunks and neither said that it was over nor
+        finished its choices."""
+        answer = self._accumulator
+        over = answer.done or answer.finished or answer.error
+        return self._reading and (answer.started or self._ended_inside) and not over
+
+    @property
+    def complete(self) -> bool:
+        """All of it was read, and it is a whole answer."""
+        return self._reading and self._accumulator.complete
+
+    @property
+    def model(self) -> str | None:
+        """As the upstream names it."""
+        return self._accumulator.model
+
+    @property
+    def usage(self) -> Usage | None:
+        return self._accumulator.usage
+
+    def completion(self) -> Mapping[str, Json]:
+        """The answer as far as it came."""
+        return self._accumulator.completion()

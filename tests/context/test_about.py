@@ -1,0 +1,61 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.context.about import about, named
+from proxy.types.memory import Language
+
+_SHELTER = "You have so much patience at the homeless shelter. How did you do it?"
+_SHELTER_AGAIN = "The homeless shelter changed my life."
+
+
+@pytest.mark.parametrize(
+    ("messages", "around", "known", "topic"),
+    [
+        ((_SHELTER, _SHELTER_AGAIN), (), "", "homeless shelter"),
+        ((_SHELTER, "Thanks!"), ("I work in a homeless shelter.", "Wow!"), "", "homeless shelter"),
+        ((_SHELTER, _SHELTER_AGAIN), (), "I cook at the homeless shelter", ""),
+        ((_SHELTER, "Thanks!"), (), "", ""),
+        (("¿Me organizás los turnos rotatorios?", "Con turnos rotatorios, por bloques."), (), "", "turnos rotatorios"),
+        (("It was a great time, Maria!", "A great time, Maria!", "Thanks, Maria!"), (), "", ""),
+        (("See the current implementation.", "The current implementation is fine."), (), "", ""),
+        (("It costs 10 cm more.", "So 10 cm more."), (), "", ""),
+        ((), (), "", ""),
+    ],
+    ids=[
+        "both say it",
+        "said before",
+        "known",
+        "said once",
+        "Spanish",
+        "names and praise",
+        "says little",
+        "amount",
+        "-",
+    ],
+)
+def test_what_is_named_again_is_what_turns_are_about(
+    messages: tuple[str, ...], around: tuple[str, ...], known: str, topic: str
+) -> None:
+    assert about(messages, around, known) == topic
+
+
+@pytest.mark.parametrize(
+    ("language", "piece", "known", "thing"),
+    [
+        ("es", "ahora el presupuesto de infra es de 260 dólares", "", "presupuesto de infra"),
+        ("es", "ahora el presupuesto de infra es de 260 dólares", "el presupuesto", ""),
+        ("en", "we keep the read replica for reports", "", "read replica"),
+        ("en", "see you in 7 days", "", ""),
+    ],
+)
+def test_a_piece_that_has_no_room_leaves_the_thing_that_it_names(
+    language: Language, piece: str, known: str, thing: str
+) -> None:
+    assert named(piece, language, known) == thing
+
+
+@given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=40))
+def test_a_topic_stands_in_the_messages_word_by_word(messages: list[str], known: str) -> None:
+    for thing in filter(None, about(messages, (), known).split(", ")):
+        assert any(thing in message for message in messages)

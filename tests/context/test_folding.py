@@ -1,0 +1,124 @@
+"""What leaves the window, and what stands in its place."""
+
+from collections.abc import Collection, Sequence
+
+import pytest
+
+from proxy.context.draft import Draft, Memory, TokenBudget
+from proxy.context.folding import Folder
+from proxy.conversation import blocks as block
+from proxy.conversation.progress import progress
+from proxy.types import Fact, Fold
+from tests.builders import Said, assistant, messages, system, user
+from tests.context.told import COLD, LEAN, Teller, case, context, counter, exchange, fact, profile, words
+
+S = system("Be brief.")
+STRICT = profile(fold="strict", window={"turns": 2, "min_turns": 2, "max_turns": 2, "tokens": 10_000})
+
+
+def folder(said: Sequence[Said], memory: Memory | None = None, *, limit: int | None = None) -> Folder:
+    of = case(messages(*said), profile=STRICT)
+    so_far = progress(of)
+    assert so_far is not None
+    return Folder(TokenBudget(of, so_far, context(of, limit=limit, rates=COLD)), memory or Memory())
+
+
+def history(turns: int) -> list[Said]:
+    return [S, *(each for number in range(1, turns + 1) for each in exchange(number)), user("last?")]
+
+
+def folded(made: Folder) -> Fold:
+    fold = made.folded(Draft(None, made.progress.open)).fold
+    assert fold is not None
+    return fold
+
+
+def test_turns_that_leave_become_summaries_of_three_the_newest_of_which_are_kept() -> None:
+    made = folded(folder(history(18)))
+    assert [(each.first_turn, each.last_turn) for each in made.summaries] == [(7, 9), (10, 12), (13, 15), (16, 16)]
+    assert (made.start, made.turn) == (33, 19)
+    assert made.head.startswith("<memory>\nEarlier parts of this conversation:\n")
+    assert made.head_tokens == counter.text(made.head) + 4
+
+
+def test_of_a_small_budget_the_head_takes_a_small_share() -> None:
+    made = folded(folder(history(18), limit=1_000))
+    assert made.head_tokens <= 93
+    assert len(made.summaries) < LEAN.summaries.slots
+
+
+def test_what_a_standing_fact_says_is_not_said_twice() -> None:
+    said = history(6)
+    chain = folder(said).case.chain
+    left, kept = fact("left", chain[1], name="f-1"), fact("kept", chain[-1], name="f-2")
+    elsewhere = fact("elsewhere", b"e" * 16, name="f-3")
+    made = folded(folder(said, Memory(standing=(left, kept, elsewhere))))
+    assert made.fact_ids == ("f-1", "f-3")
+    assert "left" in made.head
+    assert "kept" not in made.head
+
+
+@pytest.mark.parametrize(("tokens", "expected"), [(40, 3), (75, 2), (80, 1)])
+def test_facts_take_no_more_than_the_profile_gives_them(tokens: int, expected: int) -> None:
+    stated = tuple(fact(words(tokens - 5), name=f"f-{number}") for number in range(5))
+    taken = folder(history(1)).unsaid(stated, 1)
+    assert len(taken) == expected
+    assert len(folder(history(1)).unsaid(stated, 1, room=0)) == 0
+
+
+def test_what_is_to_be_forgotten_is_in_no_summary() -> None:
+    said = [S, user("My secret word is Marigold."), assistant("Noted."), *history(4)[1:]]
+    chain = folder(said).case.chain
+    assert "Marigold" in folded(folder(said)).head
+    assert "Marigold" not in folded(folder(said, Memory(forgotten=frozenset({chain[1]})))).head
+
+
+def test_what_we_had_added_is_in_no_summary() -> None:
+    said = [S, user(block.head("My word is Marigold.", ()) + "\n\nHello"), assistant("Hi."), *history(4)[1:]]
+    assert "Marigold" not in folded(folder(said)).head
+
+
+def test_system_messages_of_what_leaves_are_named() -> None:
+    said = [S, user("1?"), system("Be kind."), assistant("1"), *history(3)[1:]]
+    assert folded(folder(said)).instructions == (2,)
+
+
+@pytest.mark.parametrize(
+    ("facts", "forgotten", "is_made_anew"),
+    [
+        ({"f-1"}, (), False),
+        ({"f-1", "f-2"}, (), False),
+        ((), (), True),  # the fact is gone
+        ({"f-1"}, (b"x",), True),  # a message that a summary may quote is to be forgotten
+    ],
+)
+def test_a_head_stays_as_it_is_until_what_it_says_is_forgotten(
+    facts: Collection[str], forgotten: Collection[bytes], is_made_anew: bool
+) -> None:
+    standing: tuple[Fact, ...] = (fact("likes tea", b"e" * 16),)
+    teller = Teller()
+    said = history(6)
+    remembered = Memory(standing=standing, facts=frozenset({"f-1"}))
+    before = teller.tell(*said, profile=STRICT, memory=remembered)[-1].state.fold
+    assert before is not None
+    still = tuple(each for each in standing if each.id in facts)
+    asked = (*said, assistant("a"), user("And?"))
+    calm = profile(STRICT, fold="economic")
+    later = teller.ask(
+        *asked, profile=calm, memory=Memory(standing=still, facts=frozenset(facts), forgotten=frozenset(forgotten))
+    )
+    after = later.state.fold
+    assert after is not None
+    assert (after != before) == is_made_anew
+    assert after.start == before.start
+    assert (after.summaries == ()) == is_made_anew
+
+
+def test_where_the_window_is_full_older_answers_lose_their_middle() -> None:
+    said = [S, *exchange(1), user("2?"), assistant(words(400)), user("3?"), assistant(words(400)), user("last?")]
+    made = folder(said)
+    full = profile(STRICT, window={"tokens": 500, "answer_tokens": 50})
+    of = case(messages(*said), profile=full)
+    fold = Folder(TokenBudget(of, made.progress, context(of)), Memory()).capped(Fold(3), made.progress.open[1:])
+    assert fold.capped == (4,)  # the newest turn is whole
+    assert folder(said).capped(Fold(3), made.progress.open[1:]).capped == ()

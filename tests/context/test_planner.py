@@ -1,0 +1,231 @@
+"""What the upstream shall see: a short conversation as it is, with what it will cost; a long one by what is remembered.
+(What is decided is in tests/context/test_planning.py; whole conversations are in tests/e2e/test_context.py.)"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proxy.context.planner import MOST_COUNTED, Planner
+from proxy.pipeline.parts import Services
+from proxy.storage.shared import Calibrations
+from proxy.storage.shared.local import MISSES, local_calibrations
+from proxy.tokens import RoughCounter
+from proxy.types import ChatRequest, Directives, Mode, Plan, Scope, Usage
+from proxy.upstream.client import Upstream
+from tests.builders import TENANT, Executor, assistant, chat, config, counter, identity, incoming, system, user
+from tests.proxied import build_services
+
+SMALL = chat(user("hello world"), assistant("hi"), user("tell me more"))
+LARGE = chat(user("word " * 20_000))
+LONG = chat(
+    system("Be brief."),
+    *(said for number in range(40) for said in (user(f"question {number} " * 30), assistant(f"answer {number} " * 30))),
+    user("and now?"),
+)
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+
+
+class Desk:
+    """The stage, as the pipeline calls it."""
+
+    def __init__(self, services: Services, executor: Executor, calibrations: Calibrations) -> None:
+        self.executor = executor
+        self.upstream: Upstream = services.router.route("m").upstream
+        self.planner = Planner(
+            services.config,
+            counter=counter(),
+            calibrations=calibrations,
+            library=services.library,
+            embedder=services.intent.embedder,
+            executor=executor,
+        )
+
+    async def count(self, request: ChatRequest) -> Plan:
+        return await self.planner.count(request, identity(request), self.upstream.config)
+
+    async def plan(self, request: ChatRequest, *, mode: Mode = "on") -> Plan:
+        assert identity(request).scope == Scope(TENANT)
+        directives = Directives(mode=mode)
+        return await self.planner.plan(incoming(), request, identity(request), directives, self.upstream.config)
+
+
+Desks = Callable[..., Any]
+
+
+@asynccontextmanager
+async def desk(calibrations: Calibrations | None = None, **sections: Any) -> AsyncIterator[Desk]:
+    settings = config(storage={"kind": "memory"}, embedding={"enabled": False}, **sections)
+    with Executor() as executor:
+        async with build_services(settings) as services:
+            yield Desk(services, executor, calibrations or local_calibrations())
+
+
+async def test_a_short_conversation_is_left_as_it_is() -> None:
+    async with desk() as stage:
+        made = await stage.plan(SMALL)
+        assert (made.kind, made.messages, made.reason, made.state) == ("untouched", None, "", None)
+        assert stage.executor.submitted == 0
+
+
+async def test_it_costs_its_messages_and_what_is_no_message() -> None:
+    request = chat(user("hello world"), assistant("hi"), tools=TOOLS)
+    async with desk() as stage:
+        made = await stage.count(request)
+    expected = sum(counter().message(each) for each in request.messages) + counter().overhead(request)
+    assert made.tokens.original == made.tokens.sent == expected
+    assert made.tokens.rough == RoughCounter().request(request)  # what the upstream's own count will be compared with
+
+
+async def test_once_this_upstream_has_told_what_it_counts_a_rough_count_is_enough() -> None:
+    learnt = local_calibrations()
+    learnt.rough.observe("kimi", LARGE.model, counted=1_000, measured=1_500)
+    async with desk(learnt) as stage:
+        made = await stage.count(LARGE)
+        assert stage.executor.submitted == 0
+    assert made.tokens.rough == RoughCounter().request(LARGE)
+    assert made.tokens.original == made.tokens.sent == round(1.5 * made.tokens.rough)
+
+
+async def test_and_not_by_what_another_counted() -> None:
+    learnt = local_calibrations()
+    learnt.rough.observe("other", SMALL.model, counted=1_000, measured=1_500)
+    learnt.rough.observe("kimi", "another model", counted=1_000, measured=1_500)
+    async with desk(learnt) as one, desk() as other:
+        assert await one.count(SMALL) == await other.count(SMALL)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [LARGE, chat(tools=[{"type": "function", "function": {"name": "look", "description": "word " * 4_000}}])],
+)
+async def test_what_is_large_is_counted_off_the_event_loop(request_: ChatRequest) -> None:
+    async with desk() as stage:
+        made = await stage.count(request_)
+        assert stage.executor.submitted == 1
+    expected = sum(counter().message(each) for each in request_.messages) + counter().overhead(request_)
+    assert made.tokens.sent == expected
+
+
+async def test_of_a_request_beyond_every_context_a_rough_count_is_enough() -> None:
+    huge = chat(user("word " * (MOST_COUNTED // 5)))
+    async with desk() as stage:
+        made = await stage.plan(huge)
+    assert made.tokens.original == made.tokens.sent == made.tokens.rough == RoughCounter().request(huge)
+
+
+async def test_a_conversation_above_its_budget_is_cut_to_it() -> None:
+    async with desk() as stage:
+        made = await stage.plan(LONG)
+    assert made.kind == "managed"
+    assert made.messages is not None
+    assert made.messages[0] == LONG.messages[0]
+    assert made.messages[-1].data["content"].endswith("and now?")
+    assert made.tokens.sent <= 4_000 < made.tokens.original
+    assert made.tokens.mechanisms.window > 0
+    assert made.state is not None
+
+
+async def test_the_same_request_is_planned_the_same() -> None:
+    async with desk() as stage:
+        assert await stage.plan(LONG) == await stage.plan(LONG)
+
+
+async def test_tokens_are_the_upstreams_once_it_has_told_them() -> None:
+    learnt = local_calibrations()
+    learnt.exact.observe("kimi", LONG.model, counted=1_000, measured=1_250)
+    async with desk(learnt) as stage, desk() as unknowing:
+        made, plainly = await stage.plan(LONG), await unknowing.plan(LONG)
+    assert made.tokens.original == round(1.25 * plainly.tokens.original)
+    assert made.tokens.sent <= 4_000
+    assert made.tokens.counted <= 3_200
+
+
+@pytest.mark.parametrize(
+    ("mode", "configured", "is_told"),
+    [("meter", "on", True), ("on", "meter", True), ("off", "on", False), ("on", "off", False)],
+)
+async def test_the_original_is_sent_where_nobody_wants_it_managed(
+    mode: Mode, configured: str, *, is_told: bool
+) -> None:
+    async with desk(context={"mode": configured}) as stage:
+        made = await stage.plan(LONG, mode=mode)
+    assert made.messages is None
+    assert made.tokens.sent == made.tokens.original
+    assert made.reason.startswith("meter;would_send=") is is_told
+
+
+async def test_a_message_that_alone_is_above_the_budget_is_sent_and_told() -> None:
+    async with desk() as stage:
+        made = await stage.plan(chat(user("word " * 5_000)))
+    assert (made.kind, made.messages) == ("over-budget", None)
+
+
+SILENT = chat(*(said.data for said in LONG.messages), assistant(""), user("Well?"))  # which Kimi refuses
+NOBODY = chat(system("word " * 5_000))
+HUGE = chat(user("word " * (MOST_COUNTED // 5)))
+
+
+@pytest.mark.parametrize("request_", [SILENT, NOBODY, HUGE])
+@pytest.mark.parametrize(("budget", "kind"), [(500, "over-budget"), (1_000_000, "untouched")])
+async def test_so_is_every_other_that_is_sent_as_it_came(request_: ChatRequest, budget: int, kind: str) -> None:
+    async with desk(profiles={"lean": {"budget": budget}}) as stage:
+        made = await stage.plan(request_)
+    assert (made.kind, made.messages) == (kind, None)
+    assert made.tokens.sent == made.tokens.original > 500
+
+
+async def test_it_is_counted_to_the_token_then() -> None:
+    learnt = local_calibrations()
+    learnt.rough.observe("kimi", SILENT.model, counted=1_000, measured=500)
+    async with desk(learnt) as stage:
+        made = await stage.plan(SILENT)
+        expected = await counter().request(SILENT, identity(SILENT).chain, stage.executor)
+    assert (made.kind, made.tokens.sent) == ("over-budget", expected)
+
+
+async def test_what_fits_into_the_window_and_not_into_the_budget_is_not_left_alone() -> None:
+    learnt = local_calibrations()
+    learnt.rough.observe("kimi", SMALL.model, counted=1_000, measured=400)
+    said = chat(*(part for at in range(4) for part in (user(f"{at}: 4^7 {{}} " * 70), assistant("Ok."))), user("So?"))
+    async with desk(learnt, profiles={"lean": {"budget": 500}}) as stage:
+        made = await stage.plan(said)
+        assert (await stage.count(said)).tokens.sent < 500 < made.tokens.original
+    assert made.kind == "managed"
+    assert made.tokens.sent <= 500
+
+
+@pytest.mark.parametrize(
+    ("settings", "cached"),
+    [
+        ({"dialect": "generic", "price": {"input": 1, "cached": 0.17, "output": 4}}, 0.17),
+        ({"dialect": "generic", "price": {"input": 1, "output": 4}}, 0.25),
+        ({"dialect": "generic"}, 0.25),
+        ({"dialect": "generic", "cache": "none"}, 1.0),
+        ({"dialect": "vllm", "price": {"input": 1, "cached": 1, "output": 4}}, 1.0),
+    ],
+)
+async def test_folds_are_paid_at_the_price_of_a_prefix_cache_unless_there_is_known_to_be_none(
+    settings: dict[str, Any], cached: float
+) -> None:
+    entry = {"name": "up", "base_url": "http://127.0.0.1:1/v1", **settings}
+    learnt, seen = local_calibrations(), replace(identity(LONG), known=3)
+    async with desk(learnt, upstreams=[entry]) as stage:
+        for reckoned in (cached, 1.0):
+            made = await stage.planner.plan(incoming(), LONG, seen, Directives(), stage.upstream.config)
+            assert made.trail is not None
+            assert made.trail.break_even is not None
+            assert made.trail.break_even.cached == reckoned
+            assert (made.tokens.repeated > 0) is (reckoned < 1)
+            for _ in range(MISSES):
+                none = Usage(9_000, 9, reports_none_cached=True)
+                learnt.caches.observe("up", LONG.model, none, repeated=9_000)
+
+
+async def test_a_request_with_tools_has_a_profile_of_its_own() -> None:
+    with_tools = chat(*(said.data for said in LONG.messages), tools=TOOLS)
+    async with desk() as stage:
+        made = await stage.plan(with_tools)
+    assert made.messages is None  # the agent's has no budget but the price

@@ -1,0 +1,208 @@
+"""Whose page may ask, as tables: what a browser sends, and what that says."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.config.rules import is_loopback
+from proxy.errors import ForeignHost, ForeignOrigin
+from proxy.http.origins import EXPOSED, Kind, Sites, name_of
+from proxy.types import Headers
+from tests.builders import config
+
+PORT = 8484
+OWN_KEY = {"mode": "keys", "keys": [{"name": "ana", "key": "sha256:" + "a" * 64}]}
+FRIEND = "https://chat.example.com"
+LISTED: dict[str, Any] = {
+    "allowed_origins": [FRIEND, "http://localhost:3000"],
+    "allowed_hosts": ["proxy.internal", "tunnel:9000"],
+}
+
+
+def sites(host: str = "127.0.0.1", *, auth: Any = None, **server: Any) -> Sites:
+    return Sites(config(server={"host": host, **server}, auth=auth or {}))
+
+
+def outcome(asked: Sites, kind: Kind, *headers: tuple[str, str], port: int | None = PORT) -> str:
+    try:
+        asked.admit(kind, headers, port)
+    except (ForeignHost, ForeignOrigin) as error:
+        return error.code
+    return "passes"
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("127.0.0.1:8484", "passes"),
+        ("localhost:8484", "passes"),
+        ("LocalHost:8484", "passes"),
+        ("[::1]:8484", "passes"),
+        ("127.9.9.9:8484", "passes"),
+        ("proxy.internal", "passes"),
+        ("Proxy.Internal:1234", "passes"),
+        ("tunnel:9000", "passes"),
+        ("tunnel:9001", "foreign_host"),
+        ("tunnel", "foreign_host"),
+        ("localhost", "foreign_host"),  # port 80 is somebody else's
+        ("localhost:3000", "foreign_host"),
+        ("evil.example:8484", "foreign_host"),
+        ("127.0.0.1.evil.example:8484", "foreign_host"),
+        ("localhost.evil.example:8484", "foreign_host"),
+        ("0.0.0.0:8484", "foreign_host"),
+        ("", "foreign_host"),
+        ("[::1", "foreign_host"),
+        ("localhost:99999", "foreign_host"),
+        ("user@localhost:8484", "foreign_host"),
+        ("evil.example:8484@localhost:8484", "foreign_host"),
+        ("localhost:8484/evil.example", "foreign_host"),  # no browser sends that
+    ],
+)
+@pytest.mark.parametrize("kind", ["api", "numbers", "other"])
+def test_on_loopback_it_answers_to_its_own_names(kind: Kind, host: str, told: str) -> None:
+    assert outcome(sites(**LISTED), kind, ("host", host)) == told
+
+
+def test_every_name_that_is_given_must_be_ours() -> None:
+    assert outcome(sites(), "api", ("host", "localhost:8484"), ("host", "evil.example")) == "foreign_host"
+
+
+def test_a_request_without_a_name_is_no_browsers() -> None:
+    assert outcome(sites(), "api") == "passes"
+
+
+def test_a_port_that_is_unknown_is_not_held_against_it() -> None:
+    assert outcome(sites(), "api", ("host", "localhost:1"), port=None) == "passes"
+
+
+@pytest.mark.parametrize("kind", ["api", "numbers", "other"])
+def test_elsewhere_any_name_will_do(kind: Kind) -> None:
+    assert outcome(sites("0.0.0.0"), kind, ("host", "proxy.example.com")) == "passes"
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        ({}, "passes"),
+        ({"sec-fetch-site": "none"}, "passes"),
+        ({"sec-fetch-site": "same-origin"}, "passes"),
+        ({"sec-fetch-site": "same-origin", "origin": "http://localhost:8484"}, "passes"),
+        ({"origin": "http://localhost:8484"}, "passes"),
+        ({"origin": "https://localhost:8484"}, "passes"),  # somebody ends TLS before us
+        ({"sec-fetch-site": "cross-site"}, "foreign_origin"),
+        ({"sec-fetch-site": "same-site"}, "foreign_origin"),
+        ({"sec-fetch-site": "whatever"}, "foreign_origin"),
+        ({"sec-fetch-site": "cross-site", "origin": "http://localhost:8484"}, "foreign_origin"),
+        ({"sec-fetch-site": "same-origin", "origin": "https://evil.example"}, "foreign_origin"),
+        ({"origin": "https://evil.example"}, "foreign_origin"),
+        ({"origin": "http://localhost:5173"}, "foreign_origin"),
+        ({"origin": "http://127.0.0.1:8484"}, "foreign_origin"),
+        ({"origin": "http://localhost"}, "foreign_origin"),
+        ({"origin": "null"}, "foreign_origin"),
+        ({"origin": ""}, "foreign_origin"),
+        ({"origin": "file://"}, "foreign_origin"),
+        ({"origin": FRIEND}, "passes"),
+        ({"origin": "https://Chat.example.com:443"}, "passes"),
+        ({"origin": "http://chat.example.com"}, "foreign_origin"),
+        ({"origin": f"{FRIEND}.evil.example"}, "foreign_origin"),
+        ({"origin": FRIEND, "sec-fetch-site": "cross-site"}, "passes"),
+        ({"origin": "http://localhost:3000", "sec-fetch-site": "same-site"}, "passes"),
+    ],
+)
+@pytest.mark.parametrize("bind", ["127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("kind", ["api", "numbers"])
+def test_pages_of_other_sites_are_told_by_what_their_browser_says(
+    kind: Kind, bind: str, headers: dict[str, str], told: str
+) -> None:
+    assert outcome(sites(bind, **LISTED), kind, ("host", "localhost:8484"), *headers.items()) == told
+
+
+def test_what_is_open_to_links_from_anywhere_asks_for_the_name_alone() -> None:
+    asked = sites()
+    assert outcome(asked, "other", ("host", "localhost:8484"), ("sec-fetch-site", "cross-site")) == "passes"
+    assert outcome(asked, "other", ("host", "evil.example:8484")) == "foreign_host"
+
+
+def test_a_key_of_ours_is_proof_enough_where_one_is_asked_for() -> None:
+    asked = sites(auth=OWN_KEY)
+    foreign: Headers = (("host", "evil.example"), ("origin", "https://evil.example"))
+    assert outcome(asked, "api", *foreign) == "passes"
+    assert outcome(asked, "numbers", *foreign) == "foreign_host"
+
+
+# --- what a page may read ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("auth", [None, OWN_KEY])
+def test_a_browser_that_asks_first_is_told_what_its_page_may(auth: Any) -> None:
+    asked = sites(auth=auth, **LISTED)
+    wanted: Headers = (
+        ("origin", FRIEND),
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "authorization,content-type,x-stainless-os"),
+        ("access-control-request-private-network", "true"),
+    )
+    answer = asked.preflight(wanted)
+    told = dict(answer.headers)
+    assert (answer.status, answer.body) == (204, b"")
+    assert "POST" in told["access-control-allow-methods"]
+    assert told["access-control-allow-headers"] == "authorization,content-type,x-stainless-os"
+    assert told["access-control-allow-private-network"] == "true"
+    said = dict(asked.answered(wanted))
+    assert (said["access-control-allow-origin"], said["vary"]) == (FRIEND, "origin")
+    assert set(EXPOSED) == set(said["access-control-expose-headers"].split(", "))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:8484"},
+        {"sec-fetch-site": "cross-site"},
+    ],
+)
+@pytest.mark.parametrize("auth", [None, OWN_KEY])
+def test_and_one_whose_page_may_nothing_is_told_nothing(auth: Any, headers: dict[str, str]) -> None:
+    asked = sites(auth=auth, **LISTED)
+    foreign: Headers = (("host", "localhost:8484"), *headers.items())
+    with pytest.raises(ForeignOrigin):
+        asked.preflight(foreign)
+    assert asked.answered(foreign) == (("vary", "origin"),)
+
+
+@pytest.mark.parametrize("headers", [{}, {"origin": "http://localhost:8484"}, {"sec-fetch-site": "same-origin"}])
+@pytest.mark.parametrize("auth", [None, OWN_KEY])
+def test_who_is_no_page_of_another_site_is_told_the_methods(auth: Any, headers: dict[str, str]) -> None:
+    answer = sites(auth=auth, **LISTED).preflight((("host", "localhost:8484"), *headers.items()))
+    assert answer.status == 204
+    assert dict(answer.headers) == {"allow": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
+
+
+def test_where_no_page_may_answers_do_not_speak_of_it() -> None:
+    assert sites().answered((("origin", FRIEND),)) == ()
+
+
+def test_what_is_no_list_of_headers_is_not_said_back() -> None:
+    asked = sites(**LISTED)
+    answer = asked.preflight((("origin", FRIEND), ("access-control-request-headers", 'a"b<c>')))
+    assert "access-control-allow-headers" not in dict(answer.headers)
+
+
+@given(st.text(max_size=40))
+def test_no_name_passes_that_is_not_this_machines(host: str) -> None:
+    asked = sites()
+    try:
+        asked.admit("api", (("host", host),), PORT)
+    except ForeignHost:
+        return
+    assert is_loopback(name_of(host))
+
+
+@given(st.text(max_size=40), st.sampled_from(["none", "same-origin", "cross-site", None]))
+def test_whatever_a_header_holds_it_is_answered(origin: str, site: str | None) -> None:
+    headers: Headers = (("host", "localhost:8484"), ("origin", origin))
+    more: Headers = () if site is None else (("sec-fetch-site", site),)
+    assert outcome(sites(), "api", *headers, *more) in ("passes", "foreign_origin")

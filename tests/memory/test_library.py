@@ -1,0 +1,458 @@
+"""What each scope remembers, and that nothing crosses a scope, is overtaken, or comes back."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proxy.conversation.state import pack
+from proxy.memory.library import STEPS_BACK, Library
+from proxy.memory.orders import Order
+from proxy.storage.base import StorageError
+from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.writer import WriterLimits
+from proxy.tasks import Tasks
+from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlock
+from tests import stores
+from tests.context.told import fact
+from tests.memory.indexed import link, turn
+from tests.stores import AtOnce
+
+TEA = fact("likes tea", link("1.0"), name="f-tea")
+CHAIN = tuple(link(f"m{number}") for number in range(200))
+STATE = PathState(3, 1.0, 4, 100, 200, 200, 200, 300.0, 300.0)
+
+
+class SlowFacts(SqliteFacts):
+    """Reads while `gate` is set; `asked` is how often it was."""
+
+    def __init__(self) -> None:
+        super().__init__(AtOnce())
+        self.asked = 0
+        self.reading = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def all(self, scope: str) -> list[Fact]:
+        found = await super().all(scope)
+        self.asked += 1
+        self.reading.set()
+        await self.gate.wait()
+        return found
+
+
+class SlowArchive(SqliteArchive):
+    def __init__(self) -> None:
+        super().__init__(AtOnce(), stores.FOR_EVER)
+        self.asked: list[int] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def turns(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
+        self.asked.append(after)
+        await self.gate.wait()
+        return await super().turns(scope, after, now, min(limit, 2))
+
+
+class StuckFacts(SlowFacts):
+    """Cannot say what is on disk, for what was put is not there yet."""
+
+    is_stuck = False
+
+    async def all(self, scope: str) -> list[Fact]:
+        if self.is_stuck:
+            raise StorageError("the database cannot be written")
+        return await super().all(scope)
+
+
+@dataclass
+class House:
+    facts: SlowFacts = field(default_factory=SlowFacts)
+    archive: SlowArchive = field(default_factory=SlowArchive)
+    states: SqliteStates = field(default_factory=stores.states)
+    executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    tasks: Tasks = field(default_factory=Tasks)
+
+    def library(self, **bounds: Any) -> Library:
+        """Another process's, as it were."""
+        return Library(self.facts, self.archive, self.states, stores.wipes(), self.executor, self.tasks, **bounds)
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    opened = House()
+    yield opened
+    await opened.tasks.drain(5.0)
+    opened.executor.shutdown()
+
+
+async def read(library: Library, scope: str = "a") -> Any:
+    shelf = await library.shelf(scope)
+    await library.index(scope, shelf, patience=5.0)
+    return shelf
+
+
+# --- what a scope remembers -------------------------------------------------------------------------------------------
+
+
+async def test_a_shelf_has_what_storage_keeps_of_its_scope_and_of_no_other(house: House) -> None:
+    house.facts.put("a", [TEA])
+    for number in (1, 2, 3, 4, 5):
+        house.archive.add("a", turn(number, "q", "a"), None)
+    house.archive.add("b", turn(9, "q", "a"), None)
+    library = house.library()
+    shelf, other = await read(library), await read(library, "b")
+    assert (shelf.facts, len(shelf.index)) == ({TEA.id: TEA}, 10)
+    assert (other.facts, len(other.index)) == ({}, 2)
+    assert link("9.0") not in shelf.index
+    assert await library.shelf("a") is shelf
+
+
+async def test_what_was_read_just_now_is_not_read_again(house: House) -> None:
+    library = house.library()
+    await read(library)
+    await read(library)
+    assert (house.facts.asked, house.archive.asked) == (1, [0])
+
+
+class BrokenArchive(SlowArchive):
+    """Fails the first time."""
+
+    async def turns(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
+        found = await super().turns(scope, after, now, limit)
+        if len(self.asked) == 1:
+            raise OSError("disk I/O error")
+        return found
+
+
+async def test_an_archive_that_cannot_be_read_is_counted_done_without_and_read_again() -> None:
+    house, failed = House(archive=BrokenArchive()), []
+    house.archive.add("a", turn(1, "q", "a"), None)
+    library = house.library(on_fail_open=lambda *what: failed.append(what))
+    assert len((await read(library)).index) == 0
+    assert failed == [("archive", "OSError")]
+    assert len((await read(library)).index) == 2
+    assert len(failed) == 1
+    await house.tasks.drain(5.0)
+    house.executor.shutdown()
+
+
+async def test_of_too_many_scopes_those_that_were_not_asked_for_longest_leave(house: House) -> None:
+    library = house.library(most_shelves=2)
+    house.facts.put("a", [TEA])
+    for scope in ("a", "b", "a", "c"):
+        await library.shelf(scope)
+    assert library.held().scopes == 2
+    assert (await library.shelf("b")).facts == {}
+    assert (await library.shelf("a")).facts == {TEA.id: TEA}
+
+
+async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory() -> None:
+    house = House(facts=(facts := StuckFacts()))
+    library = house.library(refresh_seconds=-1.0)
+    library.learn("a", await library.shelf("a"), [TEA])
+    facts.is_stuck = True
+    assert (await library.shelf("a")).facts == {TEA.id: TEA}
+    with pytest.raises(StorageError):
+        await library.shelf("b")  # nothing is known of what was promised to them
+    house.executor.shutdown()
+
+
+async def test_later_what_is_new_is_read_and_no_more(house: House) -> None:
+    library = house.library(refresh_seconds=-1.0)
+    assert len((await read(library)).index) == 0
+    house.archive.add("a", turn(1, "q", "a"), None)
+    house.facts.put("a", [TEA])
+    shelf = await read(library)
+    assert (len(shelf.index), shelf.facts) == (2, {TEA.id: TEA})
+    upto = shelf.upto
+    await read(library)
+    assert house.archive.asked[-1] == upto > 0
+
+
+async def test_a_turn_with_vectors_is_known_to_be_embedded(house: House) -> None:
+    library = house.library()
+    shelf = await library.shelf("a")
+    one, two = turn(1, "q", "a"), turn(2, "q", "a")
+    shelf.put(one, None)
+    shelf.put(two, np.ones((2, 4), np.float32))
+    assert shelf.embedded == {two.link}
+
+
+async def test_what_is_learnt_is_known_at_once_and_kept(house: House) -> None:
+    library = house.library()
+    shelf = await library.shelf("a")
+    library.learn("a", shelf, [TEA])
+    assert shelf.facts == {TEA.id: TEA}
+    assert (await house.library().shelf("a")).facts == {TEA.id: TEA}
+
+
+async def test_where_facts_are_not_kept_nothing_is_learnt(house: House) -> None:
+    kept_nowhere = stores.facts(stores.nothing())
+    library = Library(kept_nowhere, house.archive, house.states, stores.wipes(), house.executor, house.tasks)
+    shelf = await library.shelf("a")
+    library.learn("a", shelf, [TEA])
+    assert shelf.facts == {}
+
+
+async def test_a_reading_that_was_under_way_does_not_undo_what_was_learnt(house: House) -> None:
+    library = house.library(refresh_seconds=-1.0)
+    shelf = await library.shelf("a")
+    house.facts.reading.clear()
+    house.facts.gate.clear()
+
+    async def learn() -> None:
+        await house.facts.reading.wait()
+        library.learn("a", shelf, [TEA])
+        house.facts.gate.set()
+
+    found, _ = await asyncio.gather(library.shelf("a"), learn())
+    assert found.facts == {TEA.id: TEA}
+
+
+async def test_nobody_waits_long_for_an_index_that_is_read_in_the_background(house: House) -> None:
+    house.archive.add("a", turn(1, "q", "a"), None)
+    house.archive.gate.clear()
+    library = house.library()
+    shelf = await library.shelf("a")
+    await library.index("a", shelf, patience=0.0)
+    await library.index("a", shelf, patience=0.0)
+    assert len(shelf.index) == 0
+    house.archive.gate.set()
+    await house.tasks.drain(5.0)
+    assert len(shelf.index) == 2
+    assert house.archive.asked.count(0) == 1
+
+
+async def test_scopes_that_were_not_needed_for_longest_are_let_go(house: House) -> None:
+    library = house.library(most_bytes=20_000)
+    for scope in ("a", "b", "c"):
+        house.archive.add(scope, turn(1, "q" * 9_000, "a"), None)
+        await read(library, scope)
+    before = len(house.archive.asked)
+    await read(library, "c")
+    assert len(house.archive.asked) == before
+    assert len((await read(library, "a")).index) == 2  # it is read again
+    assert len(house.archive.asked) > before
+
+
+# --- forgetting -------------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_forgotten_is_in_no_index_and_does_not_come_back(house: House) -> None:
+    house.facts.put("a", [TEA])
+    house.archive.add("a", turn(1, "I like tea", "Noted"), None)
+    house.archive.add("a", turn(2, "q", "a"), None)
+    library = house.library()
+    shelf = await read(library)
+    await library.forget("a", [TEA])
+    assert shelf.facts == {}
+    assert link("1.0") not in shelf.index
+    assert link("1.1") not in shelf.index  # the answer may repeat it
+    assert link("2.0") in shelf.index
+    assert {link("1.0"), link("1.1")} <= shelf.forgotten
+    assert not shelf.may_keep(turn(1, "I like tea", "Noted"))
+    library.keep_turn("a", turn(1, "I like tea", "Noted"), None)
+    other = await read(house.library())
+    assert (other.facts, len(other.index)) == ({}, 2)
+    assert link("1.0") in other.forgotten
+
+
+async def test_nor_once_it_is_embedded_that_was_being_so(house: House) -> None:
+    house.facts.put("a", [TEA])
+    library, said = house.library(), turn(1, "I like tea", "Noted")
+    shelf = await read(library)
+    shelf.put(said, None)
+    await library.forget("a", [TEA])
+    shelf.put(said, np.ones((2, 4), np.float32))
+    assert (len(shelf.index), shelf.embedded) == (0, set())
+
+
+async def test_who_wipes_what_nobody_has_read_takes_a_place_among_the_shelves(house: House) -> None:
+    library = house.library(most_shelves=2)
+    for scope in ("a", "b", "c"):
+        library.hide(scope, Order((Forgetting(""),), at=1.0))
+    assert library.held().scopes == 2
+
+
+async def test_what_repeats_it_is_known_by_its_messages_the_command_included(house: House) -> None:
+    house.facts.put("a", [TEA])
+    library, command = house.library(), link("9.0")
+    assert not library.has_forgotten("a", TEA.links)
+    await library.forget("a", [TEA], [command])
+    assert [library.has_forgotten("a", [each]) for each in (*TEA.links, command, link("2.0"))] == [True, True, False]
+    assert not library.has_forgotten("b", [command])
+
+
+@pytest.mark.parametrize("memory", ["tenant/", "tenant/~s"])
+async def test_nor_is_anything_kept_of_what_that_persons_requests_said(memory: str, house: House) -> None:
+    contents = stores.contents()
+    for scope in ("tenant/", "tenant/ana"):
+        contents.put(Contents(scope, "req_1", "s", 1.0, b"I like tea"))
+    house.facts.put(memory, [TEA])
+    await house.library(contents=contents).forget(memory, [TEA])
+    assert await contents.get("tenant/", "req_1") is None
+    assert await contents.get("tenant/ana", "req_1") is not None
+
+
+async def test_forgetting_nothing_costs_nothing(house: House) -> None:
+    await house.library().forget("a", [])
+    assert house.facts.asked == 0
+
+
+async def test_a_fold_may_quote_what_is_forgotten_so_its_head_goes(house: House) -> None:
+    house.facts.put("a", [TEA])
+    library = house.library()
+    folded = replace(
+        STATE, fold=Fold(4, "<memory>tea</memory>", 9), volatile=VolatileBlock("<recalled>tea</recalled>", 9)
+    )
+    library.keep_state("a", "s", CHAIN[3], folded)
+    library.keep_state("b", "s", CHAIN[3], folded)
+    await library.forget("a", [TEA])
+    found = await library.state("a", CHAIN[:6])
+    assert found is not None
+    assert found[0].fold == Fold(4)
+    assert found[0].volatile == VolatileBlock()
+    assert await house.library().state("a", CHAIN[:6]) is None  # and from storage
+    assert await library.state("b", CHAIN[:6]) == (folded, 4)
+
+
+# --- while the database cannot be written -----------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def held(database: Database) -> AsyncIterator[None]:
+    """By another process."""
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@dataclass
+class OnDisk:
+    database: Database
+    library: Library
+
+    async def learn(self) -> None:
+        self.library.facts.put("a/", [TEA])
+        self.library.archive.add("a/", turn(1, "I like tea", "Noted"), None)
+        await self.library.facts.flush()
+
+    async def known(self) -> tuple[int, int]:
+        """Facts and turns."""
+        entries = (await self.library.archive.turns("a/", 0, 0.0)).entries
+        return len(await self.library.facts.all("a/")), len(entries)
+
+    async def written(self) -> None:
+        while self.database.writer.depth:  # noqa: ASYNC110 (it tries again by itself)
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+async def on_disk(tmp_path: Path, house: House) -> AsyncIterator[OnDisk]:
+    limits = WriterLimits(interval=0, pauses=(), retry=0.01)
+    database = Database(tmp_path / "olvido.db", house.tasks, limits, lock_seconds=0.01)
+    facts, archive, states = SqliteFacts(database), SqliteArchive(database, 1e12), SqliteStates(database)
+    wipes = SqliteWipes(database)
+    yield OnDisk(database, Library(facts, archive, states, wipes, house.executor, house.tasks, undo=60.0))
+    await database.close()
+
+
+@pytest.mark.parametrize("what", ["", "tea"], ids=["everything", "one fact"])
+async def test_a_command_is_queued_once_hides_what_it_means_and_is_not_done_before_it_is_durable(
+    what: str, on_disk: OnDisk
+) -> None:
+    await on_disk.learn()
+    recorded: list[bool] = []
+    order = Order((Forgetting(what),), at=1e10, chain=(link("9.0"),))
+
+    async def obeyed() -> None:
+        await on_disk.library.carry_out("a/", order, lambda: recorded.append(True))
+
+    async with held(on_disk.database):
+        depths = []
+        for _ in range(3):
+            with pytest.raises(StorageError):
+                await obeyed()
+            depths.append(on_disk.database.writer.depth)
+        assert (recorded, len(set(depths))) == ([], 1)
+        for reading in (on_disk.library.facts.all("a/"), on_disk.library.archive.turns("a/", 0, 0.0)):
+            with pytest.raises(StorageError):
+                await reading
+    await on_disk.written()
+    assert await on_disk.known() == (0, 0)
+    await obeyed()
+    assert recorded
+
+
+async def test_what_cannot_be_brought_back_now_is_so_later_and_whoever_asks_is_told(on_disk: OnDisk) -> None:
+    await on_disk.learn()
+    on_disk.library.wipes.wipe("a/", [], at=1e10, until=2e10)
+    assert await on_disk.known() == (0, 0)
+    async with held(on_disk.database):
+        with pytest.raises(StorageError):
+            await on_disk.library.restore("a/")
+    await on_disk.written()
+    assert await on_disk.known() == (1, 1)
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "found"),
+    [
+        ((3,), 6, 3),
+        ((3, 5), 6, 5),  # the longest
+        ((6,), 6, None),  # its own, of when it was sent before
+        ((7,), 6, None),
+        ((), 6, None),
+        ((1,), 1 + STEPS_BACK, 1),
+        ((1,), 2 + STEPS_BACK, None),
+        ((1,), 1, None),
+        ((1,), 0, None),
+    ],
+)
+@pytest.mark.parametrize("afresh", [False, True])
+async def test_the_state_of_the_longest_earlier_request_is_found(
+    kept: Sequence[int], asked: int, found: int | None, afresh: bool, house: House
+) -> None:
+    library = house.library()
+    for length in kept:
+        library.keep_state("a", "s", CHAIN[length - 1], replace(STATE, turns=length))
+    got = await (house.library() if afresh else library).state("a", CHAIN[:asked])
+    assert (got and (got[0].turns, got[1])) == (found and (found, found))
+    assert await library.state("b", CHAIN[:asked]) is None
+
+
+async def test_another_history_has_another_state(house: House) -> None:
+    library = house.library()
+    library.keep_state("a", "s", CHAIN[3], STATE)
+    assert await library.state("a", (*CHAIN[:3], link("x"), link("y"))) is None
+
+
+async def test_what_another_version_wrote_is_no_state(house: House) -> None:
+    house.states.put("a", "s", CHAIN[3], 1.0, b"\xff" + pack(STATE)[1:])
+    assert await house.library().state("a", CHAIN[:6]) is None
+
+
+async def test_states_in_memory_are_bounded(house: House) -> None:
+    library = house.library(most_states=2)
+    for number in range(4):
+        library.keep_state("a", str(number), CHAIN[number], STATE)
+    house.states.forget("a")  # what storage has lost, memory alone can tell
+    found = [await library.state("a", (CHAIN[number], link("next"))) for number in range(4)]
+    assert found == [None, None, (STATE, 1), (STATE, 1)]

@@ -1,0 +1,93 @@
+"""What a row claims: no saving where nothing was changed, and what was changed against what it would have cost."""
+
+from dataclasses import replace
+
+import pytest
+
+from proxy.attempt import Attempts
+from proxy.pipeline import ledger_row
+from proxy.types import (
+    Delivery,
+    Directives,
+    Exchange,
+    LedgerRow,
+    Mechanisms,
+    Outcome,
+    Plan,
+    PlanKind,
+    Price,
+    PromptTokens,
+    ReuseMiss,
+    Trail,
+    Usage,
+)
+from tests.builders import chat, identity, incoming, messages, user
+
+REQUEST = chat(user("What is a black hole?"))
+PRICE = Price(input=1.0, cached=0.1, write=1.0, output=4.0)
+MANAGED = Plan(
+    "managed",
+    PromptTokens(1_000, 400, repeated=900, busted=50, mechanisms=Mechanisms(window=700, summaries=100)),
+    messages=messages(user("What is a black hole?")),
+    trail=Trail(limit=4_000, turns=9, kept=3, start=12, newest=18),
+)
+
+
+def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete", *, price: Price = PRICE) -> LedgerRow:
+    exchange = Exchange(
+        incoming(REQUEST.raw), REQUEST, identity(REQUEST), Directives(), ReuseMiss("absent"), plan, "up", started=0.0
+    )
+    delivery = Delivery(outcome, 200 if outcome == "complete" else 0, "up", "m", streamed=False, usage=usage)
+    return ledger_row.forwarded(exchange, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
+
+
+@pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])
+@pytest.mark.parametrize("usage", [Usage(390, 10, 200), None])
+def test_what_went_through_as_it_came_saves_nothing(kind: PlanKind, usage: Usage | None) -> None:
+    got = row(Plan(kind, PromptTokens(1_000, 1_000)), usage)
+    assert got.tokens_original == got.tokens_sent == (390 if usage else 1_000)
+    assert (got.cost_saved, got.mechanisms, got.tokens_busted) == (0.0, {}, 0)
+
+
+def test_what_was_changed_is_compared_with_what_it_would_have_cost() -> None:
+    got = row(MANAGED, Usage(390, 10, 200))
+    assert (got.tokens_original, got.tokens_sent, got.tokens_cached, got.tokens_completion) == (1_000, 390, 200, 10)
+    assert got.cost == pytest.approx((190 * 1.0 + 200 * 0.1 + 10 * 4.0) / 1e6)
+    # The provider's cache would have held the 900 tokens that were sent before: that is not our saving.
+    assert got.cost_saved == pytest.approx((100 * 1.0 + 900 * 0.1 + 10 * 4.0) / 1e6 - got.cost)
+    assert (dict(got.mechanisms), got.tokens_busted, got.trail) == (
+        {"window": 700, "summaries": 100},
+        50,
+        MANAGED.trail,
+    )
+
+
+WRITTEN = Price(input=1.0, cached=0.1, write=1.25, output=4.0)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost", "passed_through"),
+    [
+        (Usage(390, 10, 200), 190 * 1.25, 100 * 1.25),  # not told: all that is new
+        (Usage(390, 10, 200, written_tokens=190), 190 * 1.25, 100 * 1.25),
+        (Usage(390, 10, 200, written_tokens=95), 95 * 1.25 + 95, 50 * 1.25 + 50),
+        (Usage(390, 10, 200, written_tokens=0), 190, 100),
+        (Usage(200, 10, 200, written_tokens=0), 0, 100),
+    ],
+)
+def test_what_is_written_to_the_prefix_cache_costs_what_a_write_does(
+    usage: Usage, cost: float, passed_through: float
+) -> None:
+    got = row(MANAGED, usage, price=WRITTEN)
+    assert got.cost == pytest.approx((cost + 200 * 0.1 + 40) / 1e6)
+    assert got.cost_saved == pytest.approx((passed_through + 900 * 0.1 + 40) / 1e6 - got.cost)
+
+
+def test_what_made_a_request_dearer_is_held_against_us() -> None:
+    assert row(replace(MANAGED, tokens=replace(MANAGED.tokens, repeated=1_000)), Usage(390, 10, 0)).cost_saved < 0
+
+
+@pytest.mark.parametrize("outcome", ["upstream_error", "our_error"])
+def test_what_was_not_answered_cost_and_saved_nothing(outcome: Outcome) -> None:
+    got = row(MANAGED, None, outcome)
+    assert (got.cost, got.cost_saved, got.tokens_sent, got.tokens_original, got.mechanisms) == (0.0, 0.0, 0, 0, {})

@@ -1,0 +1,215 @@
+"""Turns and units tile the messages and cut nothing in two; the chain tells histories apart, and spellings not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.protocol.request import message
+from proxy.protocol.turns import LINK_BYTES, Chains, chain, extend, identity, turns, units
+from tests.builders import assistant, calling, messages, result, system, user
+
+Said = Mapping[str, Any]
+
+U, A, S = user("q"), assistant("a"), system("s")
+CALL, TWO = calling("1"), calling("1", "2")
+OLD_CALL = assistant(None, function_call={"name": "look", "arguments": "{}"})
+OLD_RESULT = {"role": "function", "name": "look", "content": "done"}
+
+
+@pytest.mark.parametrize(
+    ("said", "spans", "tiles"),
+    [
+        ([], [], []),
+        ([U], [(0, 1)], [[(0, 1)]]),
+        ([S], [(0, 1)], [[(0, 1)]]),
+        ([S, U, A], [(0, 1), (1, 3)], [[(0, 1)], [(1, 2), (2, 3)]]),
+        ([A, U], [(0, 1), (1, 2)], [[(0, 1)], [(1, 2)]]),
+        ([U, U], [(0, 1), (1, 2)], [[(0, 1)], [(1, 2)]]),
+        ([U, A, S, U], [(0, 3), (3, 4)], [[(0, 1), (1, 2), (2, 3)], [(3, 4)]]),
+        ([U, CALL, result("1"), A], [(0, 4)], [[(0, 1), (1, 3), (3, 4)]]),
+        ([U, TWO, result("2"), result("1"), A], [(0, 5)], [[(0, 1), (1, 4), (4, 5)]]),
+        ([U, CALL, result("1"), CALL, result("1")], [(0, 5)], [[(0, 1), (1, 3), (3, 5)]]),
+        ([U, CALL], [(0, 2)], [[(0, 1), (1, 2)]]),
+        ([U, CALL, U, A], [(0, 2), (2, 4)], [[(0, 1), (1, 2)], [(2, 3), (3, 4)]]),
+        ([U, OLD_CALL, OLD_RESULT, A], [(0, 4)], [[(0, 1), (1, 3), (3, 4)]]),
+        ([U, result("1"), A], [(0, 3)], [[(0, 1), (1, 2), (2, 3)]]),
+        ([U, assistant("a", tool_calls=[]), result("1")], [(0, 3)], [[(0, 1), (1, 2), (2, 3)]]),
+    ],
+)
+def test_these_messages_are_these_turns_and_units(
+    said: list[Said], spans: list[tuple[int, int]], tiles: list[list[tuple[int, int]]]
+) -> None:
+    cut = turns(messages(*said))
+    assert [(turn.start, turn.stop) for turn in cut] == spans
+    assert [list(turn.units) for turn in cut] == tiles
+
+
+kinds = st.sampled_from([S, U, A, CALL, TWO, result("1"), result("2"), OLD_CALL, OLD_RESULT, {"role": "odd"}, {}])
+histories = st.lists(kinds, max_size=14).map(lambda said: messages(*said))
+
+
+@given(histories)
+def test_turns_tile_the_messages(history: Any) -> None:
+    cut = turns(history)
+    assert [i for turn in cut for i in range(turn.start, turn.stop)] == list(range(len(history)))
+    assert all(history[turn.start].role == "user" for turn in cut[1:])
+    assert sum(m.role == "user" for m in history) == sum(history[turn.start].role == "user" for turn in cut)
+
+
+@given(histories)
+def test_units_tile_their_turn(history: Any) -> None:
+    for turn in turns(history):
+        assert [i for start, stop in turn.units for i in range(start, stop)] == list(range(turn.start, turn.stop))
+        assert all(start < stop for start, stop in turn.units)
+
+
+@pytest.mark.note("5.3/1")
+@given(histories)
+def test_no_unit_begins_between_a_call_and_its_results(history: Any) -> None:
+    begins = {start for turn in turns(history) for start, _ in turn.units}
+    called = False
+    for index, each in enumerate(history):
+        if each.role in ("tool", "function"):
+            assert (index not in begins) == called
+        else:
+            assert index in begins
+            called = bool(each.data.get("tool_calls") or each.data.get("function_call"))
+
+
+def test_units_of_a_part_stay_inside_it() -> None:
+    assert units(messages(U, CALL, result("1"), A), 1, 2) == ((1, 2),)
+
+
+# --- the chain ------------------------------------------------------------------------------------------------------
+
+
+@given(histories, st.integers(0, 14))
+def test_a_beginning_has_the_links_of_the_whole(history: Any, length: int) -> None:
+    links = chain("a/", history)
+    assert chain("a/", history[:length]) == links[:length]
+    assert len(links) == len(history)
+    assert all(len(link) == LINK_BYTES for link in links)
+    if 0 < length <= len(history):
+        assert extend(links[length - 1], history[length:]) == links[length:]
+
+
+@given(histories, histories)
+def test_links_are_equal_exactly_where_the_histories_are(one: Any, other: Any) -> None:
+    said = [[identity(m) for m in history] for history in (one, other)]
+    for position, (link, link_of_other) in enumerate(zip(chain("a/", one), chain("a/", other), strict=False)):
+        assert (link == link_of_other) == (said[0][: position + 1] == said[1][: position + 1])
+
+
+scopes = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+@given(st.lists(scopes, min_size=2, max_size=5, unique=True), histories)
+def test_no_two_scopes_share_a_link(names: list[str], history: Any) -> None:
+    links = [link for name in names for link in chain(name, history)]
+    assert len(set(links)) == len(links)
+
+
+TEXT = [{"type": "text", "text": "hi"}]
+IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (user("hi"), {"content": "hi", "role": "user"}),
+        (user("hi"), user("hi", name=None)),
+        (user("hi"), user(TEXT)),
+        (user("hi"), user("  hi\n")),
+        (user("hi"), user([{"text": " hi", "type": "text"}])),
+        (assistant("hi"), assistant("hi", refusal=None, annotations=[], audio=None, tool_calls=None)),
+        (assistant("hi"), assistant("hi", reasoning_content="let me think", logprobs={}, id="msg_1")),
+        (calling("1", content=None), calling("1", content="")),
+        (calling("1", content=None), {k: v for k, v in calling("1").items() if k != "content"}),
+        (calling("1", content=None), calling("1", content=[])),
+        (system("It is 12:45:01 on 2026-11-21."), system("It is 9:07:33 on 2027-01-02.")),
+        ({"role": "developer", "content": "Build 7"}, {"role": "developer", "content": "Build 1234"}),
+    ],
+)
+def test_one_thing_said_in_two_ways_is_one(one: Said, other: Said) -> None:
+    assert identity(message(one)) == identity(message(other))
+    assert chain("a/", messages(one, U)) == chain("a/", messages(other, U))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (user("hi"), user("Hi")),
+        (user("hi"), user("hi!")),
+        (user("a b"), user("a  b")),
+        (user("hi"), assistant("hi")),
+        (user("hi"), system("hi")),
+        (user("hi"), {"content": "hi"}),
+        (user("hi"), user("hi", name="ana")),
+        (user("hi", name="ana"), user("hi", name="eva")),
+        (user("room 12"), user("room 13")),
+        (assistant("12"), assistant("13")),
+        (system("You are terse."), system("You are kind.")),
+        (system("No digits"), system("No 1 digits")),
+        (user("hi"), user([*TEXT, *TEXT])),
+        (user("hi"), user([*TEXT, *IMAGE])),
+        (user("hi"), user([{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}])),
+        (user(IMAGE), user([{"type": "image_url", "image_url": {"url": "https://example.org/b.png"}}])),
+        (calling("1"), calling("2")),
+        (calling("1"), calling("1", "2")),
+        (calling("1"), assistant(None)),
+        ({"role": "assistant", "tool_calls": [1]}, {"role": "assistant", "tool_calls": [2]}),
+        ({"content": "hi", "name": "ana"}, {"content": "hi", "name": "eva"}),
+        (calling("1"), calling("1", content="Let me look.")),
+        (OLD_CALL, assistant(None)),
+        (result("1"), result("2")),
+        (result("1"), result("1", "failed")),
+        (user("True"), user([True])),
+        (user("null"), user(None)),
+    ],
+)
+def test_two_things_said_are_two(one: Said, other: Said) -> None:
+    assert identity(message(one)) != identity(message(other))
+    assert set(chain("a/", messages(one, U))).isdisjoint(chain("a/", messages(other, U)))
+
+
+_said = st.sampled_from([U, A, S, CALL, TWO, result("1"), OLD_CALL, user(TEXT), user(IMAGE)])
+_informative = st.dictionaries(st.sampled_from(["refusal", "annotations", "audio", "id", "x"]), st.text(max_size=3))
+_nulls = st.lists(st.sampled_from(["name", "tool_call_id", "function_call"]))
+
+
+@given(_said, _informative, _nulls, st.randoms(use_true_random=False))
+def test_order_nulls_and_what_only_informs_make_no_difference(
+    said: Said, informative: Said, nulls: list[str], chance: Any
+) -> None:
+    members = [*{**informative, **said}.items(), *((name, None) for name in nulls if name not in said)]
+    chance.shuffle(members)
+    assert identity(message(dict(members))) == identity(message(said))
+
+
+def test_a_message_moved_is_another_history() -> None:
+    assert set(chain("a/", messages(U, A))).isdisjoint(chain("a/", messages(A, U)))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a/", "b/"]), st.lists(_said, min_size=1, max_size=8)), max_size=8))
+def test_what_is_remembered_of_a_chain_is_the_chain(asked: list[tuple[str, list[Said]]]) -> None:
+    chains = Chains(most=3)
+    for scope, said in asked:
+        for length in range(1, len(said) + 1):
+            known = messages(*said[:length])
+            assert chains.of(scope, known) == chain(scope, known)
+
+
+def test_messages_whose_bytes_run_into_each_other_are_other_messages() -> None:
+    chains = Chains()
+    split, joined = messages(user("1"), user("2")), messages(user("12"))
+    assert chains.of("a/", joined)[-1] != chains.of("a/", split)[-1]
+
+
+def test_very_long_histories_leave_room_for_few() -> None:
+    chains = Chains(most=100, most_links=20)
+    for number in range(10):
+        chains.of("a/", messages(*(user(f"{number} {place}") for place in range(8))))
+    assert len(chains) == 2
