@@ -1,12 +1,14 @@
 """Reuse by intent on pairs, and the gate on messages, by an author who had not read the code: sums alone.
 
     python -m tests.bench.pairs_unseen
+    python -m tests.bench.pairs_unseen --dev [--rows]    # pairs_dev.jsonl, which rules may be built on, row by row
 
 `pairs_unseen.jsonl`: 20 classes of near pairs with different answers and 8 of pairs with the same, 15 of each in both
 languages. `gate_unseen.jsonl`: messages whose answers are of the moment, of the heart or an order, and plain ones. Both
 are for measuring: nothing may be tuned on them, so no row is ever printed.
 """
 
+import argparse
 import asyncio
 from collections import Counter
 from pathlib import Path
@@ -18,6 +20,7 @@ from tests.bench.reuse_data import Language, Pair
 from tests.bench.reuse_stage import Decision, open_stage
 
 PAIRS = Path(__file__).with_name("pairs_unseen.jsonl")
+DEV = Path(__file__).with_name("pairs_dev.jsonl")
 GATE = Path(__file__).with_name("gate_unseen.jsonl")
 LANGUAGES: tuple[Language, ...] = ("en", "es")
 
@@ -28,9 +31,9 @@ class Message(msgspec.Struct, frozen=True):
     text: str
 
 
-async def decided() -> tuple[list[Decision], list[Decision]]:
+async def decided(file: Path) -> tuple[list[Decision], list[Decision]]:
     """What became of every pair; and of every message asked twice."""
-    pairs = [msgspec.json.decode(line, type=Pair) for line in PAIRS.read_bytes().splitlines()]
+    pairs = [msgspec.json.decode(line, type=Pair) for line in file.read_bytes().splitlines()]
     messages = [msgspec.json.decode(line, type=Message) for line in GATE.read_bytes().splitlines()]
     twice = [Pair(m.lang, m.kind, m.text, m.text, int(m.kind == "cacheable"), "bypass") for m in messages]
     async with open_stage() as stage:
@@ -43,7 +46,15 @@ def rate(hits: int, n: int) -> str:
 
 
 def main() -> None:
-    pairs, messages = asyncio.run(decided())
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--dev", action="store_true")
+    parser.add_argument("--rows", action="store_true")
+    options = parser.parse_args()
+    pairs, messages = asyncio.run(decided(DEV if options.dev else PAIRS))
+    if options.dev and options.rows:
+        for each in pairs:
+            if each.hit != bool(each.pair.label):
+                print(f"{each.pair.lang} {each.pair.phenomenon} {each.result}: {each.pair.a} / {each.pair.b}")
     of = Counter((d.pair.label, d.pair.phenomenon, d.pair.lang) for d in pairs)
     hits = Counter((d.pair.label, d.pair.phenomenon, d.pair.lang) for d in pairs if d.hit)
     for label, title in ((0, "wrongly reused"), (1, "found")):
