@@ -11,6 +11,7 @@ are for measuring: nothing may be tuned on them, so no row is ever printed.
 import argparse
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -31,10 +32,13 @@ class Message(msgspec.Struct, frozen=True):
     text: str
 
 
-async def decided(file: Path) -> tuple[list[Decision], list[Decision]]:
-    """What became of every pair; and of every message asked twice."""
+def read(file: Path) -> tuple[list[Pair], list[Message]]:
     pairs = [msgspec.json.decode(line, type=Pair) for line in file.read_bytes().splitlines()]
-    messages = [msgspec.json.decode(line, type=Message) for line in GATE.read_bytes().splitlines()]
+    return pairs, [msgspec.json.decode(line, type=Message) for line in GATE.read_bytes().splitlines()]
+
+
+async def decided(pairs: Sequence[Pair], messages: Sequence[Message]) -> tuple[list[Decision], list[Decision]]:
+    """What became of every pair; and of every message asked twice."""
     twice = [Pair(m.lang, m.kind, m.text, m.text, int(m.kind == "cacheable"), "bypass") for m in messages]
     async with open_stage() as stage:
         return await stage.decide(pairs), await stage.decide(twice)
@@ -50,7 +54,7 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true")
     parser.add_argument("--rows", action="store_true")
     options = parser.parse_args()
-    pairs, messages = asyncio.run(decided(DEV if options.dev else PAIRS))
+    pairs, messages = asyncio.run(decided(*read(DEV if options.dev else PAIRS)))
     if options.dev and options.rows:
         for each in pairs:
             if each.hit != bool(each.pair.label):
