@@ -9,14 +9,14 @@ import tiktoken
 from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.embedding.base import Embedder
-from proxy.embedding.opening import open_embedder
+from proxy.embedding.service import open_embedder
 from proxy.http.edge import Gate
 from proxy.http.origins import Sites
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.keep import Keeper
+from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.parts import Services
 from proxy.pipeline.record import Keep, Recorder
 from proxy.pipeline.verify import Verifier

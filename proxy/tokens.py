@@ -14,9 +14,10 @@ import hashlib
 import importlib.util
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -200,3 +201,26 @@ class TokenCounter(Counter):
             count = self.text(encoded.decode())
             self._counts.put(key, count)
         return count
+
+
+MOST_COUNTS = 20_000  # 100 bytes each
+
+
+class Counted:
+    """`count`, with what it found remembered. Bounded; worker threads may share it."""
+
+    def __init__(self, count: Callable[[str], int], most: int = MOST_COUNTS) -> None:
+        self._count = count
+        self._known: dict[bytes, int] = {}
+        self._most = most
+
+    def __call__(self, text: str) -> int:
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if (found := self._known.get(digest)) is None:
+            found = self._count(text)
+            if len(self._known) >= self._most:
+                # The oldest tenth goes at once; a dict keeps insertion order.
+                for old in list(self._known)[: max(1, self._most // 10)]:
+                    self._known.pop(old, None)
+            self._known[digest] = found
+        return found

@@ -13,7 +13,6 @@ _DATA = "data only; mypy is its test"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
-    "memory/likeness.py": "tests/memory/test_facts.py: which older fact a change is about",
     "cli/memory_folder.py": "tests/cli/test_memory.py runs it",
     "pipeline/parts.py": "tests/test_services.py: what is composed is closed",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
@@ -21,10 +20,8 @@ ELSEWHERE = {
     "reuse/standing/english.py": "a part of the package that tests/reuse/test_standing.py tests",
     "reuse/standing/sentence.py": "a part of the package that tests/reuse/test_standing.py tests",
     "reuse/standing/spanish.py": "a part of the package that tests/reuse/test_standing.py tests",
-    "storage/accounts.py": "Protocols only; tests/contract/test_accounts.py and tests/contract/test_contents.py",
     "storage/shared/single_flight.py": "tests/contract/test_shared.py: as every backend's",
     "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_migrations.py and tests/contract run it",
-    "types/account.py": _DATA,
     "types/answer.py": _DATA,
     "types/base.py": _DATA,
     "types/ledger.py": _DATA,

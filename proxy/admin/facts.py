@@ -34,7 +34,7 @@ from proxy.http.exchange import Call
 from proxy.memory import edits
 from proxy.memory.edits import Draft, Edit, Edited
 from proxy.memory.facts import status
-from proxy.memory.provenance import excerpt
+from proxy.memory.portable import excerpt
 from proxy.pipeline.parts import Services
 from proxy.types import Answer, Fact, FactStatus, Json
 

@@ -13,8 +13,8 @@ from time import time
 
 import msgspec
 
-from proxy.admin import rows
-from proxy.storage.accounts import Accounts, Width
+from proxy.admin import codec
+from proxy.storage.base import Accounts, Width
 from proxy.tasks import Tasks
 from proxy.types import Json
 
@@ -112,16 +112,16 @@ class Feed:
     async def _new(self, newest: int) -> bytes:
         found = await self._accounts.rows(limit=MOST_ROWS)
         return _event(
-            "requests", {"requests": [rows.row_json(each, row) for each, row in found[::-1] if each > newest]}
+            "requests", {"requests": [codec.row_json(each, row) for each, row in found[::-1] if each > newest]}
         )
 
     async def _totals_at(self, now: float) -> bytes:
         """Of the minute that runs, and of it and the 59 before."""
         minute = now - now % MINUTE
         buckets = await self._accounts.buckets(minute - 59 * MINUTE, minute + MINUTE, MINUTE)
-        hour = rows.total(each.sums for each in buckets)
-        running = rows.total(each.sums for each in buckets if each.at >= minute)
-        return _event("totals", {"minute": rows.sums_json(running), "hour": rows.sums_json(hour), "at": now})
+        hour = codec.total(each.sums for each in buckets)
+        running = codec.total(each.sums for each in buckets if each.at >= minute)
+        return _event("totals", {"minute": codec.sums_json(running), "hour": codec.sums_json(hour), "at": now})
 
 
 class Listener:

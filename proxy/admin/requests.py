@@ -18,19 +18,21 @@ client goes, and when the server stops: whoever watches connects again, to the n
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated
 
 import msgspec
 
-from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_aside, page
-from proxy.admin.explained import NOTHING_KEPT, explained
+from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_aside, page, row_json, sums_json
 from proxy.admin.parts import Admin
-from proxy.admin.rows import row_json, sums_json
 from proxy.config.rules import shows_content
+from proxy.context import fates
+from proxy.context.fates import ExplainedMessage
 from proxy.errors import BadRequest, UnknownRoute
+from proxy.http.edge import KEYS
 from proxy.http.exchange import Call
+from proxy.protocol.request import message_of, parse, unpacked
 from proxy.types import Answer, Contents, Headers, Json, LedgerRow, Message, TurnCard
 
 log = logging.getLogger(__name__)
@@ -164,3 +166,47 @@ async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
 def _turn(card: TurnCard, *, with_text: bool) -> Json:
     told = {"link": card.link.hex(), "parent": card.parent.hex(), "turn": card.turn, "at": card.at}
     return {**told, "begins": card.begins} if with_text else told
+
+
+NOTHING_KEPT: Mapping[str, Json] = {
+    "has_content": False,
+    "messages": [],
+    "head": "",
+    "volatile": "",
+    "sent": [],
+    "answer": None,
+    "headers": {},
+}
+
+_SECRET = KEYS | {"cookie", "proxy-authorization"}
+
+
+def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], int]) -> Mapping[str, Json]:
+    """`tokens`: of a message. Raises BadRequest if the body is none, and ValueError if the fates can't be read."""
+    request = parse(contents.body)
+    sent = unpacked(contents.sent) if contents.sent else None
+    found = fates.explained(request.messages, fates.unpack(contents.fates) if contents.fates else None, tokens)
+    went = (sent or request.messages) if row.source == "upstream" else ()
+    return {
+        "has_content": True,
+        "messages": [_message(seen, said) for seen, said in zip(found.messages, request.messages, strict=True)],
+        "head": found.head,
+        "volatile": found.volatile,
+        "sent": [{"role": said.role, "text": said.text} for said in went],
+        "answer": (answer.text or None) if (answer := message_of(contents.answer)) is not None else None,
+        # They are not among those that are kept. Should that ever change, they are not shown.
+        "headers": {name: value for name, value in contents.headers.items() if name.lower() not in _SECRET},
+    }
+
+
+def _message(seen: ExplainedMessage, said: Message) -> Json:
+    return {
+        "index": seen.index,
+        "role": seen.role,
+        "tokens": seen.tokens,
+        "fate": seen.fate,
+        "why": seen.why,
+        "text": said.text or None,
+        "images": sum(part.kind == "image" for part in said.parts),
+        "calls": [{"name": call.name, "arguments": call.arguments or ""} for call in said.tool_calls],
+    }

@@ -14,12 +14,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from proxy.admin.codec import Asked, Moment, as_json, as_json_aside, page
+from proxy.admin.codec import Asked, Moment, added_up, as_json, as_json_aside, page, sums_json, total
 from proxy.admin.parts import Admin
-from proxy.admin.rows import added_up, sums_json, total
 from proxy.errors import BadRequest
 from proxy.http.exchange import Call
-from proxy.storage.accounts import Dimension, Width
+from proxy.storage.base import Dimension, Width
 from proxy.types import Answer, Bucket, Json, Sums
 
 HOUR, DAY = 3_600.0, 86_400.0

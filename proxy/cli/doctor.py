@@ -24,7 +24,7 @@ from proxy.config.model import Server, Storage
 from proxy.config.values import redact
 from proxy.embedding.base import EmbeddingError
 from proxy.embedding.exported import read
-from proxy.embedding.opening import export_folders
+from proxy.embedding.service import export_folders
 from proxy.embedding.source import (
     BUILTIN,
     E5,

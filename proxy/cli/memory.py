@@ -21,8 +21,8 @@ import msgspec
 from proxy.cli.memory_folder import Memory, Refused, opened
 from proxy.errors import Unauthorized
 from proxy.memory import edits, facts, forgetting, portable
-from proxy.memory.table import count, moment, plain, word
-from proxy.memory.undo import undo
+from proxy.memory.orders import undo
+from proxy.memory.portable import count, moment, plain, word
 from proxy.storage.base import StorageError
 from proxy.types import Fact, FactStatus, Forgetting
 

@@ -13,7 +13,7 @@ from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.http.edge import Gate
 from proxy.memory import edits
-from proxy.memory.table import plain, table
+from proxy.memory.portable import plain, table
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import tenant_secret
 from proxy.storage.sqlite.archive import SqliteArchive

@@ -10,7 +10,7 @@ from proxy.context.economics import CostSoFar, Rates, Standing
 from proxy.conversation import blocks as block
 from proxy.conversation.progress import Case, Progress
 from proxy.memory import choosing
-from proxy.memory.notes import Notes
+from proxy.memory.shelf import Notes
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
 

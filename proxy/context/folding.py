@@ -11,7 +11,7 @@ from proxy.context.economics import Terms
 from proxy.conversation import blocks as block
 from proxy.memory import choosing
 from proxy.memory.commands import is_command
-from proxy.memory.notes import Segment
+from proxy.memory.shelf import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
 
 # Of a small budget the head takes no larger share than of the architecture note's 4,000 tokens: 200 are summaries, 150

@@ -11,37 +11,35 @@ from dataclasses import dataclass, replace
 from proxy.context.cuts import (
     DEPENDENT,
     INTERROGATIVE,
+    JOKED,
     LEAD,
+    MINE,
+    QUOTES_YOU,
     SHORTEST,
     STAMP,
+    YOURS,
+    Kind,
     clauses_before,
     clean,
     concreteness,
-    is_closed,
-    parts,
-    sentences,
-    without,
-)
-from proxy.context.referents import names, points_outside, things
-from proxy.context.remarks import (
-    JOKED,
-    MINE,
-    QUOTES_YOU,
-    YOURS,
-    Kind,
     is_casual,
+    is_closed,
     is_generic,
     is_passing,
     is_platitude,
     names_thing,
+    parts,
+    sentences,
     speaks_to_you,
+    without,
 )
+from proxy.context.referents import names, points_outside, things
 from proxy.language.phrases import expression, phrases
 from proxy.language.tables import union
 from proxy.language.text import plain
 from proxy.memory.handed import own_words
 from proxy.memory.signals import folded
-from proxy.memory.spoken import spoken_in
+from proxy.memory.values import spoken_in
 from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece

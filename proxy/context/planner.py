@@ -13,7 +13,6 @@ from functools import partial
 from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import economics, planning, window
-from proxy.context.counted import Counted
 from proxy.context.draft import PlanContext
 from proxy.context.recollect import Asking, recollect
 from proxy.conversation.blocks import without_ours
@@ -28,7 +27,7 @@ from proxy.protocol.dialects import DIALECTS
 from proxy.protocol.order import violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
-from proxy.tokens import RoughCounter, TokenCounter
+from proxy.tokens import Counted, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, PromptTokens, Vector
 
 _rough = RoughCounter()

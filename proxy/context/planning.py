@@ -17,7 +17,7 @@ Pure: what is remembered has been looked up before, excerpts are asked for by a 
 
 from dataclasses import replace
 
-from proxy.context import elision
+from proxy.context import elide
 from proxy.context.draft import Draft, Memory, PlanContext, TokenBudget
 from proxy.context.folding import Folder
 from proxy.context.layout import Layout, lay_out
@@ -40,8 +40,8 @@ from proxy.types import (
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
     """The plan of a request, in tokens of our count; `messages is None`: as the client sent them."""
-    case, elided = elision.without(request, case, context.rates, context.count)
-    return elision.told(make(case, elision.shortened(progress, elided), memory, context), case, elided)
+    case, elided = elide.without(request, case, context.rates, context.count)
+    return elide.told(make(case, elide.shortened(progress, elided), memory, context), case, elided)
 
 
 def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:

@@ -12,14 +12,14 @@ from proxy.conversation.progress import Case, Progress
 from proxy.conversation.turns import archived, complete
 from proxy.language.terms import terms
 from proxy.memory import choosing, need, recall, selecting
-from proxy.memory.answering import answering
+from proxy.memory.choosing import Current, current
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
-from proxy.memory.current import Current, current
 from proxy.memory.facts import Decay
 from proxy.memory.learned import needs
+from proxy.memory.need import answering
 from proxy.memory.shelf import Shelf
-from proxy.memory.spoken import spoken_in
+from proxy.memory.values import spoken_in
 from proxy.types import Excerpt, Fact, Vector
 
 ANSWERED = 150  # tokens, with the fact, that a question gets which a fact answers

@@ -11,11 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.context.about import about, named
-from proxy.context.anchored import anchored
+from proxy.context.about import about, anchored, named
+from proxy.context.cuts import is_earnest, is_slight
 from proxy.context.filling import Said, filled, forms, weighed
 from proxy.context.noted import Piece, noted, takes_back
-from proxy.context.remarks import is_earnest, is_slight
 from proxy.types import Summary, TurnDigest
 
 Count = Callable[[str], int]  # tokens of a text

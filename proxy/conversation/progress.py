@@ -4,13 +4,14 @@ proportion to what is new; of a history that no state is known of it is read onc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from proxy.config.profiles import Profile, Window
 from proxy.conversation.blocks import without_ours
-from proxy.conversation.domains import domain
-from proxy.conversation.topics import LOOKED_BACK, Exchange, Topic, continuity, shift
+from proxy.conversation.topics import LOOKED_BACK, Exchange, Topic, continuity, domain, shift
 from proxy.lru import Lru
 from proxy.types import Message, PathState, TurnDigest, Vector
 
@@ -165,3 +166,35 @@ def _exchange(case: Case, start: int, stop: int) -> Exchange:
         if said.role in texts:
             texts[said.role].append(said.text)
     return Exchange("\n".join(texts["user"]), "\n".join(texts["assistant"]))
+
+
+VERSION = 1
+
+
+def pack(state: PathState) -> bytes:
+    return bytes([VERSION]) + _encoder.encode(state)
+
+
+def unpack(packed: bytes) -> PathState | None:
+    if not packed or packed[0] != VERSION:
+        return None
+    try:
+        return _decoder.decode(packed[1:])
+    except ValueError:
+        return None
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.astype(np.float16).tobytes()
+    raise NotImplementedError  # how msgspec is told that a hook does not know a type
+
+
+def _read_state(kind: type, value: Any) -> Any:
+    if kind is np.ndarray or getattr(kind, "__origin__", None) is np.ndarray:
+        return np.frombuffer(value, np.float16).astype(np.float32)
+    raise NotImplementedError  # as above
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_written)
+_decoder = msgspec.msgpack.Decoder(PathState, dec_hook=_read_state)

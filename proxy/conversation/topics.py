@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from proxy.config.profiles import Window
-from proxy.conversation.domains import domain, weights
 from proxy.language.detect import Code as Language
 from proxy.language.detect import language
 from proxy.language.language import language_of
@@ -196,3 +195,22 @@ def _is_elsewhere(message: str, last: Sequence[Exchange]) -> bool:
     found = [weights(f"{turn.user}\n{turn.assistant}"[: 2 * _MOST_READ]) for turn in last]
     here = {name: sum(one.get(name, 0) for one in found) for each in found for name in each}
     return about not in here and max(here.values(), default=0) >= _OTHER_DOMAIN
+
+
+_WORDS = MappingProxyType({name: phrases(table) for name, table in union("domains").items()})
+DOMAINS = tuple(_WORDS)
+
+
+def weights(text: str) -> Mapping[str, int]:
+    """How many different words of each domain `text` has; those that have any."""
+    said = plain(text)
+    found = {name: len(set(words.findall(said))) for name, words in _WORDS.items()}
+    return {name: count for name, count in found.items() if count}
+
+
+def domain(text: str) -> str:
+    """What `text` is clearly about: the domain with the most words; "" if there is none or two are equal."""
+    found = sorted(weights(text).items(), key=lambda each: -each[1])
+    if not found or (len(found) > 1 and found[0][1] == found[1][1]):
+        return ""
+    return found[0][0]

@@ -23,7 +23,7 @@ from proxy.config import Config, load
 from proxy.demo.app import create_app
 from proxy.demo.bill import PRICE, Bill, growth, table
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, talk
-from proxy.protocol.usage import find_usage
+from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 
 MODEL = "demo-chat"

@@ -7,16 +7,21 @@ warming ── opened, and the probes look right ──▶ ready ── three ru
 
 import asyncio
 import logging
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from proxy.config import Config
 from proxy.embedding.base import (
     PROBES,
+    Embedder,
     EmbeddingError,
+    EmbeddingOff,
     EmbeddingRefused,
     EmbeddingUnavailable,
     Observed,
@@ -26,6 +31,9 @@ from proxy.embedding.base import (
     checked_probes,
 )
 from proxy.embedding.batching import Batcher
+from proxy.embedding.endpoint import EndpointEngine
+from proxy.embedding.local import LocalEngine
+from proxy.embedding.source import source_of
 from proxy.lru import Lru
 from proxy.tasks import Tasks
 
@@ -165,3 +173,46 @@ class EngineEmbedder:
 def _foreign(error: Exception) -> EmbeddingUnavailable:
     """Without its text, which may quote what was embedded."""
     return EmbeddingUnavailable(f"the model failed ({type(error).__name__})")
+
+
+FOLDER = "embedding"
+
+
+def open_embedder(
+    config: Config,
+    *,
+    observed: Observed = lambda _size, _seconds: None,
+    environ: Mapping[str, str] | None = None,
+) -> Embedder:
+    """Not started, and nothing loaded. Off where nothing would use it: without reuse by intent and context management,
+    or where nothing is kept. `observed` is told the texts and seconds of every run."""
+    is_used = config.reuse.intent.enabled or config.context.mode != "off"
+    if not config.embedding.enabled or not is_used or config.storage.kind == "off":
+        return EmbeddingOff()
+    embedding = config.embedding
+    if embedding.base_url is not None:
+        key = None if embedding.api_key is None else embedding.api_key.get_secret_value()
+        return EngineEmbedder(EndpointEngine(embedding.base_url, embedding.model, key), observed)
+    return EngineEmbedder(
+        LocalEngine(embedding.model, export_folders(config, os.environ if environ is None else environ)), observed
+    )
+
+
+def vectors_of(config: Config) -> str:
+    """A name for models whose vectors can be compared, known before any is loaded; empty if there is none."""
+    embedding = config.embedding
+    if not embedding.enabled:
+        return ""
+    if embedding.base_url is not None:
+        return f"{embedding.model}@{embedding.base_url}"
+    source = source_of(embedding.model)
+    return source.version or f"{source.folder} {source.fingerprint}"
+
+
+def export_folders(config: Config, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The storage folder, unless nothing is kept there; then the user's cache: an export is made of a public model,
+    holds nothing of any user, and takes ten seconds to make."""
+    kept = (config.storage.path / FOLDER,) if config.storage.kind == "sqlite" else ()
+    home = environ.get("HOME")
+    cache = environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
+    return (*kept, Path(cache) / "olvido" / FOLDER) if cache else kept

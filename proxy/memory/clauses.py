@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from proxy.conversation import domains
+from proxy.conversation import topics
 from proxy.language.phrases import words
 from proxy.language.tables import union
 from proxy.language.terms import STOP, terms
@@ -156,5 +156,5 @@ def _told(text: str, language: Language) -> tuple[str, ...]:
     signals, said = SIGNALS[language], plain(text)
     found = [f"g={name}" for name in _SIGNS_TRIED if getattr(signals, name).search(said)]
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
-    found += [f"g=about {domain}" for domain in domains.weights(text)]
+    found += [f"g=about {domain}" for domain in topics.weights(text)]
     return tuple(found)

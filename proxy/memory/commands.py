@@ -5,7 +5,9 @@ the whole message: as a line of a text that is handed over, it is somebody else'
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 
 from proxy.conversation.blocks import without_ours
 from proxy.language.phrases import expression
@@ -13,9 +15,11 @@ from proxy.language.tables import union
 from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
 from proxy.memory.forget_orders import TOLD_YOU, Order, order, without_telling
+from proxy.memory.forgetting import forgotten
 from proxy.memory.handed import own_words
+from proxy.memory.likeness import normal
 from proxy.memory.signals import folded
-from proxy.types.memory import Forgetting
+from proxy.types.memory import Fact, Forgetting, Statement
 
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted
 MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which are looked for only below that
@@ -117,3 +121,45 @@ def _objects(what: str) -> list[str]:
 _BOTH = expression(_TABLES, r"^{both}\s+", re.IGNORECASE)
 # Between two objects that each begin as one: a possessive, "that I …", "where I …".
 _COORDINATED = expression(_TABLES, r"\s*(?:,|,?\s{or}(?:\s{object_of})?)\s+(?={objects}\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement, and the index of the message that makes it."""
+
+    at: int
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """An order to forget, and the index of its message: it means what stands before it."""
+
+    at: int
+    what: Forgetting
+
+
+def mark(value: str) -> bytes:
+    """A name for what was forgotten, 16 bytes, that stands among the links of forgotten messages."""
+    return blake2b(normal(value).encode(), digest_size=16, person=b"olvido-forgotten").digest()
+
+
+def meant(said: Sequence[Said], orders: Iterable[Ordered]) -> frozenset[int]:
+    """Places in `said` of what `orders` want forgotten."""
+    gone: set[int] = set()
+    for given in orders:
+        before = {str(place): each for place, each in enumerate(said) if each.at < given.at and place not in gone}
+        gone.update(int(fact.id) for fact in forgotten(map(_fact, before, before.values()), given.what))
+    return frozenset(gone)
+
+
+def outlived(said: Statement, known: Collection[Fact]) -> bool:
+    """Was it said before, and may something that was said later have ended it? An old message is no news."""
+    words = normal(said.value)
+    same = [fact for fact in known if normal(fact.value) == words]
+    return bool(same) and all(fact.superseded_by is not None or fact.doubted_by is not None for fact in same)
+
+
+def _fact(name: str, said: Said) -> Fact:
+    stated = said.statement
+    return Fact(name, stated.domain, stated.key, stated.value, stated.confidence, "explicit", "", said.at, 0.0, 0.0)

@@ -19,9 +19,8 @@ from proxy.memory.handed import own_words
 from proxy.memory.learned import guess, split
 from proxy.memory.reading import Read, read
 from proxy.memory.signals import SIGNALS, Signals, folded
-from proxy.memory.spoken import spoken_in
 from proxy.memory.subject import KIN, SELF, gist
-from proxy.memory.values import WORD, key, without_signal
+from proxy.memory.values import WORD, key, spoken_in, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
 LONGEST = 400  # characters of a value; what would make it longer is left to the archive

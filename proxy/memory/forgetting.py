@@ -15,8 +15,8 @@ from proxy.language.terms import STOP, terms
 from proxy.memory.ending import abouts
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.signals import folded
-from proxy.memory.spoken import spoken_in
 from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Gist, gist, subjects
+from proxy.memory.values import spoken_in
 from proxy.types.memory import Fact, Forgetting
 
 _TABLES = union("orders_to_forget")

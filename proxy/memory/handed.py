@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from proxy.memory.handing import HANDING, folded
 from proxy.memory.leads import TAKEN, Led, led, speaks_of_text
-from proxy.memory.shapes import enclosed
+from proxy.memory.shapes import HANDING, enclosed, folded
 from proxy.memory.voice import Piece, voices
 
 EDGE = 4_000  # characters that are read: a longer message was not typed by hand

@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from proxy.conversation.turns import archived, complete
 from proxy.memory import facts
-from proxy.memory.commands import commands, is_command
+from proxy.memory.commands import Ordered, Said, commands, is_command, mark, meant, outlived
 from proxy.memory.extract import extract
 from proxy.memory.handed import Voice
 from proxy.memory.shelf import Shelf
-from proxy.memory.unsaid import Ordered, Said, mark, meant, outlived
 from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement
 
 T = TypeVar("T")

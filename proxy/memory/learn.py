@@ -19,11 +19,10 @@ from proxy.attempt import Attempts
 from proxy.conversation.turns import going_on
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
-from proxy.memory.commands import commands
+from proxy.memory.commands import commands, mark
 from proxy.memory.harvest import Read, read
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
-from proxy.memory.unsaid import mark
 from proxy.offload import Turns, in_slices
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Tasks

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from proxy.linear import LinearModel, hashed, load_models, softmax
 from proxy.memory.clauses import Clause, Token, boundaries, features, may_begin, must_begin, sentences, tokens
-from proxy.memory.spoken import spoken_in
+from proxy.memory.values import spoken_in
 from proxy.types.memory import Language
 
 FILE = Path(__file__).with_name("learned.npz")

@@ -12,14 +12,12 @@ from dataclasses import dataclass, replace
 from time import monotonic, time
 
 from proxy.attempt import Attempts
-from proxy.conversation.state import pack, unpack
+from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
-from proxy.memory.orders import Order, Orders
+from proxy.memory.commands import mark
+from proxy.memory.orders import Order, Orders, undo
 from proxy.memory.shelf import Shelf
-from proxy.memory.undo import undo
-from proxy.memory.unsaid import mark
-from proxy.storage.accounts import ContentStore
-from proxy.storage.base import StorageError
+from proxy.storage.base import ContentStore, StorageError
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock

@@ -1,11 +1,14 @@
 """Commands to forget that storage has not carried out yet: until it has, what they name is kept from whoever reads."""
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proxy.lru import Lru
 from proxy.memory.forgetting import forgotten, rests
+from proxy.memory.likeness import reunited
+from proxy.storage.recollection import FactStore, Wiped, WipeStore
 from proxy.types import Fact, Forgetting
 
 log = logging.getLogger(__name__)
@@ -91,3 +94,20 @@ class Orders:
             del self._meant[key]
         _, meant = self._meant.get((scope, order.chain[-1]), (0.0, {}))
         return meant
+
+
+_LOOKS = 3  # at the facts, until none is learnt in the meantime
+
+
+async def undo(wipes: WipeStore, facts: FactStore, wiped: Wiped, now: float) -> None:
+    """Queue that what the wipe put aside comes back, and that facts which others have ended are history: those that
+    come back as well as those that were learnt after it."""
+    scope = wiped.scope
+    for _ in range(_LOOKS):
+        groups = [*await wipes.facts(scope, now, wiped.until), await facts.all(scope)]
+        rows = await asyncio.to_thread(reunited, groups)  # compares each with each
+        if await facts.all(scope) == groups[-1]:
+            break
+    wipes.restore(scope, now, wiped.until)
+    if rows:
+        facts.put(scope, rows)

@@ -2,7 +2,7 @@
 out. A long answer as a whole matches everything a little (BEAM: half of the evidence lost)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 BYTES_PER_TOKEN = 4  # of UTF-8; the o200k ranks take 4.4 for English, 4.1 for Spanish and 3.5 for code
 
@@ -54,3 +54,20 @@ def _pieces(text: str, start: int, end: int, most: int, level: int) -> Iterator[
         yield from _pieces(text, start, cut.start(), most, level + 1)
         start = cut.end()
     yield from _pieces(text, start, end, most, level + 1)
+
+
+_FENCE = re.compile(r"^(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FEWEST = 2  # passages of fences: a shorter one is recalled with its message
+_PASTED = 4  # passages of prose: more of it is a text that was pasted
+
+
+def needed(text: str, spans: Sequence[tuple[int, int]], matched: Sequence[bool]) -> set[int]:
+    """Numbers of these passages. `matched`: the passage has words of the question."""
+    fences = [found.span() for found in _FENCE.finditer(text)] if "```" in text or "~~~" in text else []
+    fenced = {
+        at for at, (start, end) in enumerate(spans) if any(opens <= start and end <= closes for opens, closes in fences)
+    }
+    prose = [at for at in range(len(spans)) if at not in fenced or len(fenced) < _FEWEST]
+    if len(prose) > _PASTED:
+        prose = [prose[0], prose[-1]]
+    return {*prose, *(at for at, has in enumerate(matched) if has)}

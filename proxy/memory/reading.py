@@ -15,8 +15,8 @@ from proxy.language.terms import STOP
 from proxy.language.text import fold, plain
 from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting
-from proxy.memory.handing import HANDING
 from proxy.memory.learned import Guess
+from proxy.memory.shapes import HANDING
 from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import Gist, gist
 from proxy.memory.values import WORD, without_signal

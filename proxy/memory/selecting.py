@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proxy.memory import parts
 from proxy.memory.cues import Extent, asks_for
+from proxy.memory.passages import needed
 from proxy.memory.recall import WEIGHTS, Query, Ranking, Weights, rank
 from proxy.memory.turn_index import IndexedMessage, TurnIndex
 from proxy.memory.view import Flags, Floats, spread
@@ -98,7 +98,7 @@ def _also(found: "_Found", message: IndexedMessage, ranking: Ranking) -> Collect
         return range(passages)
     first = int(ranking.view.first[found.position])
     matched: Flags = np.asarray(ranking.occurs[:, first : first + passages].any(axis=0))
-    return parts.needed(message.text, message.spans, matched.tolist())
+    return needed(message.text, message.spans, matched.tolist())
 
 
 class _Found(NamedTuple):

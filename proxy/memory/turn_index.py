@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.language.terms import terms
-from proxy.memory.columns import FIRST_ROWS, Columns, room
 from proxy.memory.cues import asking, concreteness
 from proxy.memory.passages import estimate, spans
-from proxy.memory.view import Flags, Floats, Ints, Paths, View, Walked, joined, spread
+from proxy.memory.view import FIRST_ROWS, Columns, Flags, Floats, Ints, Paths, View, Walked, joined, room, spread
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PASSAGE_TOKENS = 120

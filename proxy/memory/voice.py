@@ -16,8 +16,7 @@ from pathlib import Path
 
 from proxy.linear import LinearModel, bucket, hashed, load_models
 from proxy.memory.clauses import tokens
-from proxy.memory.handing import HANDING, folded
-from proxy.memory.shapes import enclosed, is_foreign, is_spoken
+from proxy.memory.shapes import HANDING, enclosed, folded, is_foreign, is_spoken
 
 FILE = Path(__file__).with_name("voice.npz")
 BUCKETS = 2**16  # of hashed features

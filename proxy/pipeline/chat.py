@@ -27,8 +27,7 @@ from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol import turns
 from proxy.protocol.headers import read_directives
-from proxy.protocol.loose import glimpse
-from proxy.protocol.request import parse
+from proxy.protocol.request import glimpse, parse
 from proxy.reuse import exact
 from proxy.types import (
     Answer,

@@ -20,10 +20,9 @@ from proxy.memory.learn import Learner
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.offload import Offload
-from proxy.pipeline import ledger_row
+from proxy.pipeline import ledger as ledger_row
 from proxy.protocol import turns
-from proxy.protocol.answers import answers_of, generated_text, has_error, model_of
-from proxy.protocol.usage import find_usage
+from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
 from proxy.reuse import exact
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from proxy.protocol.answers import parse_usage
 from proxy.protocol.merge import MisfitError, Object, is_index, joined, merge, merge_delta
 from proxy.protocol.sse import DONE_DATA
-from proxy.protocol.usage import parse_usage
 from proxy.types import Json, Usage
 
 _FIRST_WINS = frozenset({"id", "created", "model"})

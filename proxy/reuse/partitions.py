@@ -13,8 +13,7 @@ from functools import partial
 import numpy as np
 
 from proxy.reuse.index import VectorIndex
-from proxy.storage.base import ReuseStore
-from proxy.storage.reuse import evicted, joined, struck
+from proxy.storage.base import ReuseStore, evicted, joined, struck
 from proxy.types import Candidate, ReuseEntry, Vector
 
 MAX_BYTES = 256 * 2**20

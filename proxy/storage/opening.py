@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from proxy.config import Config, shows_content
-from proxy.embedding.opening import vectors_of
-from proxy.storage.accounts import Accounts, ContentStore
+from proxy.embedding.service import vectors_of
 from proxy.storage.answered import OnRecord
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
-from proxy.storage.base import AnswerCache, Ledger, ReuseStore, SessionStore, StorageError
+from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite.accounts import SqliteAccounts

@@ -13,16 +13,6 @@ Token counts are in the upstream's own tokens where it told us (`Usage`), else e
 calibrated per model. Durations are seconds, sizes bytes, prices US dollars per million tokens.
 """
 
-from proxy.types.account import (
-    BreakEven,
-    Bucket,
-    Contents,
-    RecalledLine,
-    SessionCard,
-    Sums,
-    Trail,
-    TurnCard,
-)
 from proxy.types.answer import Answer, Delivery, StoredAnswer, StreamedBody, Usage
 from proxy.types.base import (
     UNANSWERED,
@@ -37,7 +27,19 @@ from proxy.types.base import (
     Source,
     Vector,
 )
-from proxy.types.ledger import LedgerRow, PrefixCache, Price
+from proxy.types.ledger import (
+    BreakEven,
+    Bucket,
+    Contents,
+    LedgerRow,
+    PrefixCache,
+    Price,
+    RecalledLine,
+    SessionCard,
+    Sums,
+    Trail,
+    TurnCard,
+)
 from proxy.types.memory import (
     DOMAINS,
     ArchivedTurn,

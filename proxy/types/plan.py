@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from proxy.types.account import Trail
 from proxy.types.base import Json, PlanKind
+from proxy.types.ledger import Trail
 from proxy.types.memory import PathState
 from proxy.types.request import ChatRequest, Directives, Identity, Incoming, Message
 from proxy.types.reuse import ReuseMiss

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from proxy.admin.feed import MOST_EVENTS, MOST_ROWS, Feed, Listener, Pace
-from proxy.storage.accounts import Dimension, Width
+from proxy.storage.base import Dimension, Width
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.tasks import Tasks
 from proxy.types import Bucket, LedgerRow, Sums

@@ -18,15 +18,15 @@ from typing import Any
 
 import msgspec
 
-from proxy.conversation.domains import domain
+from proxy.conversation.topics import domain
 from proxy.embedding.local import LocalEngine
 from proxy.embedding.source import BUILTIN
 from proxy.language.terms import terms
 from proxy.memory import choosing, facts
-from proxy.memory.current import current
+from proxy.memory.choosing import current
 from proxy.memory.extract import extract
 from proxy.memory.learned import needs
-from proxy.memory.spoken import spoken_in
+from proxy.memory.values import spoken_in
 from proxy.types import Vector
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import get_args
 
 from proxy.config.model import Keep
-from proxy.storage.accounts import Dimension, Width
+from proxy.storage.base import Dimension, Width
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents

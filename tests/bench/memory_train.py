@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 
 from proxy.memory import clauses, learned
 from proxy.memory.learned import ATTRIBUTES, KINDS, Features
-from proxy.memory.spoken import spoken_in
+from proxy.memory.values import spoken_in
 
 HERE = Path(__file__).parent
 CLAUSES, NEEDS = HERE / "clauses.jsonl", HERE / "needs.jsonl"

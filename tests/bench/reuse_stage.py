@@ -12,7 +12,7 @@ from itertools import count
 import msgspec
 
 from proxy.config.model import IntentReuse
-from proxy.embedding.opening import open_embedder
+from proxy.embedding.service import open_embedder
 from proxy.language.language import language_of
 from proxy.protocol import turns
 from proxy.reuse.cacheable import bypass_reason

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from proxy.memory import voice
-from proxy.memory.handing import HANDING, folded
+from proxy.memory.shapes import HANDING, folded
 from tests.bench.memory_train import CLAUSES, quantised, read, sparse
 
 HERE = Path(__file__).parent

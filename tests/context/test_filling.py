@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from proxy.context.cuts import Kind
 from proxy.context.filling import Said, filled, forms, weighed
 from proxy.context.noted import Piece
-from proxy.context.remarks import Kind
 from proxy.types.memory import Language
 
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.context.cuts import Kind
 from proxy.context.noted import asked_outside, noted, takes_back
-from proxy.context.remarks import Kind
 
 
 def said(message: str, kind: Kind) -> tuple[str, ...]:

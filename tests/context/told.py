@@ -9,8 +9,7 @@ from proxy.config.profiles import BUILT_IN, Profile
 from proxy.context import planning, window
 from proxy.context.draft import Memory, PlanContext
 from proxy.context.economics import Rates
-from proxy.conversation.progress import Case, Progress, progress
-from proxy.conversation.state import pack, unpack
+from proxy.conversation.progress import Case, Progress, pack, progress, unpack
 from proxy.memory.library import STEPS_BACK
 from proxy.protocol import turns
 from proxy.tokens import Counter

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.accounts import LONGEST_NAME, Accounts, Dimension, Width
-from proxy.storage.base import Ledger
+from proxy.storage.base import LONGEST_NAME, Accounts, Dimension, Ledger, Width
 from proxy.storage.recollection import Archive
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive

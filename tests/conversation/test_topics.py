@@ -5,17 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config.profiles import BUILT_IN
-from proxy.conversation.domains import domain
 from proxy.conversation.topics import (
     UNRELATED,
     WEIGHTS,
     Exchange,
     continuity,
+    domain,
     evidence,
     likelihood,
     phrase,
     shift,
     topic,
+    weights,
 )
 from proxy.embedding.source import BUILTIN, MULTILINGUAL, source_of
 
@@ -207,3 +208,27 @@ def test_any_text_is_judged_and_always_alike(message: str, earlier: str, since: 
     first = topic(message, before, since=since, cosine=cosine, numbers=NUMBERS)
     assert first == topic(message, before, since=since, cosine=cosine, numbers=NUMBERS)
     assert 0 <= likelihood(evidence(message, before, since=since, near=first.continuity)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("my boss moved the meeting with the client to Monday", "work"),
+        ("mi jefa pasó la reunión con el cliente al lunes", "work"),
+        ("el código no compila y el test falla en la función nueva", "code"),
+        ("the function fails the test after the last commit", "code"),
+        ("hm, not sure", ""),
+        ("", ""),
+    ],
+)
+def test_the_domain_is_that_of_most_words(text: str, expected: str) -> None:
+    assert domain(text) == expected
+
+
+def test_a_tie_is_no_domain() -> None:
+    assert set(weights("my boss wrote code")) == {"work", "code"}
+    assert domain("my boss wrote code") == ""
+
+
+def test_a_word_counts_once_however_often_it_is_said() -> None:
+    assert weights("meeting meeting meeting") == weights("meeting")

@@ -1,12 +1,14 @@
 """The demonstration's upstream over a real socket, by the official SDK."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import openai
 import pytest
 
-from proxy.demo.app import create_app
+from proxy.demo.app import Chat, create_app
+from proxy.demo.completions import body
 from tests.scripted.config import four_bytes_a_token
 from tests.servers import run_app
 
@@ -38,3 +40,29 @@ def test_its_models_are_listed_and_others_unknown(sdk: openai.OpenAI) -> None:
 def test_what_is_no_request_is_refused(sdk: openai.OpenAI, body: bytes) -> None:
     answer = httpx.post(f"{sdk.base_url}chat/completions", content=body)
     assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
+
+
+LONG = [{"role": "user", "content": "get weather " + "word " * 600}]
+WEATHER = {"type": "function", "function": {"name": "get_weather"}}
+
+
+def told(chat: Chat, **fields: Any) -> Any:
+    return body(chat.complete({"model": "demo-chat", **fields}, LONG, "sk-1"))
+
+
+def test_ids_come_from_the_request_and_calls_are_named_as_kimi_names_them() -> None:
+    first, again, other = (
+        told(Chat(four_bytes_a_token), tools=[WEATHER]),
+        told(Chat(four_bytes_a_token), tools=[WEATHER], user="ana"),
+        told(Chat(four_bytes_a_token)),
+    )
+    assert first == again
+    assert first["id"] != other["id"]
+    assert [call["id"] for call in first["choices"][0]["message"]["tool_calls"]] == ["get_weather:0"]
+
+
+def test_what_was_sent_before_is_billed_as_cached() -> None:
+    chat = Chat(four_bytes_a_token)
+    first, again = told(chat)["usage"], told(chat)["usage"]
+    assert (first["cached_tokens"], again["cached_tokens"]) == (0, 512)
+    assert first["total_tokens"] == first["prompt_tokens"] + first["completion_tokens"]

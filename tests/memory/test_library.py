@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proxy.conversation.state import pack
+from proxy.conversation.progress import pack
 from proxy.memory.library import STEPS_BACK, Library
 from proxy.memory.orders import Order
 from proxy.storage.base import StorageError

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.passages import estimate, passages, spans
+from proxy.memory.passages import estimate, needed, passages, spans
 
 WORDY = st.text(alphabet=st.sampled_from("ab é.\n\t漢😀-"), max_size=400)
 
@@ -48,3 +48,41 @@ def test_passages_are_short_verbatim_and_leave_out_nothing_but_space(text: str, 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("ñandú", 2), ("漢字", 2)])
 def test_length_is_estimated_by_bytes(text: str, tokens: int) -> None:
     assert estimate(text) == tokens
+
+
+CODE = "```\n" + "\n".join(f"value_{at} = {at}" for at in range(100)) + "\n```"
+TEXT = f"This is what I run every day.\n\n{CODE}\n\nIt is slow."
+
+
+def cut(text: str, *matching: str) -> list[str]:
+    found = spans(text, 60)
+    matched = [any(word in text[start:end] for word in matching) for start, end in found]
+    return [text[found[at][0] : found[at][1]] for at in sorted(needed(text, found, matched))]
+
+
+def test_fences_are_left_out_and_what_stands_around_them_is_kept() -> None:
+    kept = "\n".join(cut(TEXT))
+    assert "every day" in kept
+    assert "slow" in kept
+    assert "value_50 " not in kept
+
+
+def test_a_part_of_a_fence_that_matches_is_kept() -> None:
+    kept = "\n".join(cut(TEXT, "value_50 "))
+    assert "value_50 " in kept
+    assert "value_80 " not in kept
+
+
+def test_a_short_fence_is_kept() -> None:
+    text = "I run this.\n\n```\nmake all\n```\n\nIt is slow."
+    assert cut(text) == [text]
+
+
+def test_a_fence_that_never_ends_goes_to_the_end() -> None:
+    assert "value_50 " not in "\n".join(cut(TEXT.replace("\n```\n", "\n")))
+
+
+def test_of_a_long_text_its_beginning_and_end_and_what_matches() -> None:
+    text = "\n\n".join(f"Paragraph {at} of the report. " + "It goes on and on. " * 10 for at in range(10))
+    kept = "\n".join(cut(text, "Paragraph 5"))
+    assert [at for at in range(10) if f"Paragraph {at} " in kept] == [0, 5, 9]

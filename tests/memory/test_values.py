@@ -4,7 +4,7 @@ import pytest
 
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.subject import gist
-from proxy.memory.values import key, lead, tail, topical, without_signal
+from proxy.memory.values import key, lead, spoken_in, tail, topical, without_signal
 from proxy.types.memory import Language
 
 
@@ -57,3 +57,20 @@ def test_a_key_is_holder_attribute_and_subject(
     value: str, slot: str, about: str, standing: bool, expected: str
 ) -> None:
     assert key(gist(value), slot, about, value, standing=standing) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("tengo dos gatos", "es"),
+        ("soy celíaco", "es"),
+        ("Uso Linux en la notebook", "es"),
+        ("I use Linux", "en"),
+        ("we have two cats", "en"),
+        ("type 1 diabetic", "en"),
+        ("", "en"),
+        ("42", "en"),
+    ],
+)
+def test_of_what_is_too_short_to_be_sure_it_is_that_of_the_commonest_words(said: str, language: Language) -> None:
+    assert spoken_in(said) == language

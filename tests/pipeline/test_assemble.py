@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from proxy.pipeline.assemble import assemble
 from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.loose import glimpse
-from proxy.protocol.request import message, parse
+from proxy.protocol.request import glimpse, message, parse
 from proxy.types import ChatRequest, Plan, PromptTokens
 from tests.builders import assistant, calling, chat, messages, result, system, upstream_config, user
 

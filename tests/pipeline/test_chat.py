@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.demo.chat import CHAT_MODELS
+from proxy.demo.app import CHAT_MODELS
 from proxy.embedding.base import EmbeddingUnavailable
 from proxy.errors import BadRequest, UnknownModel, UpstreamError
 from proxy.memory.library import Library

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from proxy.demo.chat import THINKING_MODELS, Chat, thinks
+from proxy.demo.app import THINKING_MODELS, Chat, thinks
+from proxy.demo.bill import PromptCache
 from proxy.demo.completions import Choice, Json, body, chunks
-from proxy.demo.prefix_cache import PromptCache
 from proxy.demo.script import Scripted
 from proxy.protocol.chat import chat_message
 from proxy.protocol.dialects import Dialect

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.demo.chat import THINKING_MODELS
+from proxy.demo.app import THINKING_MODELS
 from tests.scripted.config import ScriptedConfig, four_bytes_a_token
 
 

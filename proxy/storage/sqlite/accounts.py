@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from proxy.storage.accounts import Dimension, Width
+from proxy.storage.base import Dimension, Width
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.ledger import READ, numbered
 from proxy.storage.sqlite.rollups import SUMS
-from proxy.storage.sqlite.statements import OWNERS, SCOPE_ID
+from proxy.storage.sqlite.scoped import OWNERS, SCOPE_ID
 from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
 
 BEGINNING = 120  # characters of what a turn's user said

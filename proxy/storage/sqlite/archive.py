@@ -13,10 +13,16 @@ import msgspec
 from proxy.storage.base import PAGE
 from proxy.storage.recollection import ArchiveChanges, links_of
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import Apply, ScopedWrites
+from proxy.storage.sqlite.scoped import (
+    ADD_SCOPES,
+    ADD_SESSIONS,
+    SCOPE_ID,
+    Apply,
+    ScopedWrites,
+    packed_rows,
+    unpacked_rows,
+)
 from proxy.storage.sqlite.shares import TURNS
-from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID
-from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PRUNED = 500  # turns that leave at a time

@@ -12,9 +12,8 @@ from typing import Any
 import msgspec
 
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ScopedWrites
+from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS, OWNERS, SCOPE_ID, ScopedWrites
 from proxy.storage.sqlite.shares import CONTENTS
-from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS, OWNERS, SCOPE_ID
 from proxy.types import Contents
 
 MOST_GONE = 4 * 2**20  # bytes that leave with a batch, beyond what it adds

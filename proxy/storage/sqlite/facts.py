@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ScopedWrites
+from proxy.storage.sqlite.scoped import ADD_SCOPE, SCOPE_ID, ScopedWrites
 from proxy.storage.sqlite.shares import FACTS
-from proxy.storage.sqlite.statements import ADD_SCOPE, SCOPE_ID
 from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.

@@ -11,8 +11,8 @@ import msgspec
 
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.rollups import add_up, newest
+from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS
 from proxy.storage.sqlite.shares import LEDGER
-from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS
 from proxy.storage.sqlite.writer import Write
 from proxy.types import UNANSWERED, LedgerRow, Trail
 

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import fields
 
-from proxy.storage.accounts import LONGEST_NAME, OTHER
+from proxy.storage.base import LONGEST_NAME, OTHER
 from proxy.types import Sums
 from proxy.types.plan import Mechanisms
 

@@ -14,8 +14,8 @@ from proxy.protocol.turns import LINK_BYTES
 from proxy.storage.base import KnownPrefix
 from proxy.storage.links import Key, Link, Pending, Recent, passage
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS
 from proxy.storage.sqlite.shares import CUT_LINKS, LINKS
-from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS
 from proxy.storage.sqlite.writer import Write
 
 MAX_LOOKED_UP = 1_000  # requests between their look-up and their end

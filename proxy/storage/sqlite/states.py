@@ -13,9 +13,8 @@ import msgspec
 from proxy.storage.links import Key
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ScopedWrites
+from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID, ScopedWrites
 from proxy.storage.sqlite.shares import STATES
-from proxy.storage.sqlite.statements import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID
 from proxy.storage.sqlite.writer import Write
 
 PRUNED = 200  # old states that leave with one batch, at most

@@ -12,9 +12,8 @@ from typing import Any
 from proxy.storage.recollection import Wiped
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import COLUMNS, fact_of
-from proxy.storage.sqlite.scoped import Apply, ScopedWrites
+from proxy.storage.sqlite.scoped import ADD_SCOPE, SCOPE_ID, Apply, ScopedWrites
 from proxy.storage.sqlite.shares import DELETIONS
-from proxy.storage.sqlite.statements import ADD_SCOPE, SCOPE_ID
 from proxy.types import Fact
 
 

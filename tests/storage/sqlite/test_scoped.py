@@ -1,17 +1,33 @@
 """Whom a reader waits for."""
 
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proxy.storage.base import StorageError
-from proxy.storage.sqlite.scoped import ScopedWrites
+from proxy.storage.sqlite import (
+    accounts,
+    archive,
+    contents,
+    facts,
+    ledger,
+    retention,
+    rollups,
+    states,
+)
+from proxy.storage.sqlite.migrations import migrate
+from proxy.storage.sqlite.scoped import ScopedWrites, packed, packed_rows, unpacked, unpacked_rows
 from proxy.storage.sqlite.shares import TURNS
 from proxy.storage.sqlite.writer import Writer, WriterLimits
 from proxy.tasks import Tasks
+from proxy.types import Vector
 
 LAZY = WriterLimits(interval=60, bulk_rows=6)  # nothing is written until something asks for it
 
@@ -93,3 +109,99 @@ async def test_what_one_is_to_erase_every_reader_of_its_scope_waits_for(tmp_path
     assert written == [1, 2, 3]
     await writer.close()
     assert not writer.erasing
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_vectors_are_kept_as_float16(rows: int) -> None:
+    vectors: Vector = np.random.default_rng(rows).standard_normal((rows, 384)).astype(np.float32)
+    stored = packed_rows(vectors)
+    assert stored is not None
+    assert (stored[0], len(stored[1])) == (384, rows * 384 * 2)
+    found = unpacked_rows(stored)
+    assert found is not None
+    assert found.shape == vectors.shape
+    assert found.dtype == np.float32
+    assert np.array_equal(found, vectors.astype(np.float16))
+
+
+def test_no_vectors_are_none() -> None:
+    assert packed_rows(None) is None
+    assert unpacked_rows(None) is None
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=400), st.integers(0, 2**32 - 1))
+def test_a_vector_that_was_kept_has_almost_the_same_cosines(values: list[float], seed: int) -> None:
+    vector = np.array([1.0, *values], np.float32)
+    vector /= np.linalg.norm(vector)
+    other = np.random.default_rng(seed).standard_normal(vector.size).astype(np.float32)
+    other /= np.linalg.norm(other)
+    kept = unpacked(packed(vector))
+    assert len(packed(vector)) == 2 * vector.size
+    assert float(kept @ other) == pytest.approx(float(vector @ other), abs=0.0005)
+
+
+def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """A constant that is a statement, or a table of them."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from texts(below, f"{name} {key}")
+    elif isinstance(value, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", value):
+        yield name, value
+
+
+MODULES = (accounts, archive, contents, facts, ledger, retention, rollups, states)
+STATEMENTS = {
+    name: text
+    for module in MODULES
+    for constant, value in vars(module).items()
+    if not constant.startswith("_")
+    for name, text in texts(value, f"{module.__name__}.{constant}")
+}
+TABLES = "archive|archive_links|contents|facts|known|ledger|links|path_states|rollups|scopes|session_sums|sessions"
+# The first ones by number are all that is looked at.
+LIMITED = {
+    "proxy.storage.sqlite.contents.FIRST", "proxy.storage.sqlite.contents.RECENT",
+    "proxy.storage.sqlite.retention.EXPIRED_ROWS",
+    "proxy.storage.sqlite.accounts.ROWS_BEFORE everybody", "proxy.storage.sqlite.accounts.SESSIONS",
+}  # fmt: skip
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
+        migrate(opened)
+        yield opened
+
+
+def test_the_statements_are_found() -> None:
+    wanted = {"facts.ALL", "states.GET", "archive.PATH", "rollups.ADD_ROLLUPS", "accounts.BUCKETS model"}
+    assert {f"proxy.storage.sqlite.{name}" for name in wanted} <= set(STATEMENTS)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_rows_are_found_by_an_index(name: str, connection: sqlite3.Connection) -> None:
+    text = STATEMENTS[name]
+    places = set(re.findall(r":(\w+)", text))
+    numbered = [int(number) for number in re.findall(r"\?(\d+)", text)]
+    values = dict.fromkeys(places, 0) if places else (0,) * max(numbered, default=text.count("?"))
+    plan = [detail for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    scans = [step for step in plan if re.match(rf"SCAN ({TABLES})\b", step)]
+    if name in LIMITED:
+        assert "LIMIT" in text
+        assert [step for step in plan if "TEMP B-TREE" in step] == []
+        assert len(scans) <= 1
+    else:
+        assert scans == []
+
+
+PAGES = [f"ROWS_BEFORE {whose}" for whose in ("everybody", "scope", "scope's session")]
+
+
+@pytest.mark.parametrize(
+    "name", [*PAGES, *(page.replace("BEFORE", "AFTER") for page in PAGES), "SESSIONS", "SESSIONS_OF_SCOPE"]
+)
+def test_a_page_of_a_list_is_read_in_its_order(name: str, connection: sqlite3.Connection) -> None:
+    text = STATEMENTS[f"proxy.storage.sqlite.accounts.{name}"]
+    values = dict.fromkeys(re.findall(r":(\w+)", text), 0)
+    plan = [detail for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    assert [step for step in plan if "TEMP B-TREE" in step] == []

@@ -1,11 +1,15 @@
 """What a request cost and saved, as a row of the ledger: measured by the upstream's usage where there is any, else by
 our estimate. Pure."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from proxy.attempt import Attempts
-from proxy.types import Delivery, Exchange, LedgerRow, Price, PromptTokens, ReuseHit, Usage
+from proxy.context import fates
+from proxy.protocol.request import packed
+from proxy.storage.base import ContentStore
+from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price, PromptTokens, ReuseHit, Usage
 
 
 def forwarded(
@@ -100,3 +104,35 @@ def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float
     written = None if counted.written_tokens is None else round(new * counted.written_tokens / ours) if ours else 0
     whole = Usage(tokens.original, counted.completion_tokens, cached, written_tokens=written)
     return _cost(whole, price)
+
+
+# Names of request headers, or their beginnings, that are kept with it. Never one that may carry a key.
+SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
+
+
+class Keeper:
+    def __init__(self, contents: ContentStore, has_forgotten: Callable[[str, Sequence[bytes]], bool]) -> None:
+        """`has_forgotten`: of a scope of memory, and links: is one of them a message to be forgotten?"""
+        self._contents = contents
+        self._has_forgotten = has_forgotten
+
+    def keep(self, exchange: Exchange, answers: Sequence[Message]) -> None:
+        identity, plan = exchange.identity, exchange.plan
+        if not exchange.directives.remember or exchange.directives.mode == "off":
+            return
+        if self._has_forgotten(identity.memory, identity.chain):
+            return
+        is_changed = plan.messages is not None
+        self._contents.put(
+            Contents(
+                scope=identity.scope.id,
+                request_id=exchange.incoming.request_id,
+                session=identity.session,
+                at=exchange.incoming.received_at,
+                body=exchange.request.raw,
+                sent=packed(plan.messages or ()) if is_changed else b"",
+                fates=fates.pack(plan.fates) if plan.fates is not None else b"",
+                answer=answers[0].raw if answers else b"",
+                headers={name: value for name, value in exchange.incoming.headers if name.startswith(SHOWN_HEADERS)},
+            )
+        )
