@@ -10,24 +10,18 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
-from functools import cache
-from importlib.metadata import version
 from time import time
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from proxy.admin.codec import Asked, as_json, without_body
-from proxy.admin.parts import Admin
 from proxy.config import Config
-from proxy.config.rules import is_loopback, shows_content
+from proxy.config.rules import is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
-from proxy.http.exchange import Call
 from proxy.http.origins import is_listed
 from proxy.protocol import headers as wire_headers
 from proxy.storage.shared import Logouts, Throttle
-from proxy.types import Answer, Headers
+from proxy.types import Headers
 
 COOKIE = "olvido_admin"
 COOKIE_SECONDS = 12 * 3_600
@@ -198,54 +192,3 @@ def _host(name: str) -> str:
         return urlsplit(f"//{name}").hostname or ""
     except ValueError:
         return ""
-
-
-class Login(Asked, frozen=True):
-    """The body of a login."""
-
-    token: str
-
-
-async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
-    """Answers with the version, and to whom is admitted with the settings that the page needs."""
-    told = {"version": _version(), "needs_token": admin.door.needs_token, "is_admitted": False}
-    try:
-        await admin.door.admit(call.headers, call.method, call.client)
-    except (Unauthorized, Forbidden):
-        return as_json(told)
-    config = admin.services.config
-    more = {
-        "is_admitted": True,
-        "show_content": shows_content(config),
-        "profile": config.context.profile,
-        "profile_with_tools": config.context.profile_with_tools,
-        "profiles": {name: asdict(profile) for name, profile in config.profiles.items()},
-        "upstreams": [upstream.name for upstream in config.upstreams],
-        "now": time(),
-    }
-    return as_json(told | more)
-
-
-async def login(call: Call, admin: Admin, asked: Login) -> Answer:
-    """Gives a browser its cookie."""
-    cookie = await admin.door.enter(asked.token, call.client)
-    return without_body(_cookie(cookie, COOKIE_SECONDS, call.headers))
-
-
-async def logout(call: Call, admin: Admin, asked: Asked) -> Answer:
-    """Ends the cookie, wherever there are copies of it."""
-    await admin.door.leave(call.headers)
-    return without_body(_cookie("", 0, call.headers))
-
-
-def _cookie(value: str, seconds: int, asked: Headers) -> tuple[str, str]:
-    is_https = (wire_headers.get(asked, "x-forwarded-proto") or "").split(",")[0].strip().lower() == "https"
-    secure = "; Secure" if is_https else ""
-    # Without a path: a browser takes that of the admin API, under whatever prefix it reaches it. What goes to /v1 may
-    # go on to an upstream, cookies included.
-    return "set-cookie", f"{COOKIE}={value}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
-
-
-@cache
-def _version() -> str:
-    return version("olvido")

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from proxy.admin import door, facts, requests, reuse, summary, what_if
+from proxy.admin import facts, login, requests, reuse, summary, what_if
 from proxy.admin.codec import Nothing, decoded
 from proxy.admin.parts import Admin
 from proxy.errors import MethodNotAllowed
@@ -50,9 +50,9 @@ def _route(
 
 ROUTES = (
     # Whoever is not admitted yet asks these.
-    _route("GET me", door.me, Nothing, is_guarded=False),
-    _route("POST login", door.login, door.Login, is_guarded=False),
-    _route("POST logout", door.logout, Nothing, is_guarded=False),
+    _route("GET me", login.me, Nothing, is_guarded=False),
+    _route("POST login", login.login, login.Login, is_guarded=False),
+    _route("POST logout", login.logout, Nothing, is_guarded=False),
     _route("GET scopes", summary.scopes, summary.ScopesAsked),
     _route("GET summary", summary.summary, summary.SummaryAsked),
     _route("GET requests", requests.listed, requests.RequestsAsked),

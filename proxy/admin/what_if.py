@@ -28,7 +28,7 @@ from proxy.config.source import Source, path_text
 from proxy.errors import BadRequest, Conflict
 from proxy.http.exchange import Call
 from proxy.protocol.request import message_of, parse
-from proxy.replay.command import Means, Memo
+from proxy.replay.means import Means, Memo
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import replayed

@@ -3,14 +3,12 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import terms
 from proxy.language.text import fold
-from proxy.memory.facts import LINKS, superseded, weighed
 from proxy.types.memory import Fact, Statement
 
 # How much of what a change says must be about an older fact for the change to be of that one.
@@ -74,69 +72,3 @@ def quantities(text: str) -> frozenset[str]:
     said = frozenset(terms(text))
     found = {name for name, words in _QUANTITIES.items() if words & said and any(map(str.isdigit, text))}
     return frozenset(found | ({"money"} if any(mark in text for mark in "$€£") else set()))
-
-
-_RANK = ("low", "medium", "high")
-
-
-def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
-    """The rows that have changed once all are put together in the order in which they were last said: what a newer fact
-    of another group ends becomes its history, and what it repeats as well. Of facts with one id that of the last group
-    counts. The last group keeps its keys."""
-    group_of = {fact.id: number for number, group in enumerate(groups) for fact in group}
-    before = {fact.id: fact for group in groups for fact in group}
-    after: dict[str, Fact] = {}
-    for fact in sorted(before.values(), key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
-        after[fact.id] = fact
-        if fact.superseded_by is None:
-            number = group_of[fact.id]
-            others = [
-                each
-                for each in after.values()
-                if each.superseded_by is None and group_of[each.id] != number and not set(each.links) & set(fact.links)
-            ]
-            for row, origin in _stated(after, fact, others):
-                after[row.id] = row
-                group_of.setdefault(row.id, group_of[origin.id])
-    after = _named_apart(after, {fact.id for fact in groups[-1]} if groups else set())
-    return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
-
-
-def _stated(facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
-    """The rows that change as `made` is stated after `others`, each with the fact that it comes from."""
-    same = [fact for fact in others if normal(fact.value) == normal(made.value)]
-    for fact in same:
-        made = replace(
-            made,
-            confidence=max(made.confidence, fact.confidence, key=_RANK.index),
-            pinned=made.pinned or fact.pinned,
-            links=tuple(sorted({*made.links, *fact.links}))[:LINKS],
-        )
-    old, doubted = weighed(facts, made.value, [fact for fact in others if fact not in same])
-    link = made.links[0] if made.links else b""
-    rows = [(row, fact) for fact in old for row in superseded(fact, made, _since(made, fact), link)]
-    rows += [
-        (replace(fact, superseded_by=made.id, superseded_at=_since(made, fact), doubted_by=None), fact) for fact in same
-    ]
-    rows += [(replace(fact, doubted_by=made.id), fact) for fact in doubted]
-    return [(made, made), *rows]
-
-
-def _since(made: Fact, fact: Fact) -> float:
-    """When `made` took the place of `fact`: when it was first said, if that was after."""
-    return max(made.created_at, fact.last_confirmed_at)
-
-
-def _named_apart(facts: Mapping[str, Fact], fixed: set[str]) -> dict[str, Fact]:
-    """No two current facts of a domain have one key: `fixed` keep theirs."""
-    current = [fact for fact in facts.values() if fact.superseded_by is None]
-    taken = {(fact.domain, fact.key) for fact in current if fact.id in fixed}
-    named = dict(facts)
-    for fact in current:
-        if fact.id in fixed:
-            continue
-        names = (fact.key, *(f"{fact.key}-{at}" for at in range(2, len(taken) + 3)))
-        key = next(name for name in names if (fact.domain, name) not in taken)
-        taken.add((fact.domain, key))
-        named[fact.id] = replace(fact, key=key)
-    return named

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from proxy.lru import Lru
 from proxy.memory.forgetting import forgotten, rests
-from proxy.memory.likeness import reunited
+from proxy.memory.reunion import reunited
 from proxy.storage.recollection import FactStore, Wiped, WipeStore
 from proxy.types import Fact, Forgetting
 

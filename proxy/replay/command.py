@@ -6,27 +6,20 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from hashlib import blake2b
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from proxy import config as configuration
 from proxy.config import Config
-from proxy.embedding.base import Embedder, EmbeddingOff, Lent, Vectors
-from proxy.embedding.service import open_embedder
-from proxy.lru import Lru
 from proxy.observe import logs
+from proxy.replay.means import opened
 from proxy.replay.reading import Logged, Skipped, read
 from proxy.replay.rendering import as_json, as_text, shown
 from proxy.replay.report import Report
 from proxy.replay.running import aside, replayed
-from proxy.tokens import TokenCounter, load_tokenizer
 
 STANDARD = Path("-")  # standard input
 EVERY = 25  # requests between two words of how far it has come
@@ -89,53 +82,3 @@ def _write(rendered: bytes) -> None:
 
 def _complain(what: str) -> None:
     sys.stderr.write(f"olvido replay: {what}\n")
-
-
-READY_EVERY = 0.05  # seconds between two looks at an embedder that is warming up
-MOST_TEXTS = 50_000  # of 384 dimensions: 80 MB
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """A proxy that runs has all of it."""
-
-    counter: TokenCounter
-    embedder: Embedder
-    executor: Executor
-
-
-@asynccontextmanager
-async def opened(config: Config, *, embedding: bool = True) -> AsyncIterator[Means]:
-    """Returns once texts can be embedded as configured, or it is clear that they can't be. Raises OSError or ValueError
-    if the token ranks are not there."""
-    embedder = open_embedder(config) if embedding else EmbeddingOff()
-    with ThreadPoolExecutor(2, thread_name_prefix="replay") as executor:
-        embedder.start()
-        try:
-            encoding = await asyncio.get_running_loop().run_in_executor(executor, load_tokenizer)
-            while embedder.state == "warming":  # noqa: ASYNC110 (an Embedder tells its state, and no event)
-                await asyncio.sleep(READY_EVERY)
-            yield Means(TokenCounter(encoding), embedder, executor)
-        finally:
-            await embedder.close()
-
-
-class Memo(Lent):
-    """An embedder that has every text embedded once, however often the same conversations are replayed."""
-
-    def __init__(self, embedder: Embedder, most: int = MOST_TEXTS) -> None:
-        super().__init__(embedder)
-        self._known: Lru[bytes, Vectors] = Lru(most)
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        keys = [blake2b(text.encode(errors="replace"), digest_size=16).digest() for text in texts]
-        rows = {key: row for key in keys if (row := self._known.get(key)) is not None}
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
-        if new or not texts:
-            vectors = await self._embedder.embed(list(new.values()))
-            if not texts:
-                return vectors
-            for key, vector in zip(new, vectors, strict=True):
-                rows[key] = vector.copy()
-                self._known.put(key, rows[key])
-        return np.stack([rows[key] for key in keys])

@@ -30,7 +30,7 @@ from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import completion_of
 from proxy.protocol.request import parse
-from proxy.replay.command import Means, Memo, opened
+from proxy.replay.means import Means, Memo, opened
 from proxy.replay.pricing import PrefixCache, Prompt, Weights, sliding
 from proxy.replay.reading import Logged, answered, in_order
 from proxy.replay.report import Costs, Replayed, Report, total

@@ -27,7 +27,7 @@ def test_no_module_but_the_adapters_reads_raw_fields() -> None:
     found = [
         f"{path.relative_to(PROXY)}:{node.lineno} {ast.unparse(node)}"
         for path in PROXY.rglob("*.py")
-        if path.relative_to(PROXY).parts[0] not in ("wire", "demo")
+        if path.relative_to(PROXY).parts[0] not in ("protocol", "demo")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("fields", "data") and ast.unparse(node) not in OTHERS
     ]

@@ -9,7 +9,7 @@ import msgspec
 
 from proxy.config import Config
 from proxy.embedding.base import EmbeddingOff
-from proxy.replay.command import Means
+from proxy.replay.means import Means
 from proxy.replay.reading import Logged
 from tests.builders import Said, assistant, config, counter, system, user
 

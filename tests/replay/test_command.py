@@ -1,17 +1,12 @@
 """`olvido replay`, as it is called."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 
 from proxy.cli.main import main
-from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
-from proxy.replay.command import Memo, opened
-from tests import builders
 from tests.replay.logs import AT, conversation, requests
 
 CONFIG = """
@@ -87,61 +82,3 @@ def test_without_a_single_request_there_is_no_report(
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", str(tmp_path / "none.jsonl")]) == 1
     assert "none.jsonl" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("embedding_folder")
-async def test_it_is_there_once_texts_can_be_embedded() -> None:
-    async with opened(builders.config(storage={"kind": "memory"})) as means:
-        assert means.embedder.state == "ready"
-        assert (await means.embedder.embed(["hola"])).shape == (1, 384)
-        assert means.counter.text("hola") == 1
-    with pytest.raises(EmbeddingUnavailable):
-        await means.embedder.embed(["adiós"])
-
-
-async def test_without_embedding_nothing_is_loaded() -> None:
-    async with opened(builders.config(storage={"kind": "memory"}), embedding=False) as means:
-        assert means.embedder.state == "off"
-
-
-async def test_a_model_that_does_not_come_is_not_waited_for() -> None:
-    settings = builders.config(
-        storage={"kind": "memory"}, embedding={"model": "m", "base_url": "http://127.0.0.1:1/v1"}
-    )
-    async with opened(settings) as means:
-        assert means.embedder.state == "failed"
-
-
-class Lengths(EmbeddingOff):
-    """Embeds a text as its length."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        self.asked += texts
-        return np.array([[len(text)] for text in texts], np.float32).reshape(-1, 1)
-
-
-async def test_a_text_that_is_known_is_not_embedded_again() -> None:
-    behind = Lengths()
-    memo = Memo(behind)
-    assert (await memo.embed(["a", "bb", "a"])).tolist() == [[1], [2], [1]]
-    assert (await memo.embed(["bb", "ccc"])).tolist() == [[2], [3]]
-    assert behind.asked == ["a", "bb", "ccc"]
-    assert (await memo.embed([])).shape == (0, 1)
-
-
-async def test_the_oldest_leave() -> None:
-    behind = Lengths()
-    memo = Memo(behind, most=1)
-    assert (await memo.embed(["a", "bb"])).tolist() == [[1], [2]]
-    await memo.embed(["bb", "a"])
-    assert behind.asked == ["a", "bb", "a"]
-
-
-async def test_what_cannot_be_embedded_is_told_as_the_one_behind_tells_it() -> None:
-    memo = Memo(EmbeddingOff())
-    assert (memo.state, memo.version, memo.detail, memo.dimensions) == ("off", "", "", None)
-    with pytest.raises(EmbeddingUnavailable):
-        await memo.embed(["a"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, learn
-from proxy.memory.likeness import reunited
+from proxy.memory.reunion import reunited
 from proxy.types.memory import Fact
 
 

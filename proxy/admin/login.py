@@ -1,0 +1,75 @@
+"""Logging in and out, and what a client is told about itself.
+
+    GET  /admin/api/me       what this proxy is; the only route that says anything without admission: its version, and
+                             whether it wants a token
+    POST /admin/api/login    {token}: 204 and a cookie for twelve hours; wrong: 401; wrong too often: 429
+    POST /admin/api/logout   204, and the cookie is gone, and of no use to whoever has copied it
+
+The cookie says who has had the token, signed with it, so that every process of the proxy knows it without storing it.
+No script can read it, and it goes to the admin API alone.
+"""
+
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import version
+from time import time
+
+from proxy.admin.codec import Asked, as_json, without_body
+from proxy.admin.door import COOKIE, COOKIE_SECONDS
+from proxy.admin.parts import Admin
+from proxy.config.rules import shows_content
+from proxy.errors import Forbidden, Unauthorized
+from proxy.http.exchange import Call
+from proxy.protocol import headers as wire_headers
+from proxy.types import Answer, Headers
+
+
+class Login(Asked, frozen=True):
+    """The body of a login."""
+
+    token: str
+
+
+async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Answers with the version, and to whom is admitted with the settings that the page needs."""
+    told = {"version": _version(), "needs_token": admin.door.needs_token, "is_admitted": False}
+    try:
+        await admin.door.admit(call.headers, call.method, call.client)
+    except (Unauthorized, Forbidden):
+        return as_json(told)
+    config = admin.services.config
+    more = {
+        "is_admitted": True,
+        "show_content": shows_content(config),
+        "profile": config.context.profile,
+        "profile_with_tools": config.context.profile_with_tools,
+        "profiles": {name: asdict(profile) for name, profile in config.profiles.items()},
+        "upstreams": [upstream.name for upstream in config.upstreams],
+        "now": time(),
+    }
+    return as_json(told | more)
+
+
+async def login(call: Call, admin: Admin, asked: Login) -> Answer:
+    """Gives a browser its cookie."""
+    cookie = await admin.door.enter(asked.token, call.client)
+    return without_body(_cookie(cookie, COOKIE_SECONDS, call.headers))
+
+
+async def logout(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Ends the cookie, wherever there are copies of it."""
+    await admin.door.leave(call.headers)
+    return without_body(_cookie("", 0, call.headers))
+
+
+def _cookie(value: str, seconds: int, asked: Headers) -> tuple[str, str]:
+    is_https = (wire_headers.get(asked, "x-forwarded-proto") or "").split(",")[0].strip().lower() == "https"
+    secure = "; Secure" if is_https else ""
+    # Without a path: a browser takes that of the admin API, under whatever prefix it reaches it. What goes to /v1 may
+    # go on to an upstream, cookies included.
+    return "set-cookie", f"{COOKIE}={value}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+
+
+@cache
+def _version() -> str:
+    return version("olvido")
