@@ -10,7 +10,10 @@ from proxy.observe.metrics import Metrics
 from tests.builders import ledger_row
 
 ROOT = Path(__file__).parent.parent
-MAPPED = ["memory", "stages", "storage", "storage/sqlite", "types", "admin", "config"]
+MAPPED = [
+    *("admin", "cli", "config", "context", "conversation", "http", "memory", "pipeline", "protocol", "storage"),
+    *("storage/sqlite", "types", "upstream"),
+]
 
 _QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")
 

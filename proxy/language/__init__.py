@@ -7,6 +7,8 @@ in, and each language as one object. It knows nothing of conversations, memory o
     tables    reads the data files: one folder per language, one file per subject, one section per table; `union` joins
               the languages, for text of which none is known
     detect    the language of a question
+    words     the forms of a word: lemma, root, stem, sound
+    terms     the terms that old messages are found by
     language  a language as questions are compared in it: one frozen object, which is passed down
 
     <code>/   the words of a language. Whatever files a folder has, that much is known of its language:

@@ -2,10 +2,9 @@
 
 chat.py        the neutral request and message, read from a chat completion's body
 fields.py      which field means what, and the canonical form by which two requests are the same
-request.py     the body, parsed once; a changed body, every untouched byte kept
+request.py     the body, parsed once; a changed body, every untouched byte kept; bodies that strict parsers refuse
 content.py     changed messages: a block before or behind, shorter texts, another content
-answers.py     what a completion says, and how it ended
-loose.py       what of a body must be known that strict parsers refuse
+answers.py     what a completion says, how it ended, and what the upstream counted
 turns.py       turns, units that must not be cut, and the hash chain that recognises a history
 headers.py     which headers pass, in which direction, and what a client asks of us by them
 sse.py         server-sent events, parsed and written
@@ -13,7 +12,6 @@ accumulate.py  a stream of chunks → the completion it amounts to
 merge.py       how a fragment of one joins what is there
 replay.py      a completion → a stream of chunks
 disclaimer.py  the line that says an answer is from memory: put in front, recognised, taken off
-usage.py       what the upstream counted, in each of the shapes it comes in
 dialects.py    what each kind of upstream demands
 order.py       is this order of messages one the upstream accepts?
 """

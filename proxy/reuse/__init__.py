@@ -1,5 +1,12 @@
-"""Reuse of answers: the requests that may be answered from memory, and by which entry. Decisions only: no storage, no
-clock, no I/O.
+"""Reuse of answers: the requests that may be answered from memory, and by which entry.
+
+What fetches and writes:
+
+    exact.py       the answer to this very request, if it may be reused
+    intent.py      the answer to the same question in other words; partitions.py: earlier questions, in memory
+    reports.py     a reused answer was wrong: somebody says so, or the next question does
+
+The rest decides, without storage, clock or I/O.
 
 The words of each language are data files in `proxy/language/`, and come as one `Language` object, passed down.
 
@@ -20,7 +27,6 @@ What does a question say?
 
     question.py    its words in the form in which two questions are compared
     canonical.py   its text in that form: without small talk and frames, spelt out, one way of saying for several
-    words.py       the forms of a word: lemma, root, stem, sound
 
 Do two questions, or two conversations, ask the same?
 

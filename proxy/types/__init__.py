@@ -6,8 +6,7 @@ reuse.py    answers from memory
 memory.py   facts, turns, summaries, the state of a conversation
 plan.py     what the upstream will get, and why
 answer.py   what comes back
-ledger.py   what it cost
-account.py  what requests came to, added up; what one said
+ledger.py   what it cost; what requests came to, added up; what one said
 
 Token counts are in the upstream's own tokens where it told us (`Usage`), else estimates by the o200k ranks,
 calibrated per model. Durations are seconds, sizes bytes, prices US dollars per million tokens.
