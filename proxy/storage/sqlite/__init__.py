@@ -6,7 +6,7 @@ folder beside this.
 | database.py | the database: opened, its connections, reads; and one that keeps nothing |
 | writer.py | the writer task: what is put is durable within `interval` seconds, in short BEGIN IMMEDIATE batches |
 | shares.py | how many rows a tenant may have waiting for the writer, so that none makes another's disappear |
-| scoped.py | what the stores share: writes by scope (a reader waits for what is queued of its own), SQL of names, how vectors are kept |
+| scoped.py | what the stores share: writes by scope (a reader waits for its own), SQL of names, vectors as bytes |
 | schema.py, migrations.py | the tables, and how a file gets them: in named, append-only steps |
 | sessions.py | which links of conversations were seen |
 | ledger.py, rollups.py | ledger rows, and the sums that are written with them |
