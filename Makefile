@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test test-all check shape golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
+.PHONY: run demo test test-all check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -30,6 +30,9 @@ check: $(DEV_READY)
 
 shape: $(DEV_READY)          ## how large the proxy is, how its parts hang together, and what is there twice
 	$(BIN)/python -m tests.shape
+
+calls: $(DEV_READY)          ## how many Python calls a request costs
+	$(BIN)/python -m tests.calls
 
 golden-check: $(DEV_READY)   ## does the proxy do what it did, in conversations that were written down?
 	$(BIN)/python -m tests.golden --check
