@@ -1,5 +1,5 @@
-"""`python -m tests.calls`: the Python calls that a request costs, with all that it leaves to be done. Counts, not times:
-they are the same on every machine, whatever else it does.
+"""`python -m tests.calls`: the Python calls that a request costs, with all that it leaves to be done. Counts, not
+times: they are the same on every machine, whatever else it does.
 
     untouched   a short chat that goes on, whose history is known
     exact hit   a deterministic request, answered from the cache
@@ -20,7 +20,8 @@ from tests.builders import Said, assistant, body, user
 from tests.proxied import Upstream, ask, in_front_of, run_upstream, serving
 
 N = 15
-WORDS = "the garden wall needs a new foundation before the frost comes and the mason asked for two more weeks".split()
+TEXT = "the garden wall needs a new foundation before the frost comes and the mason asked for two more weeks"
+WORDS = TEXT.split()
 LEAN = {"profiles": {"small": {"base": "lean", "budget": 900}}, "context": {"profile": "small"}}
 
 
@@ -69,7 +70,7 @@ async def counted(kind: str, upstream: Upstream) -> list[int]:
                 found.append(counter.calls - before)
             return found[1:]
     finally:
-        threading.setprofile(None)  # type: ignore[arg-type]  # as its documentation says
+        threading.setprofile(None)
 
 
 def main() -> None:
