@@ -1,7 +1,7 @@
-"""The facts that go with a prompt: those that hold for every answer, and those that the question needs.
+"""Choice of the facts that go into a prompt: standing ones, and those that the question needs.
 
-A question needs a fact that it speaks of; or one that it does not, but that a good answer depends on ("a bakery near
-me?"). That it depends on one, and of which kind, was learnt from questions (`learned.needs`).
+A question needs a fact that it mentions, and a fact that a good answer depends on though it is not mentioned ("a bakery
+near me?"). Models tell whether a question depends on such a fact, and of which kind (`learned.needs`).
 """
 
 import math
@@ -76,6 +76,8 @@ _LATER_SHOWN = 80  # characters of what may have ended a fact, beside it
 
 @dataclass(frozen=True, slots=True)
 class Current:
+    """The facts of a scope that are valid at one moment, in the order in which prompts take them."""
+
     facts: tuple[Fact, ...]  # all of them
     ids: frozenset[str]
     decay: Decay
@@ -86,15 +88,17 @@ class Current:
     until: float  # when the first of them grows old
 
     def is_of(self, facts: Sequence[Fact], now: float, decay: Decay) -> bool:
+        """Tells whether this was computed from these `facts` and `decay` and still holds at `now`."""
         return self.since <= now < self.until and self.decay == decay and self.facts == facts
 
     def told(self, fact: Fact) -> Fact:
-        """With what may have ended it beside what it says."""
+        """Returns `fact` with a mark of what may have ended it."""
         return told(fact, self.ended.get(fact.id))
 
 
 def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | None = None) -> Current:
-    """`before`: what was found for an earlier request, which is all that is looked at if the facts are the same."""
+    """Returns the facts that are valid at `now`. `before`, the result for an earlier request, is returned again if
+    neither the facts nor any status has changed."""
     every = tuple(facts)
     if before is not None and before.is_of(every, now, decay):
         # Read from storage anew they are equal, and from then on the same.
@@ -127,7 +131,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
 
 
 def told(fact: Fact, later: Fact | None) -> Fact:
-    """`fact`, with what may have ended it beside what it says."""
+    """Returns `fact` with a mark in its value that quotes the `later` fact, which may have ended it."""
     if later is None:
         return fact
     mark = f' (later: "{cut(" ".join(later.value.split()), _LATER_SHOWN)}")'
@@ -135,11 +139,12 @@ def told(fact: Fact, later: Fact | None) -> Fact:
 
 
 def cut(text: str, most: int) -> str:
+    """Returns `text` cut to `most` characters; the last one is an ellipsis if something was cut."""
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
 def _newest(name: str, newer: Mapping[str, Fact]) -> Fact:
-    """Of those that may have ended one another, the first of which may have ended the fact `name`."""
+    """Follows the chain of facts that may have ended the fact with the id `name`; returns the last one."""
     found = newer[name]
     seen = {name, found.id}
     while (after := newer.get(found.id)) is not None and after.id not in seen:
@@ -158,7 +163,7 @@ def _one_of_each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The newest question, as facts are compared with it."""
+    """The newest question, in the form in which facts are compared with it."""
 
     terms: frozenset[str]
     domain: str = ""  # of facts; "" if none is recognised
@@ -174,8 +179,8 @@ class Need:
 
 
 def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], int]) -> tuple[Fact, ...]:
-    """The facts that are not standing and that the question needs, the most relevant first, within `tokens` as `count`
-    counts their lines. Facts that were not confirmed for long come up here alone."""
+    """Selects the facts, other than standing ones, that the question needs: the most relevant first, their lines within
+    `tokens` as counted by `count`. Facts of the status "retrieval-only" reach a prompt by this alone."""
     least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(facts.others))
     scored = [(score, fact) for fact in facts.others if (score := relevance(fact, need)) >= least]
     said = _said(need.said)
@@ -197,7 +202,7 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
-    """Those that `texts` do not say."""
+    """Returns the facts whose content none of `texts` contains."""
     said = _said(texts)
     return tuple(fact for fact in facts if not _is_said(fact, said))
 
@@ -207,8 +212,9 @@ def _said(texts: Iterable[str]) -> frozenset[str]:
 
 
 def relevance(fact: Fact, need: Need) -> float:
-    """0 to about 1: by shared words, by meaning where vectors are at hand, and by kind where the question tells what it
-    needs. A question that needs nothing of its user gets only what it speaks of: by its name, or in several words."""
+    """Scores a fact against a question, 0 to about 1: shared words, cosine where vectors are known, and kind where the
+    models told which kinds the question needs. A question that needs nothing of its user scores only facts that it
+    mentions: by name, or by several words."""
     shared = need.terms & sayable(fact)
     by_words = min(1.0, len(shared) / max(1.0, math.sqrt(len(need.terms)))) if shared else 0.0
     same_domain = _OF_DOMAIN if need.domain and need.domain == fact.domain else 0.0
@@ -226,7 +232,7 @@ def relevance(fact: Fact, need: Need) -> float:
 
 @lru_cache(4_096)
 def kinds(value: str) -> Mapping[str, float]:
-    """The kinds of needs that a fact answers, each with how surely, 0 to 1."""
+    """Maps each kind of need (`learned.KINDS`) that a fact answers to its probability, 0 to 1."""
     said = gist(value)
     found: dict[str, float] = {}
     # In one language: the words say what a fact is about, and by the fact's own language nothing more was found.
@@ -240,7 +246,7 @@ def kinds(value: str) -> Mapping[str, float]:
 
 
 def read(values: Iterable[str]) -> Generator[None, None, None]:
-    """The kinds of these facts, a step each, so that no question has to wait for them."""
+    """Computes `kinds` of these values into its cache, one a step, so that the next question does not wait for them."""
     for value in values:
         kinds(value)
         yield
@@ -253,10 +259,10 @@ def _is_said(fact: Fact, said: frozenset[str]) -> bool:
 
 
 def render(facts: Iterable[Fact]) -> str:
-    """The lines of a `<memory>` block: a fact each."""
+    """Renders facts as lines of a `<memory>` block, one a fact."""
     return "\n".join(f"- [{fact.domain}] {_line(fact.value)}" for fact in facts)
 
 
 def _line(value: str) -> str:
-    """On one line, and nothing in it can end the block."""
+    """Returns the value on one line, with nothing in it that could close the block."""
     return cut(" ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a"), ONE_LINE)

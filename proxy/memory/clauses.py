@@ -1,7 +1,7 @@
-"""Clauses of a message, and the features by which `learned` tells what a clause is.
+"""Splitting of a message into sentences and tokens, and the features by which `learned` classifies clauses.
 
-A clause is what is said at once: a sentence, or the part of one that says another thing. Where one begins is learnt,
-too, but for the ends of sentences.
+A clause is a sentence, or the part of one that states something of its own. Sentences end by rule; inside of them a
+model decides between the tokens at which a clause may begin.
 """
 
 import re
@@ -38,6 +38,8 @@ _LONGEST_COUNTED = 12  # words of a clause
 
 @dataclass(frozen=True, slots=True)
 class Clause:
+    """A clause of a passage, with its position."""
+
     text: str  # verbatim, without the white space around it
     start: int  # in its passage
     sentence: int  # number of its sentence in the passage
@@ -46,12 +48,15 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Token:
+    """A word, number or mark of a text, with its position."""
+
     start: int
     end: int
     text: str  # folded; "<n>" for what has a digit
 
 
 def tokens(text: str) -> list[Token]:
+    """Splits a text into tokens: words, numbers and punctuation marks."""
     found = []
     for word in _WORD.finditer(text):
         said = word.group()
@@ -64,7 +69,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def boundaries(said: Sequence[Token], at: int) -> list[str]:
-    """Features of a clause that would begin at the token `at` of a sentence."""
+    """Returns the features of a clause that would begin at the token `at` of a sentence."""
     here = [said[at + by].text if 0 <= at + by < len(said) else "" for by in range(-3, 4)]
     before, first = here[2], here[3]
     return [
@@ -85,7 +90,7 @@ def boundaries(said: Sequence[Token], at: int) -> list[str]:
 
 
 def may_begin(said: Sequence[Token], at: int) -> bool:
-    """Could a clause begin at the token `at`? Behind a mark, or with a word of grammar."""
+    """Tells whether a clause could begin at the token `at`: behind a mark, or with a function word."""
     first, before = said[at].text, said[at - 1].text
     if not (first[0].isalnum() or first[0] in "(<¿"):
         return False
@@ -93,8 +98,8 @@ def may_begin(said: Sequence[Token], at: int) -> bool:
 
 
 def must_begin(said: Sequence[Token], at: int) -> bool:
-    """A clause begins where "and" goes on with a new first person, where a comma leads to a question, and with each
-    piece of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
+    """Tells whether a clause begins at the token `at` by rule: "and" with a new first person, a comma before a
+    question, or a piece of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
     first, before = said[at].text, said[at - 1].text
     after = said[at + 1].text if at + 1 < len(said) else ""
     if before != ",":
@@ -108,7 +113,7 @@ _LABEL = 8  # words that a label has, at most
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence of `text` stands."""
+    """Yields the start and end of each sentence of `text`."""
     start = 0
     for end in (*(found.end() for found in _HARD.finditer(text)), len(text)):
         if any(map(str.isalnum, text[start:end])):
@@ -120,7 +125,8 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[str], list[str], list[str]]:
-    """The features of one clause of a message: words, letters, and what the tables say of it and its neighbours."""
+    """Returns the features of the clause `at` of a message: of its words, of its letters, and the signal tables that
+    match it and its neighbours."""
     text = clauses[at]
     said = [token.text for token in tokens(text)]
     spoken = [word for word in said if word[0].isalnum() or word == "<n>"]
@@ -152,7 +158,7 @@ _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
 
 @lru_cache(256)
 def _told(text: str, language: Language) -> tuple[str, ...]:
-    """The names of the tables of signals that find something in a clause, as features."""
+    """Returns the names of the signal tables that match a clause, as features."""
     signals, said = SIGNALS[language], plain(text)
     found = [f"g={name}" for name in _SIGNS_TRIED if getattr(signals, name).search(said)]
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]

@@ -1,7 +1,7 @@
-"""Commands to forget: recognised by the words of one user message, of which only its author's own short text counts.
+"""Commands to forget, recognised by the words of one user message; only its author's own short text counts.
 
-A single command ("forget that …") may stand beside something else. One that wipes all memory is obeyed only if it is
-the whole message: as a line of a text that is handed over, it is somebody else's.
+A single command ("forget that …") may stand beside other text. A command that wipes all memory counts only if it is the
+whole message: as a line of a longer text it may be somebody else's.
 """
 
 import re
@@ -33,8 +33,8 @@ _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]"
 
 
 def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
-    """The orders to forget in a user message of these texts. `Forgetting("")` is everything. `before`: the text of the
-    user message before it, to which an order may point back. Takes a few milliseconds at most."""
+    """Returns the commands to forget in a user message with these text parts. `Forgetting("")` means everything.
+    `before`: the text of the previous user message, to which a command may refer. Takes a few milliseconds at most."""
     said = "\n".join(texts)
     if len(said) > MOST_ADDED:
         return ()
@@ -50,7 +50,7 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
 
 
 def is_command(said: str) -> bool:
-    """Whether `said`, the text of a user message, orders to forget something: then it must be forgotten itself."""
+    """Tells whether a user message contains a command to forget: then the message itself must be forgotten."""
     return bool(commands((said,)))
 
 
@@ -59,14 +59,14 @@ def _has_one_text(parts: list[str]) -> bool:
 
 
 def _is_whole(own: str) -> bool:
-    """Is nothing in it but commands, greetings and thanks?"""
+    """Tells whether a message consists of commands, greetings and thanks alone."""
     if _HANDED_OVER.search(own):
         return False
     return all(_is_courtesy(own[start:end]) or order(own[start:end]) is not None for start, end in _said(own))
 
 
 def _said(own: str) -> Iterator[tuple[int, int]]:
-    """The sentences of a message, and what stands between two: a number alone is no sentence, and no command."""
+    """Yields the spans of the sentences of a message and of the text between them: a number alone is no sentence."""
     before = 0
     for start, end in sentences(own):
         if before < start:
@@ -95,10 +95,10 @@ def _orders(passage: str, before: str) -> Iterator[Forgetting]:
 
 
 def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) -> Sequence[str]:
-    """Resolves "that one": to the sentence before it, or else the one thing that the message before states; to all of
-    these for "what I just told you". "Forget it" is said of a question more often, so it means a sentence that only
-    names something ("The car? Forget it."), or a message that only states something, and only if nothing else is
-    said; and "delete that" is said of texts."""
+    """Resolves a command that refers to something ("that one"): to the sentence before it, else to the one statement of
+    the previous message; for "what I just told you" to all of its statements. "Forget it" mostly dismisses a question,
+    so it means only a sentence that names something ("The car? Forget it.") or a previous message that states
+    something, and only if nothing else is said; "delete that" mostly means a text."""
     if said:
         last = said[-1].strip()
         told = _TOPIC.match(folded(last)) or (TOLD_YOU.search(folded(last)) and not last.endswith("?"))
@@ -114,7 +114,7 @@ _TOPIC = expression(_TABLES, r"(?:{and_about} )?{named} (?!(?:\w+ )?{question})[
 
 
 def _objects(what: str) -> list[str]:
-    """Splits what an order names into its objects: "both my job and my address"."""
+    """Splits the object of a command into coordinated parts: "both my job and my address"."""
     return [part.strip() for part in _COORDINATED.split(_BOTH.sub("", what)) if part.strip(" ,")] or [what]
 
 
@@ -125,7 +125,7 @@ _COORDINATED = expression(_TABLES, r"\s*(?:,|,?\s{or}(?:\s{object_of})?)\s+(?={o
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A statement, and the index of the message that makes it."""
+    """A statement with the index of the message that makes it."""
 
     at: int
     statement: Statement
@@ -133,19 +133,19 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """An order to forget, and the index of its message: it means what stands before it."""
+    """A command to forget with the index of its message: it concerns what was said before."""
 
     at: int
     what: Forgetting
 
 
 def mark(value: str) -> bytes:
-    """A name for what was forgotten, 16 bytes, that stands among the links of forgotten messages."""
+    """Returns the digest, 16 bytes, under which a forgotten value is stored among the links of forgotten messages."""
     return blake2b(normal(value).encode(), digest_size=16, person=b"olvido-forgotten").digest()
 
 
 def meant(said: Sequence[Said], orders: Iterable[Ordered]) -> frozenset[int]:
-    """Places in `said` of what `orders` want forgotten."""
+    """Returns the positions in `said` of the statements that `orders` forget."""
     gone: set[int] = set()
     for given in orders:
         before = {str(place): each for place, each in enumerate(said) if each.at < given.at and place not in gone}
@@ -154,7 +154,8 @@ def meant(said: Sequence[Said], orders: Iterable[Ordered]) -> frozenset[int]:
 
 
 def outlived(said: Statement, known: Collection[Fact]) -> bool:
-    """Was it said before, and may something that was said later have ended it? An old message is no news."""
+    """Tells whether a statement of an old message is known already and was ended, or may have been, by a later one:
+    read again, it is no news."""
     words = normal(said.value)
     same = [fact for fact in known if normal(fact.value) == words]
     return bool(same) and all(fact.superseded_by is not None or fact.doubted_by is not None for fact in same)

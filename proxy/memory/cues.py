@@ -1,4 +1,4 @@
-"""What the wording of a message tells about what it needs of the past: cues, read against
+"""Features of the wording of a message that tell what it needs from the past: patterns over
 `proxy.language.text.plain`."""
 
 import re
@@ -51,7 +51,7 @@ _MANY = _find(" {many} ")
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """Of the last question of a message, or of all of it if it asks none."""
+    """The features of the last question of a message, or of the whole message if it asks none."""
 
     asks: bool  # it is a question, with its mark or without
     asking_word: bool  # it begins with what, which, when, …
@@ -69,6 +69,7 @@ class Cues:
 
 
 def cues(text: str) -> Cues:
+    """Extracts the features of a message."""
     text, sentences, questions = _read(text)
     written = questions[-1] if questions else text
     asked, said = plain(written), plain(text)
@@ -90,7 +91,7 @@ def cues(text: str) -> Cues:
 
 
 def _read(text: str) -> tuple[str, list[str], list[str]]:
-    """As much of it as is read, its sentences, and those of them that are questions."""
+    """Returns the part of `text` that is read, its sentences, and those of them that are questions."""
     if len(text) > 2 * _MOST:
         text = f"{text[:_MOST]} {text[-_MOST:]}"
     sentences = [sentence for sentence in _SENTENCE.split(text.strip()) if sentence] or [""]
@@ -99,7 +100,7 @@ def _read(text: str) -> tuple[str, list[str], list[str]]:
 
 
 def _is_unmarked(sentence: str) -> bool:
-    """Is it a question that was typed without its mark: "cuanto pago de alquiler"?"""
+    """Recognises a question without its question mark ("cuanto pago de alquiler")."""
     if len(sentence.split()) > _UNMARKED:
         return False
     said = plain(sentence)
@@ -109,13 +110,13 @@ def _is_unmarked(sentence: str) -> bool:
 
 
 def last_question(text: str) -> str:
-    """Its last sentence that is a question; "" if there is none."""
+    """Returns the last sentence that is a question; "" if there is none."""
     questions = _read(text)[2]
     return questions[-1] if questions else ""
 
 
 def asking(text: str) -> float:
-    """How much of a message is short questions, which tell nothing: 0 to 1, by characters."""
+    """Returns the share, 0 to 1, of a message's characters that are in short questions, which state nothing."""
     if "?" not in text:
         return 0.0
     _, sentences, questions = _read(text)
@@ -124,13 +125,13 @@ def asking(text: str) -> float:
 
 
 def concreteness(text: str) -> float:
-    """How much of what most questions ask for it holds: a figure, and a name. 0, 0.5 or 1."""
+    """Scores a text for a figure and a proper name, which most questions ask for: 0, 0.5 or 1."""
     return (bool(_FIGURE.search(text)) + bool(_NAME.search(text))) / 2
 
 
 @lru_cache(64)
 def asks_for(text: str) -> Extent:
-    """How many things its last question asks for; "all": a summary, or the course of events."""
+    """Classifies how many things the last question asks for; "all": a summary, or the course of events."""
     text, _, questions = _read(text)
     asked = plain(questions[-1] if questions else text)
     if _ALL.search(asked):
@@ -141,6 +142,6 @@ def asks_for(text: str) -> Extent:
 
 
 def asks_for_answers(text: str) -> bool:
-    """Is it in what the assistant said?"""
+    """Tells whether a question asks for something that the assistant said."""
     said = plain(text)
     return bool(_ANSWERS.search(said) or _YOU_DID.search(said) or _HOW_DONE.search(text.lower()))

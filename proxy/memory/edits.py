@@ -1,6 +1,6 @@
-"""What people change about facts by hand, and how facts are brought in from another place.
+"""Edits of facts by hand, and merging of facts from another place.
 
-Pure, as facts.py is: the facts that are known go in, the rows to write come out.
+Pure, as facts.py is: takes the facts that are known, returns the rows to write.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -26,7 +26,7 @@ _SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "doub
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A fact to be added. A key is lower case, its words joined by "-", as those of facts that users state."""
+    """A fact to add. A key is lower case, its words joined by "-", as in extracted facts."""
 
     domain: Name
     key: Name
@@ -36,7 +36,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """The changes of a fact. What is unset stays as it is."""
+    """The changes to a fact; unset fields keep their value."""
 
     domain: Name | UnsetType = UNSET
     key: Name | UnsetType = UNSET
@@ -48,20 +48,22 @@ class Edit(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Edited:
+    """The result of an edit."""
+
     fact: Fact  # as it is now
     rows: tuple[Fact, ...]  # to write, itself included; none if nothing has changed
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Oldest first, on both sides."""
+    """The facts before and after a fact in its chain of replacements, both oldest first."""
 
     before: tuple[Fact, ...]  # that this one took the place of, and those took the place of
     after: tuple[Fact, ...]  # what took its place, and what took the place of that
 
 
 def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edited:
-    """The same value again confirms it; another one takes the place of what had its domain and key."""
+    """Adds a fact. A value that is known for this domain and key is confirmed; another value replaces the known one."""
     domain, key, value = _name(draft.domain), _name(draft.key), draft.value.strip()
     old = _current(facts, domain, key)
     same = next((fact for fact in old if fact.value == value), None)
@@ -85,7 +87,7 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edite
 
 
 def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: float) -> Edited:
-    """Another value is another fact, which takes the place of this one. `fact` must not be superseded."""
+    """Changes a fact that is not superseded. Another value makes a new fact, which supersedes this one."""
     every = tuple(facts)
     domain = fact.domain if wanted.domain is UNSET else _name(wanted.domain)
     key = fact.key if wanted.key is UNSET else _name(wanted.key)
@@ -103,11 +105,12 @@ def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: fl
 
 
 def confirm(fact: Fact, now: float) -> Fact:
-    """It still holds, whatever was said since."""
+    """Confirms a fact as of `now`, and clears its doubt."""
     return replace(fact, last_confirmed_at=max(fact.last_confirmed_at, now), doubted_by=None)
 
 
 def history(facts: Iterable[Fact], fact: Fact) -> History:
+    """Follows `superseded_by` from a fact in both directions."""
     every = {each.id: each for each in facts}
     seen = {fact.id}
     before: list[Fact] = []
@@ -130,8 +133,9 @@ def history(facts: Iterable[Fact], fact: Fact) -> History:
 
 
 def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
-    """The rows to write so that `known` has what `incoming` knows: of a fact in both the later confirmation counts, and
-    that it was superseded. One value of a key stays: the last confirmed. The same again changes nothing."""
+    """Merges the facts `incoming` into `known`; returns the rows to write. For a fact in both, the later confirmation
+    wins, and so does that it was superseded. Per domain and key the last confirmed value stays current. Merging twice
+    changes nothing."""
     before = {fact.id: fact for fact in known}
     after = dict(before)
     for fact in incoming:
@@ -148,8 +152,8 @@ def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[Fact, ...]:
-    """The facts with other ids in place of those that are `taken` by another scope: an id names one fact. The same
-    names whenever it is done for this scope."""
+    """Replaces the ids in `taken`, which belong to another scope, and the references to them. Deterministic for a
+    scope."""
     every = tuple(facts)
     names = {name: _digest(scope, name) for name in taken}
     return tuple(
@@ -167,11 +171,12 @@ def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[
 
 
 def decay(settings: Memory) -> Decay:
+    """Returns the ageing limits of the configuration."""
     return Decay(settings.unconfirmed_after, settings.stale_after, settings.drop_low_after)
 
 
 def card(scope: str, fact: Fact, now: float, ageing: Decay) -> dict[str, Json]:
-    """A fact as JSON, for people and pages."""
+    """Returns a fact as JSON for the admin API: its fields, its status, and its next status."""
     values = asdict(fact)
     becomes = next_status(fact, now, ageing)
     return {
@@ -184,6 +189,7 @@ def card(scope: str, fact: Fact, now: float, ageing: Decay) -> dict[str, Json]:
 
 
 def newest_first(facts: Iterable[Fact]) -> list[Fact]:
+    """Sorts facts by creation time, newest first."""
     return sorted(facts, key=lambda fact: (-fact.created_at, fact.id))
 
 
@@ -215,7 +221,8 @@ def _name(given: str) -> str:
 
 
 def _new_id(scope: str, domain: str, key: str, value: str, now: float, old: Sequence[Fact]) -> str:
-    """Whose place it takes is part of it: who changes a value and changes it back has made a third fact."""
+    """Returns the id of a new fact. The facts it replaces are part of it: changed and changed back makes a third
+    fact."""
     return _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
 
 

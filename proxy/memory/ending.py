@@ -1,9 +1,10 @@
-"""Older statements that a newer one ends, or may have ended, as was learnt from people's changes of mind.
+"""Models of whether a newer statement ends an older one, or may have ended it, trained on people's changes of mind.
 
 "They've moved me up front, I'm the striker now" ends "I play in goal" without a word in common. Two models, both in
-`ending.npz`, made by `tests/bench/ending_train.py`: how likely a statement tells of a change at all (a logistic
-regression over its hashed words), and how likely it ends a given older one (boosted trees over what `superseding` and
-`learned` say of the two, and how much better it fits that one than all others). Nothing is random or downloaded.
+`ending.npz`, made by `tests/bench/ending_train.py`: the probability that a statement reports a change at all (a
+logistic regression over its hashed words), and the probability that it ends a given older one (boosted trees over the
+features that `superseding` and `learned` give of the two, and how much better it fits that one than all others).
+Nothing is random or downloaded.
 """
 
 from collections.abc import Sequence
@@ -54,7 +55,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
-    """Of each older statement of a user, whether it still holds after `new`."""
+    """Classifies each older statement of a user after `new`: it has ended, may have ended, or holds."""
     if not older:
         return ()
     places = _likest(new, older)
@@ -70,7 +71,7 @@ def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
 
 
 def _is_told(likely: float, new_text: str, old_text: str) -> bool:
-    """Do their words say that the older one is concerned?"""
+    """Tells whether the words of the new statement concern the older one."""
     new, old = gist(new_text), gist(old_text)
     if replaces(new, old):
         return True
@@ -79,7 +80,8 @@ def _is_told(likely: float, new_text: str, old_text: str) -> bool:
 
 
 def _by_rule(likely: float, new_text: str, old_text: str) -> Verdict:
-    """It is ended if all of it is concerned, or if what is not can be told apart."""
+    """Returns "ended" if all of the older statement is concerned, or if the part that is not can be cut out; else
+    "doubted"."""
     new, old = gist(new_text), gist(old_text)
     is_of_one_value = bool(new.slots & old.slots & ONE_VALUE)
     if is_of_other(new, old) or (likely <= ENDS_BY_RULE and not is_of_one_value):
@@ -89,6 +91,7 @@ def _by_rule(likely: float, new_text: str, old_text: str) -> Verdict:
 
 
 def _is_doubted(likely: float, new_text: str, old_text: str) -> bool:
+    """Tells whether the older statement may have ended though no rule says so."""
     new, old = gist(new_text), gist(old_text)
     is_of_same = same_holder(new, old) and new.orders == old.orders
     tells_of_change = new.changes or new.ends or new.replacing or new.returns
@@ -99,7 +102,7 @@ def _is_doubted(likely: float, new_text: str, old_text: str) -> bool:
 
 
 def are_alike(new_text: str, old_text: str) -> bool:
-    """Are both about things of one kind, or one thing?"""
+    """Tells whether two statements are about the same thing or about things of one kind."""
     new, old = gist(new_text), gist(old_text)
     if new.names & old.names or new.slots & old.slots or _terms(new_text) & _terms(old_text):
         return True
@@ -107,11 +110,12 @@ def are_alike(new_text: str, old_text: str) -> bool:
 
 
 def change(text: str) -> float:
-    """How likely `text` tells that something is otherwise than before, 0 to 1."""
+    """Returns the probability that `text` reports a change, 0 to 1."""
     return _change().likelihood(change_vector(text))
 
 
 def change_vector(text: str) -> dict[int, float]:
+    """Returns the hashed features of a statement for the model of changes: bucket to weight."""
     said = [token.text for token in tokens(text)]
     words = [f"w={word}" for word in said]
     words += [f"b={one} {two}" for one, two in pairwise(["^", *said, "$"])]
@@ -128,7 +132,8 @@ def change_vector(text: str) -> dict[int, float]:
 
 
 def pairs(new: str, older: Sequence[str], changes: float) -> Floats:
-    """What is known of `new` and each of `older`, a row each. `changes`: how likely `new` tells of a change."""
+    """Returns the features of `new` with each of `older`, one row each. `changes`: the probability that `new` reports a
+    change."""
     return np.array([_pair(new, other, changes) + _fits_best(new, older, at) for at, other in enumerate(older)])
 
 
@@ -185,7 +190,7 @@ def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
 
 
 def _fits_best(new: str, older: Sequence[str], at: int) -> list[float]:
-    """By how much `new` is liker to one than to any other."""
+    """Returns by how much `new` is more similar to `older[at]` than to any other: in topic, terms and letters."""
 
     def lead(like: Sequence[float]) -> float:
         return like[at] - max((other for place, other in enumerate(like) if place != at), default=_NEVER_BEFORE)
@@ -203,7 +208,7 @@ _TOLD_OF = [learned.ATTRIBUTES.index(name) for name in _NAMES.split()]
 
 @lru_cache(4_096)
 def abouts(text: str) -> Floats:
-    """What a statement is about: of each of `learned.ATTRIBUTES`, as a vector of length 1."""
+    """Returns the topic of a statement: a unit vector over `learned.ATTRIBUTES`."""
     found = learned.abouts(text)
     length: Floats = found / np.linalg.norm(found)
     return length
@@ -221,13 +226,13 @@ def _grams(text: str) -> frozenset[str]:
 
 
 def _likeness(one: str, other: str) -> float:
-    """The share of the shorter one's letters that both have."""
+    """Returns the share of the shorter text's letter 4-grams that both texts have."""
     ones, others = _grams(one), _grams(other)
     return len(ones & others) / max(1, min(len(ones), len(others)))
 
 
 def _likest(new: str, older: Sequence[str]) -> list[int]:
-    """Where the likest of many stand."""
+    """Returns the indices of the `COMPARED` most similar older statements, ascending."""
     if len(older) <= COMPARED:
         return list(range(len(older)))
     like = [float(abouts(new) @ abouts(old)) + len(_terms(new) & _terms(old)) for old in older]
@@ -238,8 +243,8 @@ def _likest(new: str, older: Sequence[str]) -> list[int]:
 
 
 class Trees:
-    """Boosted binary trees: from each inner node to the left where a feature is at most its threshold. Arrays of trees
-    by nodes; a leaf leads to itself."""
+    """Boosted binary trees as arrays of trees by nodes: an inner node leads to the left where its feature is at most
+    its threshold; a leaf leads to itself."""
 
     def __init__(
         self,
@@ -256,7 +261,7 @@ class Trees:
         self._base, self._depth = base, depth
 
     def scores(self, rows: Floats) -> Floats:
-        """Log odds, one a row."""
+        """Returns the log odds of each row."""
         tree = np.arange(len(self._feature))
         node = np.zeros((len(rows), len(tree)), np.int16)
         row = np.arange(len(rows))[:, None]

@@ -1,8 +1,8 @@
-"""Facts that a user message states about its author. Nothing is inferred.
+"""Extraction of facts that a user message states about its author. Nothing is inferred.
 
-Only the author's own words are read (`handed`), clause by clause (`clauses`). Which clauses state something lasting,
-and what about, was learnt (`learned`, `reading`). One statement a fact: clauses go together only where the later one
-says nothing without the earlier.
+Only the author's own words are read (`handed`), clause by clause (`clauses`). Models tell which clauses state something
+lasting, and about what (`learned`, `reading`). One statement makes one fact: clauses are joined only where the later
+one means nothing without the earlier.
 """
 
 import re
@@ -35,7 +35,7 @@ _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words of what may stand alone, and
 
 @lru_cache(_REMEMBERED)
 def extract(*parts: str) -> tuple[Statement, ...]:
-    """What a user message, given its text parts, states about its author, in its order."""
+    """Extracts the statements about its author from the text parts of a user message, in their order."""
     own = own_words(*parts)
     found = [
         statement
@@ -71,7 +71,7 @@ def _of_passage(passage: str, spoken: Language, *, hands_over: bool) -> list[Sta
 
 
 def _without_mishaps(found: Sequence[Read]) -> list[Read]:
-    """What goes on from something forgotten is no more a fact than that: "I forgot my charger and have 4% left"."""
+    """Drops clauses that go on from something forgotten: "I forgot my charger and have 4% left"."""
     before = (None, *found)
 
     def goes_on(each: Read, then: Read | None) -> bool:
@@ -84,7 +84,7 @@ def _without_mishaps(found: Sequence[Read]) -> list[Read]:
 
 
 def _without_supposed(found: Sequence[Read]) -> list[Read]:
-    """Beside something supposed, in the same sentence, only what is nearly sure is kept."""
+    """Drops clauses beside a supposition in the same sentence, unless they are nearly sure."""
     doubted = {each.clause.sentence for each in found if each.doubted}
 
     def holds(each: Read) -> bool:
@@ -94,7 +94,7 @@ def _without_supposed(found: Sequence[Read]) -> list[Read]:
 
 
 def _with_reminders(found: Sequence[Read]) -> list[Read]:
-    """ "Keep that in mind" makes what stands before it sure."""
+    """Marks a clause as explicit if "keep that in mind" follows it."""
     after = (*found[1:], None)
     return [
         replace(each, explicit=each.explicit or (each.kept and then is not None and then.explicit and not then.kept))
@@ -103,7 +103,7 @@ def _with_reminders(found: Sequence[Read]) -> list[Read]:
 
 
 def _without_vague(found: Sequence[Read]) -> list[Read]:
-    """A clause that names nothing counts only where it is surer than its neighbours: "it drives me mad"."""
+    """Drops a clause that names nothing ("it drives me mad"), unless it is surer than its neighbours."""
     kept = list(found)
     for at, each in enumerate(found):
         if not each.kept or not _is_vague(each):
@@ -154,7 +154,7 @@ class _Run:
 
 
 def _runs(found: Sequence[Read], passage: str) -> list[_Run]:
-    """The clauses that make one statement each."""
+    """Groups the clauses that are kept into statements."""
     runs: list[_Run] = []
     announced: Read | None = None  # "We've decided:", said right before what was
     for at, each in enumerate(found):
@@ -172,7 +172,7 @@ def _runs(found: Sequence[Read], passage: str) -> list[_Run]:
 
 
 def _add(runs: list[_Run], found: Sequence[Read], at: int, passage: str) -> None:
-    """Puts the clause `at` with what it belongs to."""
+    """Appends the clause `at` to the run that it continues, or as a run of its own."""
     each, before = found[at], found[at - 1] if at else None
     begins = _beginning(each)
     listed = _CONJUNCTION.match(folded(each.clause.text)) is not None
@@ -192,7 +192,8 @@ def _add(runs: list[_Run], found: Sequence[Read], at: int, passage: str) -> None
 
 
 def _is_told(each: Read) -> bool:
-    """Was it not asked, nor ordered? "Had to push the wedding, it's 20 September now"."""
+    """Tells whether a clause states something, rather than asks or orders it: "Had to push the wedding, it's 20
+    September now"."""
     return each.guess.fact > _TOLD and not each.clause.asked and not each.doubted
 
 
@@ -205,7 +206,7 @@ def _announces(each: Read, after: Sequence[Read]) -> bool:
 
 
 def _goes_on(each: Read) -> bool:
-    """Does what was not kept by itself go on from what was? "…, 80,000 words"."""
+    """Tells whether a clause that was not kept by itself continues one that was ("…, 80,000 words")."""
     begins = _beginning(each)
     alone = _ALONE.match(begins) or _OF_ANOTHER.match(begins) or _REASON.match(folded(each.clause.text))
     return each.guess.fact > _TOLD and not each.clause.asked and not each.doubted and alone is None
@@ -218,7 +219,7 @@ def _beginning(each: Read) -> str:
 
 
 def _last_named(before: str) -> str:
-    """Who was last spoken of, in the user's words ("my sister Carla"); "" if nobody."""
+    """Returns the relative that was mentioned last, in the user's words ("my sister Carla"); "" if none."""
     found = list(KIN.finditer(folded(before)))
     return _called(before, found[-1]) if found else ""
 
@@ -229,7 +230,8 @@ def _called(text: str, kin: re.Match[str]) -> str:
 
 
 def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
-    """What a clause without a subject of its own goes on from; None if it goes on from the whole clause before it."""
+    """Returns the subject that a clause without one of its own takes from its sentence; None if it continues the whole
+    clause before it."""
     first = next(each for each in found if each.clause.sentence == found[at].clause.sentence).clause.text
     label = _LABEL.match(first)
     if label is not None and not gist(label[1]).changes and not found[at].decides:

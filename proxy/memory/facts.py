@@ -1,6 +1,6 @@
-"""What becomes of facts: learned, confirmed, superseded, grown old.
+"""The life of facts: learned, confirmed, superseded, grown old.
 
-Pure: the facts that are known go in, the rows to write come out, by the clock of the request.
+Pure: takes the facts that are known, returns the rows to write, by the clock of the request.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,8 @@ LINKS = 32  # messages that a fact names as its sources; what is said more often
 
 @dataclass(frozen=True, slots=True)
 class Decay:
-    """Seconds without confirmation. The defaults are those of the architecture note, section 1.1."""
+    """The limits of a fact's age, in seconds since its last confirmation. Defaults: the architecture note, section
+    1.1."""
 
     unconfirmed_after: float = 90 * DAY  # after that: only by retrieval, unless confidence is high
     stale_after: float = 180 * DAY  # after that: never
@@ -30,7 +31,7 @@ class Decay:
 
 @dataclass(frozen=True, slots=True)
 class FactChanges:
-    """Whole rows to write, in any order."""
+    """The rows to write, in any order."""
 
     new: tuple[Fact, ...] = ()
     confirmed: tuple[Fact, ...] = ()
@@ -50,8 +51,9 @@ def learn(
     now: float,
     again: bool = False,
 ) -> FactChanges:
-    """What a user message changes about `facts`, all of its scope. The same message again changes nothing, unless it is
-    said `again`: as the newest of a conversation, where its words may have stood before. Then it holds as of now."""
+    """Applies the statements of a user message to `facts`, all facts of its scope; returns the changes. The same
+    message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is valid from
+    now on."""
     before = {fact.id: fact for fact in facts}
     after = dict(before)
     for statement in statements:
@@ -103,8 +105,8 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
 
 
 def weighed(facts: Mapping[str, Fact], value: str, before: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Which of `before`, current facts that were stated earlier, hold no longer now that `value` is stated, and which
-    may not. `facts`: all of the scope by id, superseded ones too."""
+    """Classifies `before`, current facts stated earlier, against the new `value`: returns those that it ends, and those
+    that it may have ended. `facts`: all facts of the scope by id, superseded ones too."""
     new, verdicts = gist(value), ended_by(value, [fact.value for fact in before])
     old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
     old += _in_between(facts.values(), new, [fact for fact in before if fact not in old])
@@ -118,8 +120,8 @@ def weighed(facts: Mapping[str, Fact], value: str, before: Sequence[Fact]) -> tu
 
 
 def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]:
-    """The rows of `fact` once `made`, said by the message `link`, has taken its place: itself as history, and what
-    still holds of it."""
+    """Yields the rows of `fact` after `made`, stated by the message `link`, has replaced it: the superseded fact, and a
+    new fact for the part that still holds."""
     yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
     if left := remainder(gist(made.value), fact.value):
         _, verdict = ended_by(made.value, [fact.value, left])
@@ -128,7 +130,7 @@ def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]
 
 
 def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn) -> None:
-    """It holds as of now: what may have ended it may be at an end itself."""
+    """Confirms a fact that is stated again; a fact that may have ended it may itself have ended."""
     doubting = later(fact, facts)
     facts[fact.id] = replace(_confirmed(fact, statement, turn), doubted_by=None)
     if turn.link in fact.links:
@@ -143,7 +145,7 @@ def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _
 
 
 def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
-    """The current fact that may have ended `fact`, or that took the place of one that may have."""
+    """Returns the current fact that may have ended `fact`, or that replaced the one that may have; None if none."""
     seen = {fact.id}
     at = fact.doubted_by
     while at is not None and at in facts and at not in seen:
@@ -155,7 +157,7 @@ def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
 
 
 def _is_left_again(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
-    """Is it with `new` as it was before `between`, which was said instead of an earlier fact?"""
+    """Tells whether `new` returns to the state before `between`, which was stated instead of an earlier fact."""
     said = gist(between.value)
     return any(
         goes_back(new, gist(fact.value), said)
@@ -166,7 +168,7 @@ def _is_left_again(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
 
 
 def _in_between(facts: Iterable[Fact], new: Gist, before: Collection[Fact]) -> list[Fact]:
-    """The newest fact that was said between an earlier one and its return ("I'm back at Halden")."""
+    """Returns the newest fact stated between an earlier one and the return to it ("I'm back at Halden")."""
     if not new.returns:
         return []
     ordered = sorted(facts, key=lambda fact: fact.created_at)
@@ -183,7 +185,7 @@ def _in_between(facts: Iterable[Fact], new: Gist, before: Collection[Fact]) -> l
 
 
 def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -> Statement:
-    """With the key of what it takes the place of; else with one that no current fact of its domain has."""
+    """Returns the statement with the key of the fact it replaces, else with a key that is free in its domain."""
     if old:
         newest = max(old, key=lambda fact: fact.created_at)
         return replace(statement, domain=newest.domain, key=newest.key)
@@ -210,6 +212,7 @@ def _fact(statement: Statement, turn: _Turn) -> Fact:
 
 
 def fact_id(domain: str, key: str, value: str, link: bytes) -> str:
+    """Returns the id of a fact: "f-" and 16 hex digits of a digest of its content and its message."""
     told = "\0".join((domain, key, normal(value)))
     return f"f-{blake2b(told.encode() + bytes(1) + link, digest_size=8).hexdigest()}"
 
@@ -231,7 +234,7 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
 
 
 def status(fact: Fact, now: float, decay: Decay) -> FactStatus:
-    """What may become of a fact at `now`. Exactly at a limit it is not yet over it."""
+    """Returns the status of a fact at `now`. At exactly a limit the fact is not yet past it."""
     if fact.superseded_by is not None:
         return "superseded"
     age = now - fact.last_confirmed_at
@@ -243,7 +246,7 @@ def status(fact: Fact, now: float, decay: Decay) -> FactStatus:
 
 
 def next_status(fact: Fact, now: float, decay: Decay) -> tuple[FactStatus, float] | None:
-    """What it becomes if nobody confirms it, and the second by which it has; None if it stays what it is."""
+    """Returns the next status of a fact that nobody confirms, and the second of the change; None if none follows."""
     is_now = status(fact, now, decay)
     limits = sorted({decay.unconfirmed_after, decay.drop_low_after, decay.stale_after})
     changes = ((status(fact, at, decay), at) for limit in limits if (at := fact.last_confirmed_at + limit + 1) > now)
@@ -251,7 +254,7 @@ def next_status(fact: Fact, now: float, decay: Decay) -> tuple[FactStatus, float
 
 
 def sayable(fact: Fact) -> frozenset[str]:
-    """The terms that a fact can be spoken of by."""
+    """Returns the terms of a fact's value and key, by which a question may mention it."""
     return _sayable(fact.value, fact.key)
 
 

@@ -1,6 +1,7 @@
-"""Reads one sentence of a user as an order to forget: what it names, or what it points back to.
+"""Parser of one sentence as a command to forget: the object that it names, or the earlier text that it refers to.
 
-An order is a verb of forgetting or removing as a request, a wish or a "pretend that I never told you", and an object.
+A command is a verb of forgetting or removing as a request, a wish or a "pretend that I never told you", and an
+object.
 """
 
 import re
@@ -21,7 +22,7 @@ Back = Literal["", "nearby", "faintly", "plainly", "wholly"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What an order names, in the user's words."""
+    """The object of a command, in the user's words."""
 
     what: str  # "" is everything, unless it points back
     # Whether it points back to what was said before it: "that one"; faintly: "forget it"; nearby: "erase it";
@@ -86,7 +87,8 @@ _CLOSING = "\"'\u201d\u00bb),.; "
 
 
 def order(sentence: str, *, alone: bool = False) -> Order | None:
-    """`alone`: the sentence is all that its message says, beside courtesy. None: it orders nothing to be forgotten."""
+    """Parses a sentence as a command to forget; None if it is none. `alone`: the message says nothing else, beside
+    courtesy."""
     said = sentence.strip()
     asks = said.startswith("\u00bf") or said.rstrip(_CLOSING).endswith("?")
     if asks and _TAGGED.search(folded(said)) is not None:
@@ -109,7 +111,7 @@ def _last_comma(said: str) -> int:
 
 
 def is_about_forgetting(clause: str) -> bool:
-    """Is it an order to forget, understood or not, or told of the past? Then it states nothing."""
+    """Tells whether a clause is a command to forget, or a report of forgetting: then it states no fact."""
     plainly = folded(clause)
     if is_mishap(clause):
         return True
@@ -131,12 +133,12 @@ def is_about_forgetting(clause: str) -> bool:
 
 
 def is_mishap(clause: str) -> bool:
-    """Does it tell that somebody forgot something?"""
+    """Tells whether a clause reports that somebody forgot something."""
     return _FORGOT.match(folded(clause)) is not None
 
 
 def _starts(plainly: str) -> Iterator[int]:
-    """Where it may begin, behind greetings in either language."""
+    """Yields the positions at which a command may begin: 0, and behind the greetings of each language."""
     return iter(dict.fromkeys((0, *(lead(plainly, signals) for signals in SIGNALS.values()))))
 
 
@@ -172,12 +174,12 @@ def _removing(said: str, plainly: str, at: int, *, alone: bool) -> Order | None:
 
 
 def _is_past(said: str, at: int, verb: re.Match[str]) -> bool:
-    """ "Olvidé las llaves", which without its accent is an order."""
+    """Recognises the past tense in "olvidé las llaves", which without its accent is an order."""
     return "\u00e9" in said[at : verb.end()].rstrip().rpartition(" ")[2][-1:]
 
 
 def _is_of_memory(rest: str, *, alone: bool = False) -> bool:
-    """Does the object of a verb, folded, name the memory, what was told, or the user's own?"""
+    """Tells whether the object of a verb, folded, names the memory, what was told, or the user's own."""
     return (
         FROM_MEMORY.search(f" {rest}") is not None
         or TOLD.match(rest) is not None
@@ -194,7 +196,8 @@ def _of_verb(said: str, verb: re.Match[str]) -> Order | None:
 
 
 def _named(what: str) -> Order | None:
-    """The object without where from, why and what it is not."""
+    """Returns the command for an object, without its place (from memory), reason and exceptions; None if it names
+    nothing."""
     if _FOR_NOW.search(folded(what)):
         return None
     what = _without_memory(what)
@@ -222,7 +225,7 @@ _OPENS = expression(_TABLES, r"{opens}\s+(?=\w)", re.IGNORECASE)
 
 
 def without_telling(what: str) -> str:
-    """`what` without "the thing about", "what I told you of", "lo de"."""
+    """Strips "the thing about", "what I told you of", "lo de" from the object of a command."""
     while told := TOLD.match(folded(what)):
         what = what[told.end() :]
     opens = None if _points(folded(what)) else _OPENS.match(what)
@@ -258,7 +261,7 @@ def _topic_first(said: str, plainly: str) -> Order | None:
 
 
 def _behind_comma(said: str, plainly: str) -> Order | None:
-    """An order that goes on from what its sentence says: "don't call me that, forget that nickname"."""
+    """Parses a command at the end of its sentence: "don't call me that, forget that nickname"."""
     for comma in re.finditer(r",\s+(?:(?:and|y)\s+)?", plainly):
         verb = _FORGETS.match(plainly, comma.end())
         if verb is None or _SPOKEN.search(plainly[: comma.start()]) or _is_past(said, comma.end(), verb):
@@ -272,4 +275,5 @@ def _behind_comma(said: str, plainly: str) -> Order | None:
 
 
 def says_something(what: str) -> bool:
+    """Tells whether a text has a content word."""
     return any(fold(word) not in STOP for word in WORD.findall(what))

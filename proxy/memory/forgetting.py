@@ -1,7 +1,7 @@
-"""Which facts an order to forget means, and what is left of one that says more than the order names.
+"""Selection of the facts that a command to forget means, and the remainder of a fact that says more than it names.
 
-The words of an order and of a fact are compared as notions, which are the same in English and in Spanish: a relative,
-an attribute ("what I earn", "mi sueldo"), a word that both languages have ("tattoo", "tatuaje").
+The words of a command and of a fact are compared as concepts that English and Spanish share: a relative, an attribute
+("what I earn", "mi sueldo"), a word that both languages have ("tattoo", "tatuaje").
 """
 
 import re
@@ -23,8 +23,8 @@ _TABLES = union("orders_to_forget")
 
 
 def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
-    """The facts to remove, superseded ones as well: of the holder that the order names, those that have all that shall
-    be forgotten, or, if none has, most of it. None where it is not sure which of several facts is meant."""
+    """Selects the facts to remove, superseded ones too: those of the named holder that match all of the command's
+    concepts, or, if none does, most of them. Returns none if it is ambiguous which of several facts is meant."""
     every = tuple(facts)
     if not forgetting.what.strip():
         return every
@@ -65,7 +65,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
 
 
 def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
-    """Does the order name an attribute that the fact does not tell? "My wife's age" is not where she works."""
+    """Tells whether a command names an attribute that the fact does not: "my wife's age" is not where she works."""
     has = _notions(fact.value)
     told = has | {"name"} if _names(fact) else has
     asked = wanted & _ATTRIBUTES
@@ -73,7 +73,7 @@ def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
 
 
 def _is_translated(what: str, fact: Fact, share: float) -> bool:
-    """Does so much agree as two languages have in common?"""
+    """Tells whether a match is as large as texts in two languages can have."""
     return share >= _SHARED_BY_LANGUAGES and spoken_in(what) != spoken_in(fact.value)
 
 
@@ -81,7 +81,7 @@ _SHARED_BY_LANGUAGES = 1 / 3
 
 
 def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
-    """Facts of whom the order names; the user's own, if it says "I" or "my"."""
+    """Returns the facts about whom the command names; the user's own if it says "I" or "my"."""
     kin = about.holder or (subjects(what) & RELATIVES)
     if kin:
         named = [fact for fact in facts if _is_of_kin(fact, kin) or about.names & gist(fact.value).names]
@@ -92,7 +92,7 @@ def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
 
 
 def _is_own(fact: Fact) -> bool:
-    """Is it of the user, though it names a relative? "My PIN is my son's birthday"."""
+    """Tells whether a fact is about the user though it names a relative: "My PIN is my son's birthday"."""
     if not gist(fact.value).holder:
         return True
     rest = KIN.sub(" ", folded(fact.value))
@@ -120,7 +120,8 @@ _CALLED = expression(_TABLES, r"\b{called}\b")
 
 
 def notions(text: str) -> frozenset[str]:
-    """What `text` names, but for relatives: attributes by their names, other words by their stems."""
+    """Returns the concepts that `text` names, relatives apart: attributes by their names, other words by their
+    stems."""
     return _notions(text, is_order=True)
 
 
@@ -171,7 +172,7 @@ _MOST_OF = 0.6  # of the longer one
 
 
 def _is_cognate(one: str, other: str) -> bool:
-    """Is it one word in two languages, or in two forms? "route" and "ruta", "tattoo" and "tatuaje"."""
+    """Tells whether two stems are one word in two languages or in two forms: "route", "ruta"; "tattoo", "tatuaje"."""
     if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < _WHOLE - 1:
         return False
     first, second = _spelt(one), _spelt(other)
@@ -186,7 +187,7 @@ def _is_cognate(one: str, other: str) -> bool:
 
 @lru_cache(16_384)
 def _spelt(word: str) -> str:
-    """As English and Spanish would spell it alike."""
+    """Returns a spelling that is the same for English and Spanish cognates."""
     for letters, instead in _LETTERS:
         word = word.replace(letters, instead)
     for pattern, instead in _SPELT:
@@ -202,7 +203,7 @@ def _is_alike(about: Gist, said: Gist) -> bool:
 
 
 def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
-    """The one fact about what the order names, where no word agrees: "my address", "where I live"."""
+    """Returns the one fact with the topic of the command, where no word agrees ("my address", "where I live")."""
     like = {fact.id: float(abouts(what) @ abouts(fact.value)) for fact in facts}
     near = [fact for fact in facts if like[fact.id] >= _ABOUT_THE_SAME]
     return near if len(near) == 1 else []
@@ -223,7 +224,8 @@ _HAS = expression(_TABLES, r"\W*{has}(?={has_what}\b)", re.IGNORECASE)
 
 
 def rests(meant: Iterable[Fact], orders: Iterable[Forgetting]) -> Iterator[Fact]:
-    """What stays of the facts that `orders` mean, as facts of no message: those that said them are forgotten."""
+    """Yields the remainders of the facts that `orders` mean. They have no message: those that stated them are
+    forgotten."""
     named = tuple(order for order in orders if order.what.strip())
     for fact in meant:
         value = fact.value if fact.superseded_by is None and named else ""
@@ -237,14 +239,14 @@ def rests(meant: Iterable[Fact], orders: Iterable[Forgetting]) -> Iterator[Fact]
 
 
 def _key_of_rest(fact: Fact, value: str) -> str:
-    """Its key without the words that went, by which it could be found again."""
+    """Returns the fact's key without the words that were removed, by which it could be found again."""
     gone = frozenset(terms(fact.value)) - frozenset(terms(value))
     kept = [word for word in re.split(r"[-\s]+", fact.key) if gone.isdisjoint(terms(word))]
     return "-".join(kept) or fact.domain
 
 
 def left(value: str, forgetting: Forgetting) -> str:
-    """What is left of a fact's `value` without what the order names; "" if nothing stands alone."""
+    """Returns a fact's `value` without the pieces that the command names; "" if no piece is complete by itself."""
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
     starts = [0, *(found.start() for found in _BETWEEN.finditer(value)), len(value)]
     pieces = [value[begin:end] for begin, end in zip(cuts, starts[1:], strict=False)]

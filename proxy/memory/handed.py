@@ -1,9 +1,9 @@
-"""The author's own words in a user message, apart from text that it hands over.
+"""Separation of the author's own words in a user message from text that they pasted.
 
-People paste mails, chats, logs, files, search results and stories into a chat. What those say is not the user's word,
-whatever it says. What is enclosed never is; of the rest, `voice` says of each piece how likely it is the author's own.
-A message in which nothing is likely another's is the author's as a whole; in one that hands something over a piece must
-be surely the author's, and in doubt it is not. What follows the opening of a role play is said by a character.
+People paste mails, chats, logs, files, search results and stories into a chat; what those say is no statement of the
+user. Enclosed text never is; for the rest, `voice` gives each piece a probability that it is the author's own. A
+message without a piece that is likely another's is the author's as a whole; in one that hands something over, only
+pieces that are surely the author's count. After the opening of a role play, a character speaks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _REMEMBERED = 512  # messages: planning and learning ask for the same ones
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a message says in its author's own words."""
+    """The passages of a message in its author's own words."""
 
     passages: tuple[str, ...]  # verbatim, in their order
     hands_over: bool = False  # there is somebody else's text beside them
@@ -36,8 +36,8 @@ class Own:
 
 
 def own_words(*parts: str) -> Own:
-    """The author's own words in a user message, given its text parts. Of several parts one is the user's, if the others
-    are plainly not; in doubt none is."""
+    """Extracts the author's own words from the text parts of a user message. Of several parts one counts, if the others
+    are plainly somebody else's; in doubt none."""
     read = [_own_words(part[: EDGE + 1]) for part in parts if part.strip()]
     if len(read) == 1:
         return read[0]
@@ -53,17 +53,18 @@ def own_words(*parts: str) -> Own:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Whose words the next user message of a conversation is in."""
+    """The speaker of the next user message: the user, a character of a role play, or an announced text."""
 
     is_character: bool = False  # from a role play's opening on
     is_text: bool = False  # one message, that the one before it announced
 
     @property
     def is_own(self) -> bool:
+        """Tells whether the user speaks."""
         return not self.is_character and not self.is_text
 
     def after(self, *parts: str) -> "Voice":
-        """Behind a user message. Of messages that were read before it is asked with every request."""
+        """Returns the speaker after a user message. Cached: it is asked for each old message with every request."""
         if self.is_character:
             return self
         found = [_opens_or_announces(part[:EDGE]) for part in parts]
@@ -105,7 +106,7 @@ def _own_words(text: str) -> Own:
 
 
 def _led_over(piece: Piece, likely: float, others: Sequence[Led]) -> Iterator[tuple[Piece, float]]:
-    """A piece, or what stands in it before and behind what leads over to others' words, each with how likely it is its
+    """Splits a piece where other people's words begin; yields the parts, each with its probability of being the
     author's own."""
     over = [each for each in others if piece.start < each.end and each.start < piece.end]
     start = min((each.start for each in over if each.is_sure), default=piece.end)
@@ -118,14 +119,14 @@ def _led_over(piece: Piece, likely: float, others: Sequence[Led]) -> Iterator[tu
 
 
 def _first_line(text: str) -> int:
-    """Where the first line with words in it ends."""
+    """Returns the end of the first line that has words."""
     end = text.find("\n", len(text) - len(text.lstrip()))
     return len(text) if end < 0 else end + 1
 
 
 def _passages(text: str, found: Sequence[tuple[Piece, float]], opening: int) -> Iterator[str]:
-    """The runs of pieces that are surely the author's; around what is enclosed in a sentence it goes on. `opening`:
-    where another's words may begin, at the earliest."""
+    """Yields the runs of pieces that are surely the author's own. `opening`: the earliest position at which another's
+    words may begin."""
     own = [(piece, likely > (SURE if piece.end <= opening else SURE_BEHIND)) for piece, likely in found]
     for is_own, run in groupby(own, key=lambda each: each[1]):
         if is_own:
@@ -134,20 +135,20 @@ def _passages(text: str, found: Sequence[tuple[Piece, float]], opening: int) -> 
 
 
 def _without_enclosed(text: str, mark: str = " ") -> str:
-    """`text`, with `mark` where something is enclosed."""
+    """Replaces each enclosed character of `text` by `mark`."""
     for start, end in enclosed(text):
         text = f"{text[:start]}{mark * (end - start)}{text[end:]}"
     return text
 
 
 def _opens_play(text: str) -> int | None:
-    """Where a role play opens."""
+    """Returns the position at which a role play opens; None if none does."""
     found = HANDING.play.search(folded(text))
     return found.start() + 1 if found else None
 
 
 def _announces(text: str) -> bool:
-    """Does it say that a text comes in the next message, or end in a colon that leads to one?"""
+    """Tells whether a text says that another text comes in the next message, or ends in a colon that leads to one."""
     plainly = folded(text).rstrip()
     if HANDING.follows.search(plainly):
         return True
