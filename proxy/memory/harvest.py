@@ -1,5 +1,7 @@
-"""What a request and its answer say that is new, step by step: a history may be long, and others wait for the thread
-that reads it. Pure, but for the shelf, whose index takes the new turns.
+"""Reading of a request and its answer for what is new: turns to archive, statements to learn.
+
+Generators, a step at a time: a history may be long, and other requests wait for the thread that reads it. Pure, but for
+the shelf, whose index takes the new turns.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -20,7 +22,7 @@ Steps = Generator[None, None, T]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a request and its answer say that is new."""
+    """The new turns and facts of a request and its answer."""
 
     turns: tuple[ArchivedTurn, ...]
     facts: tuple[Fact, ...]
@@ -29,7 +31,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the user's own messages state, without what is to be forgotten."""
+    """The statements of the user's own messages, without those that are to be forgotten."""
 
     statements: Mapping[
         int, tuple[int, Sequence[Statement]]
@@ -50,8 +52,9 @@ def read(
     keeps_facts: bool,
     since: Sequence[Forgetting] = (),
 ) -> Steps[Read]:
-    """`is_known`: is this the link of a turn that was read before? None: those of earlier requests, and none is
-    indexed yet. `since`: what was ordered to be forgotten while the request was under way."""
+    """Reads what is new in a request and its answer. `is_known` tells whether a turn with this link was read before;
+    None: the turns of earlier requests were, and the index is not used. `since`: commands to forget that were given
+    while the request was under way."""
     identity, at = exchange.identity, exchange.incoming.received_at
     told = yield from _told(exchange, messages, chain, shelf, again, since)
     turns = complete(messages)
@@ -79,8 +82,8 @@ def _is_command(turn: ArchivedTurn) -> bool:
 
 
 def _stated(exchange: Exchange, chain: Sequence[bytes], shelf: Shelf, told: _Told) -> Steps[tuple[Fact, ...]]:
-    """Facts that are new, confirmed or superseded by what no request had said before; and by the newest message, though
-    its words may have been said before: then they hold again."""
+    """Applies the statements to the known facts; returns those that are new, confirmed or superseded. The newest
+    message counts even if its words were read before: then they hold again."""
     known = dict(shelf.facts)
     changed: dict[str, Fact] = {}
     for index, (turn, statements) in told.statements.items():
@@ -107,7 +110,7 @@ def _told(
     again: frozenset[bytes],
     since: Sequence[Forgetting],
 ) -> Steps[_Told]:
-    """`since`: orders that were given while this request was under way."""
+    """Extracts the statements that are to be learnt. `since`: commands given while this request was under way."""
     asked, before = exchange.request.messages, tuple(shelf.facts.values())
     newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
     turn, voice, previous = 0, Voice(), ""
@@ -150,5 +153,5 @@ def _told(
 
 
 def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:
-    """Did the message of this link say something that was ended, or may have been, by a later one?"""
+    """Tells whether a fact stated by the message `link` was ended, or may have been, by a later one."""
     return any(link in fact.links and (fact.superseded_by or fact.doubted_by) is not None for fact in known)

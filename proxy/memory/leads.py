@@ -1,11 +1,11 @@
-"""What leads over to somebody else's words: who says or writes them, the text that bears them, the work that is asked
-for on them.
+"""Attribution of text to other speakers by what introduces it: who says or writes it, the document it stands in, the
+work that is asked for on it.
 
-A person of whom the author speaks and a verb of saying ("my neighbour writes: …"), a noun of something that bears
-words ("my horoscope: …", "Postcard from Ann. …"), an order to work on a text that is named nowhere else ("Translate.
-…"): a statement in the first person behind one of these is not the author's, whatever it says. Nor is what stands
-before "…, says my neighbour" or "That's what my neighbour wrote". What introduces the author's own words is no such
-lead: "about me: …", "I have two kids: …". Records of one shape (rows of values) are nobody's statement.
+A person and a verb of saying ("my neighbour writes: …"), a noun for a document ("my horoscope: …", "Postcard from Ann.
+…"), an order to work on a text that is named nowhere else ("Translate. …"): a statement in the first person behind one
+of these is not the author's, whatever it says. Nor is the text before "…, says my neighbour" or "That's what my
+neighbour wrote". Introductions of the author's own words do not count: "about me: …", "I have two kids: …". Records of
+one shape (rows of values) are nobody's statement.
 """
 
 import re
@@ -96,7 +96,7 @@ SAID_BEHIND = _find(
 
 @dataclass(frozen=True, slots=True)
 class Led:
-    """Words that somebody else says."""
+    """A span of a message that somebody else says."""
 
     start: int  # in the message
     end: int
@@ -104,13 +104,14 @@ class Led:
 
 
 def led(text: str) -> list[Led]:
-    """What of a message is said by somebody else, by what leads over to it; `TAKEN` in `text` is what is enclosed."""
+    """Returns the spans of a message that somebody else says, as introduced. `TAKEN` in `text` stands for enclosed
+    text."""
     plainly = folded(text).replace("\u2019", "'")
     return [*_behind(plainly), *_before(plainly), *_rows(plainly), *_spoken(text), *_boxed(plainly)]
 
 
 def speaks_of_text(text: str) -> bool:
-    """Does a message speak of a text, of who said something, or of work on words?"""
+    """Tells whether a message mentions a document, somebody saying something, or work on words."""
     plainly = folded(text).replace("\u2019", "'")
     return any(table.search(plainly) for table in (BEARERS, SPEAKS, WORKS))
 
@@ -137,7 +138,7 @@ def _behind(plainly: str) -> Iterator[Led]:
 
 
 def _paragraphs(plainly: str, start: int) -> Iterator[Led]:
-    """From `start` to the end of the first paragraph that says something; and what stands behind it."""
+    """Yields the span from `start` to the end of the first paragraph with words, as sure; the rest as unsure."""
     said = next((at for at in range(start, len(plainly)) if plainly[at].isalnum()), len(plainly))
     blank = _BLANK.search(plainly, said)
     end = blank.start() if blank else len(plainly)
@@ -147,7 +148,7 @@ def _paragraphs(plainly: str, start: int) -> Iterator[Led]:
 
 
 def _within(plainly: str, sentence: re.Match[str]) -> Iterator[Led]:
-    """Behind a verb of saying, in its sentence: "my daughter says I'm not a kid"."""
+    """Yields the span behind a verb of saying in its sentence: "my daughter says I'm not a kid"."""
     for found in SPEAKS.finditer(plainly, sentence.start(), sentence.end()):
         if _OPENS_CLAUSE.match(plainly, found.end()) is not None:
             yield Led(found.end(), sentence.end())
@@ -171,7 +172,8 @@ def _leads_by_colon(lead: str, behind: str) -> bool:
 
 
 def _leads_alone(lead: str, *, is_first: bool) -> bool:
-    """Is it a heading that names a text, or an order to work on one that is named nowhere else?"""
+    """Tells whether a sentence is a heading that names a text, or an order to work on one that is named nowhere
+    else."""
     said = lead.strip()
     if LICENSED.search(said) or _TELLS_OF.search(said):
         return False
@@ -190,7 +192,7 @@ def _before(plainly: str) -> Iterator[Led]:
 
 
 def _spoken(text: str) -> Iterator[Led]:
-    """The lines of a script or a chat, up to a blank line."""
+    """Yields the lines of a script or a chat, up to a blank line."""
     speakers = list(_SPEAKER.finditer(text))
     for speaker in speakers if len(speakers) > 1 else ():
         blank = _BLANK.search(text, speaker.end())

@@ -1,10 +1,10 @@
-"""What is remembered of a request once it is answered: its turns, what the user stated in them, and the state from
-which the next request of the conversation is planned.
+"""Learning from an answered request: its turns, the facts that the user stated in them, and the state from which the
+next request of the conversation is planned.
 
-The state is kept before the last byte goes to the client, whose next request may follow at once. The rest is done in
-the background, in proportion to what is new: a turn is read once. Of each scope one request is learnt from at a time,
-a slice after the other, so that whoever sends much keeps nobody else waiting. Vectors come last, when the next request
-of the scope may be learnt from already.
+The state is stored before the last byte goes to the client, whose next request may follow at once. The rest is done in
+the background, in proportion to what is new: a turn is read once. Per scope one request is learnt from at a time, a
+slice after the other, so that a client that sends much delays nobody else. Vectors come last, when the next request of
+the scope may be learnt from already.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ EMBEDDED_AT_ONCE = 16  # texts: others have their turn between
 
 
 class Overrun(Exception):
-    """Too many requests of a scope wait to be learnt from."""
+    """Too many requests of a scope are waiting to be learnt from."""
 
 
 @dataclass(slots=True)
@@ -57,6 +57,8 @@ class _Learnt:
 
 
 class Learner:
+    """The background worker that learns from answered requests, in order within each scope."""
+
     def __init__(
         self, library: Library, embedder: Embedder, executor: Executor, tasks: Tasks, open_turns: OpenTurns
     ) -> None:
@@ -73,7 +75,8 @@ class Learner:
     def delivered(
         self, exchange: Exchange, chain: tuple[bytes, ...], answers: Sequence[Message], attempts: Attempts
     ) -> None:
-        """`chain`: the links of the request, and of the answer if there is one."""
+        """Stores the state of an answered request and starts learning from it. `chain`: the links of the request, and
+        of the answer if there is one."""
         identity, state = exchange.identity, exchange.plan.state
         if exchange.directives.mode == "off" or not chain:
             return
@@ -89,12 +92,12 @@ class Learner:
         self._tasks.spawn(self._attempted(exchange, messages, chain, attempts, kept), name="learn")
 
     async def settled(self, identity: Identity) -> None:
-        """Returns when the turns of what was answered in this session are in the archive."""
+        """Waits until the turns that were answered in this session are in the archive."""
         if (kept := self._keeping.get((identity.memory, identity.session))) is not None:
             await kept.wait()
 
     def learning(self, scope: str) -> tuple[asyncio.Event, ...]:
-        """Of a memory scope: each is set when what a request has said is learnt."""
+        """Returns an event for each request of a memory scope that is being learnt from; set when it is done."""
         return tuple(kept for (owner, _), kept in self._keeping.items() if owner == scope)
 
     async def _attempted(
@@ -192,7 +195,8 @@ class Learner:
         return _Learnt(shelf, new.turns if is_managed else ())
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
-        """Had a message that said one of these been forgotten? Where no index was needed nobody has looked yet."""
+        """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was
+        needed."""
         links = tuple({link for fact in stated for link in (*fact.links, mark(fact.value))})
         gone = frozenset(await self._library.archive.forgotten_at(scope, links))
         is_news = not gone <= shelf.forgotten
@@ -200,8 +204,9 @@ class Learner:
         return is_news
 
     async def _said_again(self, exchange: Exchange, chain: Sequence[bytes], shelf: Shelf) -> frozenset[bytes]:
-        """Links of the newest message and its answer, if the user says what was forgotten before the request came: in
-        a history that is sent again it would not be the last. From now on it may be kept."""
+        """Returns the links of the newest message and its answer if the user repeats what was forgotten before this
+        request came; they may be kept from now on. In a history that is sent again the message would not be the
+        last."""
         messages, identity = exchange.request.messages, exchange.identity
         if not messages or messages[-1].role != "user":
             return frozenset()
@@ -221,7 +226,7 @@ class Learner:
         return frozenset(since)
 
     async def _embed_facts(self, scope: str, shelf: Shelf) -> None:
-        """Those that a question may be given, and that have none yet."""
+        """Embeds the current facts that have no vector yet."""
         held = shelf.facts.values()
         new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
         if not new:
@@ -236,7 +241,7 @@ class Learner:
         shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
 
     async def _embed(self, scope: str, learnt: _Learnt) -> None:
-        """Facts, then turns, the newest first: a conversation that goes on asks for them soonest."""
+        """Embeds facts, then turns, the newest first: a conversation that goes on asks for them soonest."""
         shelf = learnt.shelf
         await self._embed_facts(scope, shelf)
         for turn in reversed(learnt.turns):

@@ -1,5 +1,5 @@
-"""What was learnt from people's messages: where clauses begin, which of them state something lasting and what about,
-and which facts about the user a question needs that it does not state.
+"""Trained models of clauses: boundaries, lasting statements and their topics, and the kinds of facts that a question
+needs.
 
 Linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/memory_train.py`. The
 probabilities are those of a logistic regression; nothing here is random, and nothing is downloaded.
@@ -41,6 +41,8 @@ Features = tuple[list[str], list[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Guess:
+    """The prediction about one clause."""
+
     fact: float  # how likely it states something worth keeping, 0 to 1
     about: str  # one of ATTRIBUTES
     abouts: tuple[tuple[str, float], ...]  # the three likeliest, with their probabilities
@@ -48,7 +50,7 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a question asks of its user's facts."""
+    """The prediction about a question: the facts about its user that a good answer depends on."""
 
     any: float  # how likely a good answer needs one, 0 to 1
     kinds: Mapping[str, float]  # of KINDS, how likely each is the one; they sum to 1
@@ -61,14 +63,14 @@ def _models() -> Mapping[str, LinearModel]:
 
 
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
-    """The models' guess about one clause of a message, given its neighbours."""
+    """Predicts whether the clause `at` of a message states a fact, and its topics, given its neighbours."""
     found = features(clauses, at, language)
     abouts = _likeliest(found)
     return Guess(_models()["fact"].likelihood(fact_vector(found)), abouts[0][0], abouts)
 
 
 def about(clauses: Sequence[str], at: int, language: Language) -> tuple[tuple[str, float], ...]:
-    """The `abouts` of the guess alone."""
+    """Predicts the topics of the clause `at` alone: the `abouts` of `guess`."""
     return _likeliest(features(clauses, at, language))
 
 
@@ -78,7 +80,7 @@ def _likeliest(found: Features) -> tuple[tuple[str, float], ...]:
 
 
 def abouts(text: str) -> npt.NDArray[np.float64]:
-    """What a statement is about: how much of each of ATTRIBUTES its clauses are, together 1."""
+    """Returns the topics of a statement: the mean probability of each of ATTRIBUTES over its clauses, sum 1."""
     clauses, language = [clause.text for clause in split(text)] or [text], spoken_in(text)
     found = [
         softmax(_models()["about"].scores(about_vector(features(clauses, at, language)))) for at in range(len(clauses))
@@ -88,7 +90,7 @@ def abouts(text: str) -> npt.NDArray[np.float64]:
 
 
 def needs(question: str, language: Language) -> Needs:
-    """What a good answer to `question` needs to know of whoever asks, though the question does not say it."""
+    """Predicts which facts about its author a good answer to `question` depends on, though it does not mention them."""
     models = _models()
     vector = need_vector(features([question], 0, language))
     likely = softmax(models["kind"].scores(vector))
@@ -97,7 +99,7 @@ def needs(question: str, language: Language) -> Needs:
 
 
 def split(text: str) -> list[Clause]:
-    """The clauses of a passage, in their order."""
+    """Splits a passage into clauses."""
     return list(_split(text))
 
 
@@ -130,19 +132,23 @@ def _is_question(sentence: str) -> bool:
 
 
 def need_vector(found: Features) -> dict[int, float]:
+    """Returns the hashed features for the models of needs: bucket to weight."""
     words, letters, told = found
     return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), NEED)
 
 
 def fact_vector(found: Features) -> dict[int, float]:
+    """Returns the hashed features for the model of facts: bucket to weight."""
     words, letters, told = found
     return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), FACT)
 
 
 def about_vector(found: Features) -> dict[int, float]:
+    """Returns the hashed features for the model of topics: bucket to weight."""
     words, _, told = found
     return hashed(((words, 1.0), ([sign for sign in told if sign[0] == "g"], 1.0)), ABOUT)
 
 
 def cut_vector(found: Sequence[str]) -> dict[int, float]:
+    """Returns the hashed features for the model of clause boundaries: bucket to weight."""
     return hashed(((found, 1.0),), CUT)

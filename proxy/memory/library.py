@@ -1,8 +1,8 @@
-"""What each scope remembers, in memory, over what storage keeps: facts, the index of old turns, the states of
-conversations. It follows what other processes write, and lets go of what was not needed for longest.
+"""The memory of all scopes, cached over storage: facts, the index of old turns, the states of conversations. It follows
+writes of other processes, and evicts what was used least recently.
 
-Everything but searching happens on the event loop. A shelf's index is searched, and grows, in worker threads: they hold
-its lock.
+Everything but searching happens on the event loop. A shelf's index is searched, and grows, in worker threads, under its
+lock.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ STEPS_BACK = 64  # messages between two requests of a conversation, at most: els
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is in memory now."""
+    """Counts and facts of what is in memory now, for metrics."""
 
     scopes: int
     bytes: int  # of the indexes
@@ -42,6 +42,8 @@ class Held:
 
 
 class Library:
+    """The cache of scopes over the stores of facts, turns, states and wipes."""
+
     def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
         facts: FactStore,
@@ -78,7 +80,7 @@ class Library:
     # --- what a scope remembers ---------------------------------------------------------------------------------------
 
     async def shelf(self, scope: str) -> Shelf:
-        """With its facts as of now; those that other processes have written, as of a second ago."""
+        """Returns the memory of a scope, with facts as of now; those of other processes as of a second ago."""
         shelf = self._shelves.get(scope) or self._placed(scope, Shelf())
         self._shelves.move_to_end(scope)
         if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
@@ -99,7 +101,7 @@ class Library:
         return shelf
 
     async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
-        """Bring its index up to date, within `patience` seconds; what is left to read then is read in the
+        """Updates the shelf's index from the archive, waiting `patience` seconds; the rest is read in the
         background."""
         if monotonic() - shelf.read_at <= self._refresh_seconds:
             return
@@ -127,18 +129,20 @@ class Library:
             held -= shelf.size
 
     def learn(self, scope: str, shelf: Shelf, facts: Sequence[Fact]) -> None:
-        """New facts, and known ones that have changed; where facts are not kept, nothing."""
+        """Stores new and changed facts; does nothing where facts are not kept."""
         if facts and self.facts.keeps:
             shelf.changes += 1
             shelf.facts.update((fact.id, fact) for fact in facts)
             self.facts.put(scope, facts)
 
     def held(self) -> Held:
+        """Returns the numbers and facts that metrics report."""
         shelves = self._shelves.values()
         facts = tuple(fact for shelf in shelves for fact in shelf.facts.values())
         return Held(len(shelves), sum(shelf.size for shelf in shelves), facts)
 
     def keep_turn(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
+        """Archives a turn; now and then removes turns and wipes whose time has passed."""
         self.archive.add(scope, turn, vectors)
         if monotonic() - self._tidied_at > TIDY_SECONDS:
             self._tidied_at = monotonic()
@@ -146,14 +150,14 @@ class Library:
             self.wipes.prune(time())
 
     def has_forgotten(self, scope: str, links: Sequence[bytes]) -> bool:
-        """Is one of these a message to be forgotten, as far as has been read?"""
+        """Tells whether one of these messages is known here to be forgotten."""
         shelf = self._shelves.get(scope)
         return shelf is not None and not shelf.forgotten.isdisjoint(links)
 
     # --- forgetting ---------------------------------------------------------------------------------------------------
 
     def hide(self, scope: str, order: Order) -> None:
-        """Until it is carried out, what is known here of what it means is in no prompt."""
+        """Removes what a command means from memory at once, before storage has carried it out."""
         self.orders.give(scope, order)
         if order.is_wipe:
             self._empty(scope, order)
@@ -166,8 +170,8 @@ class Library:
         shelf.forget(frozenset(name for fact in meant for name in (*fact.links, mark(fact.value))), order.at)
 
     async def carry_out(self, scope: str, order: Order, recorded: Callable[[], object]) -> None:
-        """`recorded` is called once it is durable; what is left to do then is in memory. Raises StorageError, or what
-        storage raises, if it is not."""
+        """Carries out a command in storage. `recorded` is called once it is durable; the rest is in memory. Raises
+        StorageError, or what storage raises, if it did not become durable."""
         if order.is_wipe:
             await self._wipe(scope, order)
             recorded()
@@ -194,7 +198,7 @@ class Library:
         shelf.wiped_at = float("-inf")
 
     def _empty(self, scope: str, order: Order) -> Shelf:
-        """A shelf in place of the old one, in which others may be searching."""
+        """Replaces the shelf of a scope by an empty one; other requests may be searching the old one."""
         before = self._shelves.get(scope, Shelf())
         left = {name: fact for name, fact in before.facts.items() if fact.created_at > order.at}
         shelf = Shelf(facts=left, forgotten=before.forgotten, since=before.since, wiped_at=order.at)
@@ -202,8 +206,8 @@ class Library:
         return self._placed(scope, shelf)
 
     async def restore(self, scope: str, until: float | None = None) -> Wiped | None:
-        """What came back of what the newest wipe had taken (undo.py); None if there was none, or it is another one than
-        that which ends at `until`. Durable once it returns; raises StorageError if it is not."""
+        """Undoes the newest wipe of a scope; returns it, or None if there was none, or it is another one than that
+        which can be undone until `until`. Durable once it returns; raises StorageError if it is not."""
         now = time()
         found = await self.wipes.wiped(now, scope)
         if not found or until not in (None, found[0].until):
@@ -215,7 +219,7 @@ class Library:
         return found[0]
 
     def say_again(self, scope: str, shelf: Shelf, links: Sequence[bytes]) -> None:
-        """What was forgotten has been said anew: its messages may be kept."""
+        """Allows forgotten messages that have been said anew to be kept."""
         shelf.forgotten -= frozenset(links)
         self.archive.lift(scope, links)
 
@@ -228,9 +232,9 @@ class Library:
         at: float | None = None,
         recorded: Callable[[], object] = lambda: None,
     ) -> None:
-        """The facts, the messages that said them, and what has been made of those; with them all that is kept of what
-        this person's requests said, any of which may repeat them. `command`: the link of the request that demands it,
-        which says what it is about. Raises StorageError if it could not be made durable."""
+        """Removes facts, the messages that stated them, what was derived from those, and the scope's stored requests,
+        any of which may repeat them. `command`: the link of the message that orders it, which names what it is about.
+        Raises StorageError if it could not be made durable."""
         if not facts:
             recorded()
             return
@@ -268,7 +272,8 @@ class Library:
     # --- states of conversations --------------------------------------------------------------------------------------
 
     async def state(self, scope: str, chain: Sequence[bytes]) -> tuple[PathState, int] | None:
-        """Of the last request before this one on the path that `chain` is, and how many messages that one had."""
+        """Returns the state of the last request before this one on the path `chain`, and its number of messages; None
+        if unknown."""
         lengths = range(len(chain) - 1, max(0, len(chain) - 1 - STEPS_BACK), -1)
         for length in lengths:
             if (state := self._recent.get((scope, chain[length - 1]))) is not None:
@@ -281,12 +286,13 @@ class Library:
         return state, next(length for length in lengths if chain[length - 1] == found[0])
 
     def keep_state(self, scope: str, session: str, link: bytes, state: PathState) -> None:
+        """Stores the state after a request whose last message has the link `link`."""
         self._recent.put((scope, link), state)
         self._states.put(scope, session, link, state.at, pack(state))
 
     def forget_states(self, scope: str) -> None:
-        """What stands in a prompt may quote what is to be forgotten: what was folded stays folded, its head is made
-        anew, and a turn that goes on does so without what was recalled for it."""
+        """Removes text from the states of a scope, since it may quote what is forgotten: folds stay, their heads are
+        rebuilt, and a turn that goes on loses what was recalled for it."""
         for key, state in self._recent.items():
             if key[0] == scope:
                 fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())

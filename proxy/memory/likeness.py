@@ -1,4 +1,4 @@
-"""Which known fact a new statement is about, when the two have no key in common."""
+"""Similarity of a new statement to known facts by shared words, where their keys differ."""
 
 import math
 import re
@@ -25,7 +25,8 @@ _QUANTITIES = {kind: frozenset(terms(_TABLES[kind])) for kind in ("money", "date
 
 
 def nearest(facts: Sequence[Fact], statement: Statement, *, at_least: float) -> Fact | None:
-    """The fact that `statement` is about, by the words that both have: rare ones count more. The newest of equals."""
+    """Returns the fact most similar to `statement`, if its score reaches `at_least`; rare shared words weigh more, and
+    the newest of equals wins."""
     of = {fact.id: about(fact.value) for fact in facts}
     often = Counter(term for words in of.values() for term in words)
     new = about(statement.value)
@@ -49,17 +50,17 @@ def nearest(facts: Sequence[Fact], statement: Statement, *, at_least: float) -> 
 
 
 def normal(value: str) -> str:
-    """What makes two values one: words and numbers, whatever the case, accents and marks."""
+    """Normalises a value for comparison: words and numbers, folded, without marks."""
     return " ".join("".join(mark if mark.isalnum() else " " for mark in fold(value)).split())
 
 
 def about(text: str) -> frozenset[str]:
-    """The terms of `text` that are no numbers, nor in a reason: that is about something else."""
+    """Returns the terms of `text` without numbers, words of change, and its reason, which is about something else."""
     return frozenset(term for term in terms(_REASON.split(text, maxsplit=1)[0]) if not term[0].isdigit()) - _CHANGING
 
 
 def details(text: str) -> frozenset[str]:
-    """What makes `text` concrete: its numbers, names and identifiers."""
+    """Returns the numbers, names and identifiers of `text`, folded."""
     return frozenset(
         fold(word.strip(".,;:!?()\"'"))
         for at, word in enumerate(text.split())
@@ -68,7 +69,7 @@ def details(text: str) -> frozenset[str]:
 
 
 def quantities(text: str) -> frozenset[str]:
-    """What kinds of number `text` has: "money", "date"."""
+    """Returns the kinds of quantities in `text`: "money", "date"."""
     said = frozenset(terms(text))
     found = {name for name, words in _QUANTITIES.items() if words & said and any(map(str.isdigit, text))}
     return frozenset(found | ({"money"} if any(mark in text for mark in "$€£") else set()))

@@ -1,10 +1,10 @@
-"""Does the newest message need what the prompt no longer holds? What is recalled is billed in full each time, so in
-ordinary talk the answer is no.
+"""The gate of recall: whether the newest message needs something that the prompt does not hold. Recalled text is billed
+in full each time, so for ordinary talk the gate stays shut.
 
-A logistic regression over how the message is worded (`cues`) and over what is found: do its rare words stand in old
-turns and not in the prompt, is an old turn nearer to it than anything that the prompt holds. Its weights are learned by
-`python -m tests.bench.recall_gate`, which also tells how well they do on a kind of conversation that they were not
-learned from.
+A logistic regression over the wording of the message (`cues`) and over evidence from the index: do its rare words occur
+in old turns and not in the prompt, is an old turn nearer to it than anything in the prompt. Its weights come from
+`python -m tests.bench.recall_gate`, which also measures them on a kind of conversation that they were not trained
+on.
 """
 
 import math
@@ -60,6 +60,8 @@ _MOST_TERMS = 64
 
 @dataclass(frozen=True, slots=True)
 class Need:
+    """The decision of the gate."""
+
     kind: NeedKind
     share: float  # of the budget of recall
     score: float  # log-odds
@@ -69,7 +71,8 @@ NONE = Need("none", 0.0, -math.inf)
 
 
 def need(index: TurnIndex, query: Query, ranking: Ranking) -> Need:
-    """What `query` needs of the messages that `ranking` has ranked and the prompt (`query.exclude`) does not hold."""
+    """Decides how much recall `query` needs, of messages in `ranking` that the prompt (`query.exclude`) does not
+    hold."""
     found = evidence(index, query, ranking)
     if found is None:
         return NONE
@@ -83,6 +86,7 @@ def need(index: TurnIndex, query: Query, ranking: Ranking) -> Need:
 
 
 def wording(said: Cues) -> dict[str, float]:
+    """Returns the features of the message's wording, by name."""
     return {
         "asks": said.asks,
         "asking_word": said.asking_word,
@@ -101,7 +105,7 @@ def wording(said: Cues) -> dict[str, float]:
 
 
 def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, float] | None:
-    """None if nothing old is there."""
+    """Returns the features of the search result, by name; None if the prompt holds all of the history."""
     view = ranking.view
     held = np.isin(view.messages, index.numbers(query.exclude))
     inside = held[view.message_of]
@@ -148,7 +152,7 @@ _OWN = expression(_TABLES, " {own} ")
 
 
 def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:
-    """Active facts each of which answers `question`; none if it is not for one thing that the user has stated."""
+    """Returns the active facts that each answer `question`; none if it asks for more than one thing the user stated."""
     question = last_question(question)
     said = plain(question)
     if not question or len(question) > _LONGEST or asks_for(question) in ("many", "all"):
@@ -173,8 +177,8 @@ def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) ->
 
 
 def _holds(fact: Fact, wanted: frozenset[str], asked: frozenset[str], holder: frozenset[str]) -> bool:
-    """Its value is of the asked kind, or, if the wording asks for none, says more than the question does; and is of the
-    same person."""
+    """Tells whether a fact answers: its value is of the asked kind or, if none is asked, says more than the question;
+    and it is about the same person."""
     said = gist(fact.value)
     if said.holder != holder and not (holder and said.who and "name" in asked):
         return False

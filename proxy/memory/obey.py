@@ -1,9 +1,9 @@
-"""Carries out commands to forget ("forget that …", "olvidá …"), before anything else is done with their request.
+"""Execution of commands to forget ("forget that …", "olvidá …"), before anything else is done with their request.
 
-It depends on no plan, no cache and no mode: whoever orders it is obeyed. A command is recorded durably before its
-request goes on; where storage is slow or gone, what is known of it is hidden at once, and it stays pending in this
-process, which tries again until it is done. Of a scope that no upstream has answered yet nothing is kept: what its
-request itself says is forgotten when it has been answered (record.py), before any of it is learnt.
+It depends on no plan, cache or mode: every command is obeyed. A command is recorded durably before its request goes on;
+where storage is slow or unavailable, what is known of it is hidden at once, and the command stays pending in this
+process, which retries until it is done. For a scope that no upstream has answered yet nothing is stored: what the
+request itself says is forgotten when it has been answered (`pipeline/record.py`), before any of it is learnt.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ _RESULTS = frozenset({"tool", "function"})
 
 
 def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None:
-    """What the newest user message wants forgotten; None if nothing, or if it was asked for it before: the results of
-    tools follow it."""
+    """Returns the command to forget in the newest user message; None if there is none, or if the results of tools
+    follow it: then an earlier request carried it out."""
     messages = request.messages
     newest = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), None)
     if newest is None or messages[-1].role in _RESULTS:
@@ -43,6 +43,8 @@ def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None
 
 
 class Obedience:
+    """The executor of commands to forget, which retries until storage has carried them out."""
+
     def __init__(
         self,
         library: Library,
@@ -61,11 +63,11 @@ class Obedience:
         self._pauses = pauses
 
     async def obey(self, scope: str, order: Order) -> None:
-        """Returns when it is durable. Whoever does not wait for it is obeyed all the same."""
+        """Carries out a command; returns when it is durable. It goes on if the caller stops waiting."""
         await self.begin(scope, order).wait()
 
     def begin(self, scope: str, order: Order) -> asyncio.Event:
-        """What it names is hidden when this returns; what is returned is set when it is durable."""
+        """Hides what the command names, starts carrying it out, and returns an event that is set when it is durable."""
         self._library.hide(scope, order)
         recorded = asyncio.Event()
         self._tasks.spawn(self._until_done(scope, order, recorded), name="forget")
@@ -82,7 +84,7 @@ class Obedience:
             self._library.orders.done(scope, order)
 
     async def _learnt(self, learning: Collection[asyncio.Event], seconds: float) -> list[asyncio.Event]:
-        """What is still being learnt after as long."""
+        """Waits for these requests to be learnt from; returns those that are not after `seconds`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 for each in learning:

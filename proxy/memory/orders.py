@@ -1,4 +1,4 @@
-"""Commands to forget that storage has not carried out yet: until it has, what they name is kept from whoever reads."""
+"""Commands to forget that storage has not carried out yet: what they name is hidden from all readers until it has."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ MOST_RECENT = 32  # commands of a scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """What a user message wants forgotten."""
+    """A command to forget, with the time and the messages of its request."""
 
     what: tuple[Forgetting, ...]
     at: float  # by the clock of its request: what is said later is not meant
@@ -28,19 +28,22 @@ class Order:
 
     @property
     def is_wipe(self) -> bool:
+        """Tells whether the command wipes all memory."""
         return any(each.what == "" for each in self.what)
 
     def means(self, facts: Iterable[Fact]) -> tuple[Fact, ...]:
-        """Those of `facts`, all of a scope, that it wants forgotten."""
+        """Selects those of `facts`, all facts of a scope, that the command removes."""
         known = tuple(fact for fact in facts if fact.created_at <= self.at)
         return tuple({fact.id: fact for each in self.what for fact in forgotten(known, each)}.values())
 
     def leaves(self, meant: Iterable[Fact]) -> tuple[Fact, ...]:
-        """What stays of facts that it means, and that say more than it names."""
+        """Returns the remainders of the facts `meant`, which say more than the command names."""
         return () if self.is_wipe else tuple(rests(meant, self.what))
 
 
 class Orders:
+    """The pending and recent commands of all scopes."""
+
     def __init__(self) -> None:
         self._given: dict[str, list[Order]] = {}  # by scope
         self._recent: Lru[str, tuple[Order, ...]] = Lru(MOST_MEANT)  # by scope, carried out or not
@@ -52,15 +55,17 @@ class Orders:
         return sum(map(len, self._given.values()))
 
     def give(self, scope: str, order: Order) -> None:
+        """Registers a command as pending."""
         self._given.setdefault(scope, []).append(order)
         recent = [each for each in self._recent.get(scope, ()) if order.at - each.at <= RETRIED_WITHIN]
         self._recent.put(scope, (*recent[-MOST_RECENT:], order))
 
     def since(self, scope: str, at: float) -> tuple[Forgetting, ...]:
-        """What was ordered in this scope after `at`, as long as a request may take."""
+        """Returns the commands given in this scope after `at`, as far back as a request may last."""
         return tuple(what for order in self._recent.get(scope, ()) if order.at > at for what in order.what)
 
     def done(self, scope: str, order: Order) -> None:
+        """Removes a command from the pending ones."""
         given = self._given.get(scope, [])
         if order in given:
             given.remove(order)
@@ -68,7 +73,7 @@ class Orders:
             self._given.pop(scope, None)
 
     def means(self, scope: str, order: Order, facts: Iterable[Fact]) -> tuple[Fact, ...]:
-        """Those of `facts`, all of the scope, that it wants forgotten."""
+        """Selects those of `facts`, all facts of the scope, that the command removes; a retry selects the same."""
         known = {fact.id: fact for fact in facts}
         if order.is_wipe or not order.chain:
             return order.means(known.values())
@@ -80,7 +85,7 @@ class Orders:
         return tuple(fact for fact in meant if fact.id in known)
 
     def spared(self, scope: str, facts: Sequence[Fact]) -> Sequence[Fact]:
-        """`facts`, all of the scope, without what is to be forgotten."""
+        """Returns `facts`, all facts of the scope, without those that pending commands remove."""
         for order in self._given.get(scope, ()):
             meant = {fact.id for fact in self.means(scope, order, facts)}
             facts = [fact for fact in facts if fact.id not in meant]
@@ -100,8 +105,8 @@ _LOOKS = 3  # at the facts, until none is learnt in the meantime
 
 
 async def undo(wipes: WipeStore, facts: FactStore, wiped: Wiped, now: float) -> None:
-    """Queue that what the wipe put aside comes back, and that facts which others have ended are history: those that
-    come back as well as those that were learnt after it."""
+    """Queues the restoration of a wipe. Facts that others have ended since are restored as superseded; those learnt
+    after the wipe may be superseded by restored ones."""
     scope = wiped.scope
     for _ in range(_LOOKS):
         groups = [*await wipes.facts(scope, now, wiped.until), await facts.all(scope)]

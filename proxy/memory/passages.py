@@ -1,5 +1,5 @@
-"""Long messages in passages: pieces that are short enough for one thing to be said in each, and for its match to stand
-out. A long answer as a whole matches everything a little (BEAM: half of the evidence lost)."""
+"""Splitting of long messages into passages, short enough to be about one thing, so that a match stands out. A long
+answer as a whole matches everything a little (BEAM: half of the evidence lost)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,19 +11,19 @@ _CUTS = tuple(re.compile(pattern) for pattern in (r"\n\s*\n", r"\n", r"(?<=[.!?â
 
 
 def estimate(text: str) -> int:
-    """About how many tokens `text` is, without counting them."""
+    """Estimates the number of tokens of `text` without counting them."""
     size = len(text) if text.isascii() else len(text.encode())
     return -(-size // BYTES_PER_TOKEN)
 
 
 def passages(text: str, most: int) -> list[str]:
-    """`text` in passages of at most `most` tokens by the estimate, cut where it hurts least. They are verbatim; only
-    the space between them is left out. A text of white space has none."""
+    """Splits `text` into verbatim passages of at most `most` tokens by the estimate, at the best places to cut, without
+    the space between them. A text of white space has none."""
     return [text[start:end] for start, end in spans(text, most)]
 
 
 def spans(text: str, most: int) -> list[tuple[int, int]]:
-    """Where the passages of `text` begin and end."""
+    """Returns the start and end of each passage of `text`."""
     found: list[tuple[int, int]] = []
     start, end = 0, 0  # of the passage that is being filled
     for piece_start, piece_end in _pieces(text, 0, len(text), most, 0):
@@ -37,7 +37,8 @@ def spans(text: str, most: int) -> list[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, end: int, most: int, level: int) -> Iterator[tuple[int, int]]:
-    """Spans of at most `most` tokens: a paragraph that is too long in lines, a line in sentences, and so on."""
+    """Yields spans of at most `most` tokens: too long a paragraph is split into lines, a line into sentences, and so
+    on."""
     piece = text[start:end]
     bare = piece.strip()
     if not bare:
@@ -62,7 +63,8 @@ _PASTED = 4  # passages of prose: more of it is a text that was pasted
 
 
 def needed(text: str, spans: Sequence[tuple[int, int]], matched: Sequence[bool]) -> set[int]:
-    """Numbers of these passages. `matched`: the passage has words of the question."""
+    """Returns the numbers of the passages that are recalled with a message: its prose, and the code blocks that match.
+    `matched`: the passage has words of the question."""
     fences = [found.span() for found in _FENCE.finditer(text)] if "```" in text or "~~~" in text else []
     fenced = {
         at for at, (start, end) in enumerate(spans) if any(opens <= start and end <= closes for opens, closes in fences)

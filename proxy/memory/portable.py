@@ -1,4 +1,4 @@
-"""Facts as lines of JSON, to be kept or carried elsewhere: everything that is known of them, history included."""
+"""Export of facts as lines of JSON, history included, and as a table for people."""
 
 import re
 import time
@@ -19,19 +19,19 @@ _NAMES = frozenset(field.name for field in fields(Fact))
 
 
 class Malformed(ValueError):
-    """A line is no fact. The text says which, and why."""
+    """A line is not a valid fact; the message gives its number and the reason."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line}: {why}")
 
 
 def dumped(facts: Iterable[Fact]) -> bytes:
-    """A line each, UTF-8."""
+    """Serialises facts as JSON lines, UTF-8."""
     return b"".join(msgspec.json.encode(fact) + b"\n" for fact in facts)
 
 
 def loaded(data: bytes) -> tuple[Fact, ...]:
-    """The facts of all lines but empty ones. Raises Malformed at the first that is none."""
+    """Parses JSON lines into facts; empty lines are skipped. Raises Malformed at the first invalid one."""
     lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
     return tuple(_fact(number, line) for number, line in lines if line.strip())
 
@@ -61,7 +61,7 @@ _TITLES = ("ID", "STATUS", "PINNED", "CONFIDENCE", "CONFIRMED", "DOMAIN", "KEY",
 
 
 def table(facts: Iterable[Fact], now: float, ageing: Decay) -> str:
-    """Aligned, a line a fact, its value cut to one line."""
+    """Renders facts as an aligned table, one line each, values cut to `WIDEST` characters."""
     rows = [_TITLES, *(_row(fact, now, ageing) for fact in facts)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
@@ -82,25 +82,30 @@ def _row(fact: Fact, now: float, ageing: Decay) -> tuple[str, ...]:
 
 
 def plain(text: str) -> str:
-    """On one line, and nothing in it that a terminal obeys: anybody may have said it."""
+    """Returns the text on one line without control characters: anybody may have written it, and a terminal obeys
+    them."""
     return "".join(mark if mark.isprintable() else " " for mark in " ".join(text.split()))
 
 
 def word(value: object) -> str:
+    """Renders a value as one word or line of a table."""
     if value is None:
         return ""
     return ("yes" if value else "no") if isinstance(value, bool) else plain(str(value))
 
 
 def day(at: float) -> str:
+    """Renders a time, in seconds since the epoch, as a date in UTC."""
     return time.strftime("%Y-%m-%d", time.gmtime(at))
 
 
 def moment(at: float) -> str:
+    """Renders a time, in seconds since the epoch, as date and time in UTC."""
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
 
 
 def count(number: int) -> str:
+    """Renders a number of facts: "1 fact", "2 facts"."""
     return f"{number} fact" if number == 1 else f"{number} facts"
 
 
@@ -109,8 +114,7 @@ _LEAST_WORDS = 2
 
 
 def excerpt(said: str, value: str, most: int = MOST_SHOWN) -> str:
-    """At most `most` characters of a message, verbatim, with the value in it where it stands there; "…" where something
-    was left out."""
+    """Cuts a message to at most `most` characters around the fact's value, if it occurs there; "…" marks each cut."""
     text = without_ours(said).strip()
     if len(text) <= most:
         return text
@@ -122,7 +126,7 @@ def excerpt(said: str, value: str, most: int = MOST_SHOWN) -> str:
 
 
 def _place(text: str, value: str) -> tuple[int, int]:
-    """Where the value stands, or as much of its beginning as there is; (0, 0) if nothing of it does: it may be made of
+    """Returns the span of the value, or of as much of its beginning as occurs; (0, 0) if none does: it may be made of
     several sentences, with others between."""
     for words in _beginnings(value.split()):
         if found := re.search(r"\s+".join(map(re.escape, words)), text, re.IGNORECASE):
