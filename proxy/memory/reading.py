@@ -1,8 +1,8 @@
-"""What one clause of a user's own words says, and whether it may be kept.
+"""Decision whether one clause of a user's own words is kept as a fact.
 
-What was learnt says how likely it states something lasting; signs of the clause's own say how sure that must be. What
-the user asks to be remembered, or orders for all answers, needs little; what looks like an order for now, a reason or a
-change needs more or less; what is asked, supposed or told by the other side is never kept.
+A model gives the probability that it states something lasting; signs of the clause set the threshold. A request to
+remember, or a standing instruction, lowers it; an apparent order, a reason or a change sets it higher or lower; a
+question, a supposition or a report of the other side is never kept.
 """
 
 import re
@@ -12,9 +12,9 @@ from functools import partial
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
-from proxy.language.text import fold, plain
+from proxy.language.text import plain
 from proxy.memory.clauses import Clause
-from proxy.memory.forget_orders import is_about_forgetting
+from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.learned import Guess
 from proxy.memory.shapes import HANDING
 from proxy.memory.signals import Signals, folded
@@ -68,7 +68,7 @@ _MESSAGE_OF = _find(r"\W*(?:{a} )?(?:{transcript} )?{messages} {of} (?:[\w'\u201
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A clause that may be kept."""
+    """A clause with its features and the decision whether it is kept."""
 
     clause: Clause
     guess: Guess
@@ -87,8 +87,8 @@ class Read:
 def read(
     clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is_first: bool, in_question: bool = False
 ) -> Read:
-    """`is_first`: no clause of its sentence stands before it. `in_question`: what its sentence asks stands behind it.
-    `hands_over`: the message holds somebody else's text."""
+    """Reads one clause. `is_first`: it begins its sentence. `in_question`: its sentence asks, behind it. `hands_over`:
+    the message holds somebody else's text."""
     whole, value = plain(clause.text), without_signal(clause.text, signals)
     core = plain(value)
     explicit = signals.remember.search(whole) is not None
@@ -146,7 +146,7 @@ def read(
 def _least(
     core: str, value: str, said: Gist, signals: Signals, *, signed: bool, of_user: bool, hands_over: bool
 ) -> float:
-    """How likely it must be, by its signs."""
+    """Returns the threshold of probability that the signs of a clause set."""
     if signed:
         return SIGNED
     if signals.asks.match(core) or signals.task.match(core) or HANDING.orders.match(folded(value)):
@@ -157,12 +157,12 @@ def _least(
 
 
 def _asks_for(value: str) -> bool:
-    """Is it a question in the form of an order? "Remind me when the war ended"."""
+    """Recognises a question in the form of an order: "Remind me when the war ended"."""
     return _ASKS_FOR.match(folded(value)) is not None
 
 
 def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
-    """Does the clause begin as a question does? Its mark may stand at the end of a later clause."""
+    """Tells whether a clause begins as a question does; its mark may stand at the end of a later clause."""
     said = folded(text).replace("\u2019", "'").lstrip(" ,;(-\u2013\u2014\u00bf\"'")
     if _INVERTS.match(said) and (is_first or _RELATES.match(said) is None):
         return True
@@ -170,17 +170,13 @@ def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
 
 
 def introduces(text: str) -> bool:
-    """Does it only say who says what follows? "My brother says", "audio de mi tía"."""
+    """Tells whether a clause only names the speaker of what follows: "My brother says", "audio de mi tía"."""
     said = folded(text)
     return _SAYS.match(said) is not None or _MESSAGE_OF.match(said) is not None
 
 
-def says_something(text: str) -> bool:
-    return any(fold(word) not in STOP for word in WORD.findall(text))
-
-
 def _points_back(whole: str, signals: Signals) -> bool:
-    """Is it about what stands before it? "Keep that in mind"."""
+    """Tells whether a clause is about the text before it: "Keep that in mind"."""
     besides = signals.remember.sub(" ", whole).split()
     content = sum(word[0].isalnum() and word not in STOP for word in besides)
     states = _STATES.search(f" {' '.join(besides)} ") is not None

@@ -1,13 +1,13 @@
-"""Which old messages the newest question needs: ranked by words and meaning together, and as many as the budget holds.
+"""Ranking of old messages for the newest question, by words and meaning together.
 
 Two measures of every passage, each scaled from its least to its most: BM25, with the words of the message before and
-after counted in part, and cosine, with theirs. Then what stands beside a good passage gains, and what stands in a
-stretch of the conversation that has several; where answers are long, what the user said gains, and so do figures and
-names; long messages lose, since one of them costs as much as five others. All of it is at query time, on arrays:
-nothing is precomputed that a branch or a removal would make wrong.
+after counted in part, and cosine, with theirs. Then passages beside a good one gain, and those in a stretch of the
+conversation that has several; where answers are long, the user's messages gain, and so do figures and names; long
+messages lose, since one of them costs as much as five others. All of it is at query time, on arrays: nothing is
+precomputed that a branch or a removal would make wrong.
 
-`python -m tests.bench.recall --ablate` tells what each weight is worth. They stand on plateaus: halved or doubled, none
-costs three points on any of the sets, but for `meaning`, which doubled leaves BM25 no say.
+`python -m tests.bench.recall --ablate` measures what each weight is worth. They stand on plateaus: halved or doubled,
+none costs three points on any of the sets, but for `meaning`, which doubled leaves BM25 no say.
 """
 
 import math
@@ -25,6 +25,8 @@ from proxy.types import Vector
 
 @dataclass(frozen=True, slots=True)
 class Weights:
+    """The parameters of the ranking."""
+
     saturation: float = 1.2  # BM25's k1: how little a word says the second time
     length: float = 0.4  # BM25's b: how much a long passage is held against it
     words_beside: float = 0.3  # of the neighbours' words
@@ -65,6 +67,8 @@ STEEPNESS, STEEPNESS_PRIOR = 0.4, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """The newest question, and the part of the history that is searched for it."""
+
     text: str
     vector: Vector | None  # None: by words alone
     path: Sequence[bytes]  # the links of the request's chain
@@ -74,6 +78,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
+    """The scores of all passages of a view for a query."""
+
     view: View
     scores: Floats  # of every passage
     words: Floats  # BM25 of every passage, its own words alone counting whole
@@ -85,6 +91,7 @@ class Ranking:
 
 
 def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
+    """Ranks every passage that `query` may see."""
     view = index.view(query.path, others_than=query.others_than)
     if not len(view.passages):
         nothing = np.zeros(0, dtype=np.float32)
@@ -114,8 +121,8 @@ def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
 
 
 def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weights) -> Floats:
-    """`own`: how often every passage (a column) has each term (a row). `holding`: how many passages have it.
-    `lengths`: terms of every passage."""
+    """Returns the BM25 score of every passage. `own`: the frequency of each term (row) in each passage (column).
+    `holding`: the number of passages with each term. `lengths`: the number of terms of every passage."""
     rarest = np.argsort(holding, kind="stable")
     rarest = rarest[holding[rarest] > 0][:MOST_TERMS]
     passages = len(view.passages)
@@ -134,9 +141,10 @@ def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weig
 
 
 def expected_cosines(cosines: Floats, awaited: Flags, embedded: Flags, words: Floats) -> Floats:
-    """The cosines, and where a passage's vector is `awaited` what its words let expect: by the line through those that
-    have both, at least one. Which cosines are ordinary differs by model, language and question, so the line is this
-    question's own; only how steep it is has a prior, for as long as few are embedded. `words`: BM25, scaled."""
+    """Returns the cosines, estimated from the words where a passage's vector is `awaited`: by the regression line
+    through those that have both, at least one. Which cosines are ordinary differs by model, language and question, so
+    the line is this question's own; only its slope has a prior, which counts while few are embedded. `words`: BM25,
+    scaled."""
     known, found = words[embedded], cosines[embedded]
     mean = known.mean()
     apart = known - mean
@@ -146,19 +154,19 @@ def expected_cosines(cosines: Floats, awaited: Flags, embedded: Flags, words: Fl
 
 
 def _count(flags: Flags) -> Ints:
-    """Of every row. numpy adds flags up ten times as slowly as it counts them."""
+    """Counts the set flags of every row. numpy adds flags up ten times as slowly as it counts them."""
     return np.array([np.count_nonzero(row) for row in flags], dtype=np.int64)
 
 
 def _lent(by_passage: Floats, lent: Floats, view: View) -> Floats:
-    """What the messages beside its own lend to every passage."""
+    """Returns the share of the neighbouring messages' values that every passage receives."""
     before, after = beside(total(by_passage, view) * lent, view)
     before += after
     return spread(before, view)
 
 
 def _priors(view: View, weights: Weights, *, asking: float, for_answers: bool) -> Floats:
-    """What a message is worth beforehand, by who said it, its figures and names, and its length; an answer that is
+    """Returns the query-independent score of every message, by author, figures and names, and length; an answer that is
     asked for may be long."""
     doublings = np.clip(np.log2(np.maximum(view.tokens, 1) / LONG), -weights.short * asking, 4)
     length = np.where(view.is_user, doublings, 0.0 if for_answers else doublings)
@@ -169,7 +177,7 @@ def _priors(view: View, weights: Weights, *, asking: float, for_answers: bool) -
 
 
 def _asking(view: View) -> float:
-    """Is it a talk of equals (0), or one of questions and answers, which are four times as long (1)?"""
+    """Classifies the conversation: from a talk of equals (0) to questions with answers four times as long (1)."""
     if view.is_user.all() or not view.is_user.any():
         return 0.0
     times = float(np.median(view.tokens[~view.is_user]) / max(1, np.median(view.tokens[view.is_user])))
@@ -182,8 +190,8 @@ def _scaled(values: Floats) -> Floats:
 
 
 def _around(by_message: Floats, deviation: int) -> Floats:
-    """The quadratic mean of the scores around, nearer ones counting more: one good message weighs more than two fair
-    ones."""
+    """Returns the quadratic mean of the scores around each message, nearer ones counting more: one good message weighs
+    more than two fair ones."""
     reach = min(3 * deviation, len(by_message) - 1)
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
     squares = np.convolve(by_message**2, kernel)[reach : reach + len(by_message)]

@@ -1,7 +1,7 @@
-"""What becomes of facts that come together again after they were learnt apart: those that a wipe had put aside, and
-those that were learnt since. None of one group was there when one of another was stated.
+"""Merging of groups of facts that were learnt apart: those that a wipe had put aside, and those learnt since. No fact
+of one group was known when one of another was stated.
 
-Pure, as facts.py is: the groups go in, the rows to write come out.
+Pure, as facts.py is: takes the groups, returns the rows to write.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ _RANK = ("low", "medium", "high")
 
 
 def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
-    """The rows that have changed once all are put together in the order in which they were last said: what a newer fact
-    of another group ends becomes its history, and what it repeats as well. Of facts with one id that of the last group
-    counts. The last group keeps its keys."""
+    """Merges groups of facts in the order in which they were last stated; returns the changed rows. A fact that a newer
+    one of another group ends or repeats is superseded. Of facts with one id that of the last group counts, and the last
+    group keeps its keys."""
     group_of = {fact.id: number for number, group in enumerate(groups) for fact in group}
     before = {fact.id: fact for group in groups for fact in group}
     after: dict[str, Fact] = {}
@@ -38,7 +38,7 @@ def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
 
 
 def _stated(facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
-    """The rows that change as `made` is stated after `others`, each with the fact that it comes from."""
+    """Returns the rows that change as `made` is stated after `others`, each with the fact that it comes from."""
     same = [fact for fact in others if normal(fact.value) == normal(made.value)]
     for fact in same:
         made = replace(
@@ -58,12 +58,12 @@ def _stated(facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact]) -> li
 
 
 def _since(made: Fact, fact: Fact) -> float:
-    """When `made` took the place of `fact`: when it was first said, if that was after."""
+    """Returns the time at which `made` replaced `fact`: when it was first stated, if that was later."""
     return max(made.created_at, fact.last_confirmed_at)
 
 
 def _named_apart(facts: Mapping[str, Fact], fixed: set[str]) -> dict[str, Fact]:
-    """No two current facts of a domain have one key: `fixed` keep theirs."""
+    """Gives each current fact a key that is unique in its domain; those in `fixed` keep theirs."""
     current = [fact for fact in facts.values() if fact.superseded_by is None]
     taken = {(fact.domain, fact.key) for fact in current if fact.id in fixed}
     named = dict(facts)

@@ -1,5 +1,5 @@
-"""The excerpts of old messages that go with a question, of those that `recall` has ranked: the best first, as many as
-the room holds, and none that is far less relevant than the best."""
+"""Selection of the excerpts of old messages that go with a question, from those that `recall` has ranked: the best
+first, as many as the budget holds, and none that is far less relevant than the best."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -43,8 +43,8 @@ def search(
     framing: int = FRAMING,
     weights: Weights = WEIGHTS,
 ) -> tuple[Excerpt, ...]:
-    """The excerpts that `query` needs most, in the order they were said; with `framing` tokens for each they take
-    `budget_tokens` at most, as `count` counts."""
+    """Returns the most relevant excerpts for `query`, in the order they were said; with `framing` tokens for each they
+    take at most `budget_tokens`, as counted by `count`."""
     ranking = rank(index, query, weights)
     return select(index, ranking, query, budget_tokens=budget_tokens, count=count, framing=framing, weights=weights)
 
@@ -60,7 +60,8 @@ def select(
     known: Callable[[int, str], int | None] = lambda _at, _text: None,
     weights: Weights = WEIGHTS,
 ) -> tuple[Excerpt, ...]:
-    """`known`: the tokens of a whole message's text, by its position in the path, if that is known without counting."""
+    """Selects excerpts from a ranking. `known`: the number of tokens of a whole message's text, by its position in the
+    path, where it is known without counting."""
     counted = cache(count)
     told: dict[str, int] = {}
 
@@ -90,7 +91,7 @@ def select(
 
 
 def _also(found: "_Found", message: IndexedMessage, ranking: Ranking) -> Collection[int]:
-    """The passages of a message that are recalled beside the one that was found."""
+    """Returns the passages of a message that are recalled beside the one that was found."""
     passages = len(message.spans)
     if passages == 1 or not found.whole:
         return ()
@@ -113,15 +114,15 @@ class _Found(NamedTuple):
 
 
 def floor(text: str, *, fillings: float, by_words: float = 0.0, weights: Weights = WEIGHTS) -> float:
-    """The share of the best score below which nothing is recalled for this question. `fillings`: how often the room
-    could be filled with what there is; `by_words`: the share of it that is known by words alone."""
+    """Returns the share of the best score below which nothing is recalled. `fillings`: how often the free history would
+    fill the budget; `by_words`: the share of it without vectors, 0 to 1."""
     chance = weights.floor_per_filling * math.log(max(1.0, fillings))
     share = weights.floor + chance + FLOOR_ASKING[asks_for(text)] + by_words * weights.floor_by_words
     return min(max(share, FLOOR_LEAST), FLOOR_MOST)
 
 
 def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weights) -> float:
-    """The score below which nothing is recalled. `free`: messages that the prompt does not hold."""
+    """Returns the score below which nothing is recalled. `free`: messages that the prompt does not hold."""
     view = ranking.view
     may_be = free[view.message_of]
     by_words = 1.0 if ranking.cosines is None else float(ranking.awaited[may_be].mean())
@@ -130,13 +131,13 @@ def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weig
 
 
 def _free(index: TurnIndex, ranking: Ranking, query: Query) -> Flags:
-    """Messages that the prompt does not hold."""
+    """Returns a flag for each message that the prompt does not hold."""
     free: Flags = ~np.isin(ranking.view.messages, index.numbers(query.exclude))
     return free
 
 
 def _room(ranking: Ranking, query: Query, free: Flags, tokens: int, weights: Weights) -> int:
-    """Tokens of `tokens` that excerpts may take."""
+    """Returns the number of `tokens` that excerpts may take."""
     there = float(ranking.view.tokens[free].sum())
     share = weights.share * SHARE_ASKING[asks_for(query.text)] * max(1.0, math.sqrt(there / SHORT_HISTORY))
     return min(tokens, max(round(share * there), LEAST_SHARED))
@@ -171,7 +172,7 @@ def _best_first(ranking: Ranking, query: Query, free: Flags, room: int, weights:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Which runs of a message's passages are recalled."""
+    """The passages of one message that are recalled."""
 
     message: IndexedMessage
     runs: tuple[tuple[int, int], ...] = ()  # half-open, of passages, in order
@@ -181,14 +182,14 @@ class _Chosen:
         return any(start <= passage < end for start, end in self.runs)
 
     def grown(self, passage: int, score: float, also: Collection[int]) -> "_Chosen":
-        """With this passage, and these, as well."""
+        """Adds a passage, and those in `also`."""
         if len(self.message.spans) == 1:
             return _Chosen(self.message, ((0, 1),), score)
         taken = {passage, *also, *(at for start, end in self.runs for at in range(start, end))}
         return _Chosen(self.message, runs(sorted(taken)), max(self.score, score))
 
     def text(self) -> str:
-        """The message, or what is recalled of it, with a mark where something is left out."""
+        """Returns the recalled text of the message, with a mark where something is left out."""
         text, spans = self.message.text, self.message.spans
         if self.runs == ((0, len(spans)),):
             return text
@@ -202,7 +203,7 @@ class _Chosen:
 
 
 def runs(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Half-open runs of ascending numbers."""
+    """Groups ascending numbers into half-open runs."""
     starts = [at for at in numbers if at - 1 not in set(numbers)]
     ends = [at + 1 for at in numbers if at + 1 not in set(numbers)]
     return tuple(zip(starts, ends, strict=True))

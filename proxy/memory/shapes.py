@@ -1,4 +1,4 @@
-"""The shape of a message: what is enclosed in it, and which of its lines are no sentences."""
+"""Shape of a message: its enclosed parts, and its lines that are no sentences."""
 
 import re
 from dataclasses import dataclass
@@ -97,8 +97,8 @@ _LAST_PARAGRAPH = re.compile(r"\n[ \t]*\n(?:(?!\n[ \t]*\n).)+\Z", re.DOTALL)
 
 
 def enclosed(text: str) -> list[tuple[int, int]]:
-    """Where something enclosed stands, in order, none in another: a fence, a tag, a quotation of more than a name's
-    length, recorded lines, what a tool or a file's name heads, the context that a program's prompt gives."""
+    """Returns the spans of enclosed text, in order, without overlap: code fences, tags, quotations longer than a name,
+    recorded lines, the output of tools, the content of files, the context in a program's prompt."""
     found: list[tuple[int, int]] = []
     left, given = text, None
     for table in (_FENCE, _TAG, _RECORDED, _QUOTED):
@@ -126,7 +126,7 @@ def _headed(text: str) -> tuple[int, int] | None:
 
 
 def _context(text: str) -> tuple[int, int] | None:
-    """From the label of what a program's prompt gives as context up to the question that it puts."""
+    """Returns the span from the label of the context in a program's prompt to its question; None if there is none."""
     plainly = folded(text)
     label = HANDING.context_label.search(plainly)
     if label is None:
@@ -142,12 +142,12 @@ def _is_name(quoted: str) -> bool:
 
 
 def is_spoken(line: str) -> bool:
-    """Is somebody named in front of it?"""
+    """Tells whether a line begins with the name of its speaker."""
     return _SPEAKER.match(line) is not None
 
 
 def is_foreign(line: str, *, alone: bool) -> bool:
-    """Is a line no sentence: an item, code, a record, a heading? `alone`: it is all of its message."""
+    """Tells whether a line is no sentence: a list item, code, a record, a heading. `alone`: it is the whole message."""
     said = line.strip()
     if alone:
         return said[:1] in (">", "|")
@@ -161,6 +161,8 @@ __all__ = ["HANDING", "Handing", "folded"]
 
 @dataclass(frozen=True, slots=True)
 class Handing:
+    """Patterns of phrases around pasted text, for folded text."""
+
     works: re.Pattern[str]  # asks for something to be done with a text
     makes: re.Pattern[str]  # asks for a text to be made
     fiction: re.Pattern[str]  # names a piece of fiction: what stands behind it is said in it

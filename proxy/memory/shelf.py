@@ -1,4 +1,4 @@
-"""What one scope remembers, in memory."""
+"""The memory of one scope: facts, index of old turns, histories, cached summaries."""
 
 import asyncio
 import threading
@@ -20,7 +20,7 @@ _NOTE_BYTES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The turns that a summary is of, and how it is written."""
+    """The turns that a summary covers, and its form."""
 
     starts: tuple[int, ...]  # index of the first message of every turn
     link: bytes  # of the last message, which names all that stands before it
@@ -30,17 +30,18 @@ class Segment:
 
 
 class Notes:
-    """Those of one scope, bounded. One thread at a time: that which holds the shelf's lock."""
+    """The bounded cache of a scope's summaries. For one thread at a time: the one that holds the shelf's lock."""
 
     def __init__(self, most: int = MOST_NOTES) -> None:
         self._known: Lru[Segment, Summary | None] = Lru(most)
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in memory, about."""
+        """Returns the approximate size in memory, in bytes."""
         return _NOTE_BYTES * len(self._known)
 
     def of(self, segment: Segment, written: Callable[[], Summary | None]) -> Summary | None:
+        """Returns the summary of a segment from the cache, else calls `written` and caches its result."""
         if segment in self._known:
             self._known.move_to_end(segment)
             return self._known[segment]
@@ -49,13 +50,13 @@ class Notes:
         return found
 
     def clear(self) -> None:
-        """They may say what is to be forgotten."""
+        """Empties the cache: its summaries may quote what is to be forgotten."""
         self._known.clear()
 
 
 @dataclass(slots=True)
 class Shelf:
-    """One scope's."""
+    """The memory of one scope."""
 
     index: TurnIndex = field(default_factory=TurnIndex)
     facts: dict[str, Fact] = field(default_factory=dict)
@@ -78,20 +79,20 @@ class Shelf:
 
     @classmethod
     def passing(cls) -> "Shelf":
-        """Of a scope that nothing is kept of yet: what a request adds to it goes with the request."""
+        """Returns a shelf for a scope of which nothing is kept yet; it is dropped with the request."""
         return cls()
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in memory, about."""
+        """Returns the approximate size in memory, in bytes."""
         return self.index.size + self.histories.size + self.notes.size
 
     def apart(self) -> "Shelf":
-        """With the same facts, for a request that must leave nothing: what it adds to the index goes with it."""
+        """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
         return Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten, read_at=monotonic())
 
     def take(self, changes: ArchiveChanges) -> None:
-        """In a worker thread."""
+        """Applies changes of the archive to the index, in a worker thread."""
         with self.lock:
             self.settle()
             for turn, vectors in changes.entries:
@@ -100,36 +101,37 @@ class Shelf:
             self.index.remove(changes.gone)
 
     def may_keep(self, turn: ArchivedTurn) -> bool:
+        """Tells whether no message of a turn was forgotten, and no wipe covers it."""
         return turn.at > self.wiped_at and self.forgotten.isdisjoint(
             (turn.link, *(said.link for said in turn.utterances))
         )
 
     def turn_mates(self, links: set[bytes]) -> set[bytes]:
-        """In a worker thread: the other messages of the turns that these are in."""
+        """Returns the links of all messages in the turns of these messages, in a worker thread."""
         with self.lock:
             self.settle()
             return set(self.index.turn_mates(links))
 
     def forget(self, links: frozenset[bytes], at: float) -> None:
-        """On the event loop, where others may be searching: they leave the index before the next one does."""
+        """Marks messages as forgotten, on the event loop; they leave the index before the next search."""
         self.forgotten |= links
         self.since.update(dict.fromkeys(links, at))
         self.leaving.append(links)
 
     def settle(self) -> None:
-        """Whoever calls holds the lock: what has been forgotten since leaves the index."""
+        """Removes the messages forgotten since the last call from the index. The caller holds the lock."""
         while self.leaving:
             self.notes.clear()
             self.index.remove(tuple(self.leaving.popleft()))
 
     def put(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        """In a worker thread. What was forgotten while it was read, or embedded, does not come back."""
+        """Adds a turn to the index, in a worker thread, unless it was forgotten while it was read or embedded."""
         with self.lock:
             if self.may_keep(turn):
                 self.add(turn, vectors)
 
     def add(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        """Whoever calls holds the lock."""
+        """Adds a turn to the index. The caller holds the lock."""
         self.index.add(turn, vectors)
         if vectors is not None:
             self.embedded.add(turn.link)

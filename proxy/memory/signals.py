@@ -1,4 +1,5 @@
-"""Signals of facts: the tables of `proxy/language/<code>/signals.txt`, which say what each is a sign of, compiled."""
+"""Patterns of phrases that signal facts, compiled from `proxy/language/<code>/signals.txt`, which explains each
+table."""
 
 import re
 from dataclasses import dataclass, fields
@@ -12,6 +13,8 @@ _ACCENTS = str.maketrans("áéíóúüñàèìòù\u2019\u0130", "aeiouunaeiou'i
 
 
 class Slot(NamedTuple):
+    """An attribute of a person with the pattern that recognises it."""
+
     key: str
     domain: str
     table: re.Pattern[str]
@@ -19,7 +22,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Patterns for plain text, unless said otherwise."""
+    """The compiled patterns of one language, for plain text unless said otherwise."""
 
     remember: re.Pattern[str]
     standing: re.Pattern[str]
@@ -48,7 +51,7 @@ class Signals:
 
 
 def folded(text: str) -> str:
-    """`text` in lower case and without accents, every character where it was."""
+    """Returns `text` in lower case and without accents; every character keeps its position."""
     low = text.lower().translate(_ACCENTS)
     return low if len(low) == len(text) else text.translate(_ACCENTS)
 

@@ -1,7 +1,7 @@
-"""What a statement is about: its holder, its subject and attribute, and its values.
+"""Analysis of a statement: its holder, its topic, its values.
 
-Told by its words alone, in sets of folded stems: names, numbers, dates and places are values; words of change, of time
-and of grammar say nothing; what remains is the frame, which two statements about the same thing have in common.
+By its words alone, in sets of folded stems: names, numbers, dates and places are values; words of change, of time and
+of grammar count for nothing; the rest is the frame, which two statements about the same thing share.
 """
 
 import re
@@ -67,7 +67,7 @@ SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """What a value says."""
+    """The parts of a statement, as sets of folded stems, and its flags."""
 
     holder: frozenset[str]  # whose it is, if not the user's: "son", "boss"
     is_own: bool  # it says "I" or "my"
@@ -90,12 +90,13 @@ class Gist:
 
     @property
     def words(self) -> frozenset[str]:
+        """Returns all terms: of the frame and of the values."""
         return self.frame | self.values
 
 
 @lru_cache(_REMEMBERED)
 def gist(text: str) -> Gist:
-    """What `text`, a statement in the user's words, is about."""
+    """Analyses a statement in the user's words."""
     plainly, whole = folded(text), plain(text)
     named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - _COMMON
     first = _FIRST_NAME.match(text)
@@ -145,18 +146,20 @@ RELATIVES = frozenset(KIN_NAMES.values())
 
 
 def subjects(text: str) -> frozenset[str]:
-    """The relatives, animals and attributes that `text` names, the same in both languages: "mi sueldo", "my salary"."""
+    """Returns the relatives, animals and attributes that `text` names, by names shared by both languages: "mi sueldo",
+    "my salary"."""
     said = re.findall(r"[\w-]+", folded(text))
     names = {KIN_NAMES.get(word) or ATTRIBUTE_NAMES.get(word) for word in said}
     return frozenset(name for name in names if name is not None)
 
 
 def terms_of(texts: Iterable[str]) -> frozenset[str]:
+    """Returns the terms of several texts as one set."""
     return frozenset(term for text in texts for term in terms(text))
 
 
 def _holder(plainly: str) -> tuple[frozenset[str], bool]:
-    """Whose it is, and whether it is told of somebody else: whoever is named before the user is."""
+    """Returns the holder of a statement and whether it is about somebody else: whoever is named before the user is."""
     kin, own = KIN.search(plainly), SELF.search(plainly)
     if kin is not None and (own is None or kin.start() <= own.start()):
         # "The doctor changed my pills" is of the user.

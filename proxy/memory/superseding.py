@@ -1,9 +1,8 @@
-"""The rules by which a newer statement takes the place of an older one.
+"""Rules by which a newer statement replaces an older one.
 
-It does only if both are about the same thing of the same holder, which the words show that differ: values may (numbers,
-dates, names, a place), and words of change; if each has a word of its own besides, they are about two things ("the
-budget of the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its
-object.
+Both must be about the same thing of the same holder, which the words show that differ: values may (numbers, dates,
+names, a place), and words of change; if each has a word of its own besides, they are about two things ("the budget of
+the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its object.
 """
 
 import re
@@ -21,7 +20,7 @@ ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "mari
 
 
 def replaces(new: Gist, old: Gist) -> bool:
-    """Does what `new` says take the place of what `old` says?"""
+    """Tells whether `new` replaces `old`."""
     if not same_holder(new, old) or (new.scope and old.scope and new.scope.isdisjoint(old.scope)):
         return False
     if new.words == old.words and new.ends == old.ends:
@@ -39,8 +38,8 @@ def replaces(new: Gist, old: Gist) -> bool:
 
 
 def is_of_one_thing(new: Gist, old: Gist) -> bool:
-    """Tells whether all that `old` says is concerned by `new`. It is not if it says more than `new` says otherwise ("40
-    hens and 12 sheep on 3 acres", and then "27 hens"), if `new` may be of somebody else, or adds to it ("I also …")."""
+    """Tells whether `new` concerns all that `old` says. It does not if `old` says more ("40 hens and 12 sheep on 3
+    acres", and then "27 hens"), if `new` may be about somebody else, or if it adds to it ("I also …")."""
     is_added = new.adds and not new.changes
     if is_added or old.aspects - new.aspects or (new.people - old.names and not old.people):
         return False
@@ -52,8 +51,8 @@ def is_of_one_thing(new: Gist, old: Gist) -> bool:
 
 
 def is_of_other(new: Gist, old: Gist) -> bool:
-    """Tells whether each names a thing of its own, so that both may hold: two ports, two clients, two trainings. Where
-    `new` says that something is over, it may name what came instead."""
+    """Tells whether each statement names a thing of its own, so that both may hold: two ports, two clients, two
+    trainings. A `new` that says that something is over may name its replacement."""
     if new.slots & old.slots & SINGLE or (new.replacing and _is_mostly_of(new, old)):
         return False
     if new.orders and old.orders:
@@ -63,15 +62,15 @@ def is_of_other(new: Gist, old: Gist) -> bool:
 
 
 def _is_mostly_of(new: Gist, old: Gist) -> bool:
-    """Does `new` name what `old` is about, or most of what it says?"""
+    """Tells whether `new` names the topic of `old`, or most of its words."""
     both = new.words & old.words
     return bool(both & old.names) or len(both) >= _MOST_OF * len(old.words)
 
 
 def remainder(new: Gist, value: str) -> str:
-    """What still holds of `value`, a part of which `new` takes the place of: the pieces that `new` says nothing of
-    ("I'm left-handed, I play bass and have a Jazzmaster": that was sold). Empty if the first piece is concerned, which
-    the others may hang on."""
+    """Returns the pieces of `value` that still hold after `new` has replaced a part of it ("I'm left-handed, I play
+    bass and have a Jazzmaster": that was sold). Empty if the first piece is concerned, on which the others may
+    depend."""
     pieces = _pieces(value)
     hit = _concerned(new, pieces)
     if hit[0] or not any(hit):
@@ -83,8 +82,8 @@ def remainder(new: Gist, value: str) -> str:
 
 
 def says_more(new: Gist, value: str) -> bool:
-    """Tells whether a piece of `value` says something of its own that `new` says nothing of ("I run in Asics and I've
-    entered the marathon", and then "I'm not running the marathon")."""
+    """Tells whether a piece of `value` states something that `new` does not concern ("I run in Asics and I've entered
+    the marathon", and then "I'm not running the marathon")."""
     pieces = _pieces(value)
     hits = zip(_concerned(new, pieces), pieces, strict=True)
     return len(pieces) > 1 and any(not is_hit and bool(said.words) for is_hit, (_, said) in hits)
@@ -96,18 +95,18 @@ def _pieces(value: str) -> list[tuple[str, Gist]]:
 
 
 def _concerned(new: Gist, pieces: Sequence[tuple[str, Gist]]) -> list[bool]:
-    """Of each piece, whether `new` speaks of it; of several, whether it says otherwise."""
+    """Tells of each piece whether `new` concerns it: shares words with it or, if several do, replaces it."""
     hit = [bool(new.words & said.words) for _, said in pieces]
     return [replaces(new, said) for _, said in pieces] if sum(hit) > 1 else hit
 
 
 def _stands_alone(new: Gist, said: Gist) -> bool:
-    """Is it clear without the piece that went?"""
+    """Tells whether a piece is understood without the one that was removed."""
     return bool(said.frame or said.names) or said.kinds.isdisjoint(new.kinds)
 
 
 def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
-    """`new` says that it is again as `before` said: does that end what `between` said in the meantime?"""
+    """Tells whether `new`, a return to what `before` said, ends what `between` said in the meantime."""
     if not new.returns or not between.changes or not same_holder(new, between):
         return False
     if not new.words & before.words or new.words & between.values:
@@ -117,13 +116,13 @@ def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
 
 
 def goes_back(new: Gist, before: Gist, between: Gist) -> bool:
-    """Does `new` speak of what `before` said and `between` did not: is it again as it was?"""
+    """Tells whether `new` repeats something that `before` said and `between` did not."""
     return not new.ends and not new.words.isdisjoint(before.words - between.words)
 
 
 def is_said_instead(between: Gist, before: Gist) -> bool:
     """Tells whether `between` says of one thing what `before` says, but otherwise ("the logo is in green", "the logo is
-    in blue"). Whether both hold is open: only if the earlier one is said once more, they are taken for alternatives."""
+    in blue"). Both may hold: only if the earlier one is stated once more, they are taken for alternatives."""
     if between.adds or not same_holder(between, before) or between.orders != before.orders:
         return False
     if between.scope and before.scope and between.scope.isdisjoint(before.scope):
@@ -135,7 +134,7 @@ def is_said_instead(between: Gist, before: Gist) -> bool:
 
 
 def _orders_otherwise(new: Gist, old: Gist) -> bool:
-    """Another order on the same aspect of answers; a language that is spoken is no order to answer in it."""
+    """Tells whether `new` is another instruction on an aspect of answers that `old` instructs."""
     return bool(new.aspects & old.aspects) and (
         (new.orders and old.orders) or (new.changes and "language" not in new.aspects)
     )
@@ -157,7 +156,8 @@ def _takes_away(new: Gist, old: Gist) -> bool:
 
 
 def _is_of_same_role(new: Gist, old: Gist) -> bool:
-    """Nothing but who it is about agrees: "Anjali's moved hers to June", "My supervisor is Dr Lindqvist now"."""
+    """Tells whether two statements share their person and nothing else: "Anjali's moved hers to June", "My supervisor
+    is Dr Lindqvist now"."""
     kinds, named = new.kinds & old.kinds, new.names & old.names
     if named and "number" in kinds and new.values != old.values and not new.holder and not old.holder:
         return True  # "We're switching to MariaDB 12"
@@ -168,7 +168,7 @@ def _is_of_same_role(new: Gist, old: Gist) -> bool:
 
 
 def _is_of_same_subject(new: Gist, old: Gist) -> bool:
-    """Both have words of their frame in common."""
+    """Tells whether two statements with words of their frames in common are about one thing."""
     kinds, shared = new.kinds & old.kinds, new.frame & old.frame
     extra_new, extra_old = new.frame - old.frame, old.frame - new.frame
     if new.changes or old.ends:
@@ -183,6 +183,7 @@ def _is_of_same_subject(new: Gist, old: Gist) -> bool:
 
 
 def same_holder(new: Gist, old: Gist) -> bool:
+    """Tells whether two statements are about the same person: the user, a relative, somebody named."""
     if new.holder and old.holder:
         named = new.who and old.who and new.holder <= MANY
         return new.holder == old.holder and (not named or bool(new.who & old.who))

@@ -1,11 +1,11 @@
-"""Every archived message of one scope, in memory, ready to be searched: who said what, term by passage, and a vector a
-passage. It grows turn by turn and never looks back: adding costs the same however much is there.
+"""Search index of one scope's archived messages, in memory: terms and a vector for each passage. It grows turn by turn;
+adding costs the same however much is there.
 
-What a request may see is a `View`: the messages of its own path in the order they were said, found by the links of its
-hash chain, and if wanted those of the scope's other sessions. Neighbours are neighbours in the view: so a branch never
-sees its sibling.
+A request sees a `View` of it: the messages of its own path in the order they were said, found by the links of its hash
+chain, and optionally those of the scope's other sessions. Neighbours are neighbours in the view: so a branch never sees
+its sibling.
 
-One thread at a time: a posting list that is being read cannot grow.
+For one thread at a time: a posting list that is being read cannot grow.
 """
 
 from array import array
@@ -39,6 +39,8 @@ _TERM_BYTES = 200  # of a term's: the word, its entry, its list
 
 @dataclass(frozen=True, slots=True)
 class IndexedMessage:
+    """A message of the index."""
+
     link: bytes
     role: Literal["user", "assistant"]
     text: str
@@ -50,6 +52,8 @@ class IndexedMessage:
 
 
 class TurnIndex:
+    """The search index of one scope."""
+
     def __init__(self, *, passage_tokens: int = PASSAGE_TOKENS) -> None:
         self._passage_tokens = passage_tokens
         self._numbers: dict[bytes, int] = {}
@@ -80,20 +84,21 @@ class TurnIndex:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in memory, about."""
+        """Returns the approximate size in memory, in bytes."""
         arrays = self._by_message.nbytes + self._by_passage.nbytes + self._paths.nbytes
         vectors = 0 if self._vectors is None else self._vectors.nbytes
         objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
         return arrays + vectors + objects + self._text_bytes
 
     def message(self, number: int) -> IndexedMessage:
+        """Returns the message of this number; raises LookupError if it was removed."""
         found = self._messages[number]
         if found is None:
             raise LookupError(f"message {number} was removed")
         return found
 
     def texts(self, turn: ArchivedTurn) -> list[str]:
-        """What `add` takes a vector of each: the first passages of every message, in their order."""
+        """Returns the texts that `add` takes vectors of: the first passages of every message, in their order."""
         return [
             utterance.text[start:end]
             for utterance in turn.utterances
@@ -101,9 +106,9 @@ class TurnIndex:
         ]
 
     def add(self, turn: ArchivedTurn, vectors: Vector | None = None, keys: Mapping[bytes, str] | None = None) -> None:
-        """Messages that are known stay as they are, only that they get these vectors. `vectors`: a row for each of
-        `texts(turn)`. `keys`: by a message's link, what else it shall be found by. Raises ValueError if there are not
-        as many rows as texts, or not as many dimensions as the others have."""
+        """Adds the messages of a turn; those that are known only get the vectors. `vectors`: one row for each of
+        `texts(turn)`. `keys`: further words by which a message is found, by its link. Raises ValueError if the rows are
+        not as many as the texts, or their dimensions differ from those of the others."""
         if vectors is not None:
             self._check(turn, vectors)
         row = 0
@@ -121,7 +126,7 @@ class TurnIndex:
             row += embedded
 
     def remove(self, links: Sequence[bytes]) -> None:
-        """Nothing of these messages is found, or kept, any more: no text, no term, no vector."""
+        """Removes messages with their text, terms and vectors."""
         for link in links:
             number = self._numbers.pop(link, None)
             if number is None:
@@ -140,12 +145,12 @@ class TurnIndex:
             self._text_bytes -= len(message.text.encode())
 
     def numbers(self, links: Collection[bytes]) -> Ints:
-        """Of those messages that are here."""
+        """Returns the numbers of those messages that are in the index."""
         found = [number for number in map(self._numbers.get, links) if number is not None]
         return np.array(found, dtype=np.int64)
 
     def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
-        """Links of all messages of the turns that these messages belong to."""
+        """Returns the links of all messages in the turns of these messages."""
         numbers = [number for link in links if (number := self._numbers.get(link)) is not None]
         turns = {(said.session, said.turn) for said in map(self.message, numbers)}
         if not turns:
@@ -153,8 +158,8 @@ class TurnIndex:
         return {said.link for said in self._messages if said is not None and (said.session, said.turn) in turns}
 
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
-        """The messages of `path`, the links of a request's chain in their order; links that are not archived are
-        passed over. `others_than`: and those of every other session than this."""
+        """Returns the view of `path`, the links of a request's chain in their order; links that are not archived are
+        skipped. `others_than`: adds every other session of the scope than this one."""
         own = self._own(path)
         if others_than is None:
             return own
@@ -162,7 +167,7 @@ class TurnIndex:
         return joined(self._seen(others, begins, np.full(len(others), -1)), own, goes_on=False)
 
     def _own(self, path: Sequence[bytes]) -> View:
-        """What is known of the path, and what was said since."""
+        """Returns the view of a path, extended from the longest beginning of it that is known."""
         known = self._paths.nearest(path)
         if known is not None and self._is_outdated(known):
             known = None
@@ -186,7 +191,7 @@ class TurnIndex:
         return view
 
     def _is_outdated(self, known: Walked) -> bool:
-        """Something of the path that was not there has come since, or it would take as long to tell."""
+        """Tells whether messages missing on a known path have come since, or too many to check."""
         new = self._messages[known.upto :]
         return len(new) > known.length or any(said is not None and said.link in known.missing for said in new)
 
@@ -209,12 +214,12 @@ class TurnIndex:
         )
 
     def lengths(self, view: View) -> Floats:
-        """Terms of every passage."""
+        """Returns the number of terms of every passage."""
         lengths: Floats = self._by_passage["length"][view.passages]
         return lengths
 
     def frequencies(self, wanted: Sequence[str], view: View) -> Floats:
-        """How often each term (a row) occurs in each passage (a column)."""
+        """Returns the frequency of each term (row) in each passage (column)."""
         found = np.zeros((len(wanted), len(view.passages)), dtype=np.float32)
         column = np.full(len(self._by_passage), -1, dtype=np.int64)
         column[view.passages] = np.arange(len(view.passages))
@@ -228,7 +233,7 @@ class TurnIndex:
         return found
 
     def cosines(self, vector: Vector, view: View) -> Floats | None:
-        """Of every passage; 0 for one that has no vector. None if none has."""
+        """Returns the cosine of every passage, 0 for one without a vector; None if none has one."""
         if self._vectors is None or not self.embedded(view).any():
             return None
         low, high = int(view.passages.min()), int(view.passages.max()) + 1
@@ -244,13 +249,13 @@ class TurnIndex:
         return cosines
 
     def embedded(self, view: View) -> Flags:
-        """Passages that have a vector."""
+        """Returns a flag for each passage that has a vector."""
         found: Flags = self._by_passage["scale"][view.passages] > 0
         return found
 
     def awaited(self, view: View) -> Flags:
-        """Passages of messages that have no vector yet. One that never gets any, behind the first of an embedded
-        message, is none of them."""
+        """Returns a flag for each passage of a message that has no vector yet. Passages that never get one, behind the
+        first of an embedded message, are not flagged."""
         return spread(self._by_passage["scale"][view.passages[view.first]] == 0, view)
 
     def _others(self, own: Ints, session: int) -> tuple[Ints, Flags]:

@@ -1,4 +1,4 @@
-"""The value and the key of a statement: what is kept of the user's words, and what it is filed under."""
+"""Value, key and language of a statement."""
 
 import re
 
@@ -15,7 +15,8 @@ WORD = re.compile(r"[^\W_]+(?:[-_/.][^\W_]+)*")
 
 
 def key(said: Gist, slot: str, about: str, value: str, *, standing: bool) -> str:
-    """Holder, attribute and subject, lower case, joined by "-". What a person has one of needs no subject."""
+    """Returns the key of a statement: holder, attribute and topic, lower case, joined by "-". An attribute that a
+    person has one of needs no topic."""
     single = slot.rstrip("-") in SINGLE
     attribute = "rule" if standing else slot.rstrip("-") or about
     subject = [] if single else [word for word in topical(value) if word not in said.holder][:2]
@@ -25,13 +26,13 @@ def key(said: Gist, slot: str, about: str, value: str, *, standing: bool) -> str
 
 
 def topical(value: str) -> list[str]:
-    """What `value` is about, in its order, folded: words that are neither numbers nor of grammar."""
+    """Returns the content words of `value`, folded, in their order, without numbers."""
     words = dict.fromkeys(map(fold, WORD.findall(value)))
     return [word for word in words if len(word) > 1 and not word[0].isdigit() and word not in STOP]
 
 
 def without_signal(text: str, signals: Signals) -> str:
-    """`text` without what introduces it and what politely ends it."""
+    """Strips the introduction and the polite ending of a statement."""
     plainly = folded(text)
     start = lead(plainly, signals)
     end = tail(plainly, signals)
@@ -39,7 +40,7 @@ def without_signal(text: str, signals: Signals) -> str:
 
 
 def lead(plainly: str, signals: Signals) -> int:
-    """Where `folded` text begins, after greetings and "remember that"."""
+    """Returns the position in `folded` text behind greetings and "remember that"."""
     start = 0
     while (introduction := signals.leads.match(plainly, start)) and introduction.end() > start:
         start = introduction.end()
@@ -47,7 +48,7 @@ def lead(plainly: str, signals: Signals) -> int:
 
 
 def tail(plainly: str, signals: Signals) -> int:
-    """Where it ends, before "please" and marks."""
+    """Returns the position in `folded` text before a closing "please" and marks."""
     end = signals.tails.search(plainly)
     return end.start() if end else len(plainly)
 
@@ -57,7 +58,7 @@ _SPANISH, _ENGLISH = (listed(tables(code, "function_words")["commonest"]) for co
 
 
 def spoken_in(text: str) -> Language:
-    """The language of `text`; of what is too short or too mixed to be sure, that of more of the commonest words."""
+    """Detects the language of `text`; too short or mixed a text counts as the one with more of the commonest words."""
     if (spoken := language(text)) is not None:
         return spoken
     said = [word.lower() for word in WORD.findall(text)]

@@ -1,8 +1,8 @@
-"""What a request may see of an index: the messages of its own path in the order they were said, and if wanted those of
-other sessions before them.
+"""View of a search index for one request: the messages of its own path in the order they were said, optionally after
+those of other sessions.
 
-A conversation goes on from a path that was looked up before, so the last paths are kept, each by the link that it ends
-with: what is looked up is what was said since.
+A conversation goes on from a path that was looked up before, so the last paths are cached by their last link: only
+messages since then are looked up.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ STEPS_BACK = 64  # messages between two requests of a conversation, at most: els
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Messages in the order they were said, conversation by conversation, and their passages. Arrays of one item a
-    message or one a passage."""
+    """The messages in the order they were said, conversation by conversation, and their passages: arrays with one item
+    per message or per passage."""
 
     messages: Ints  # their numbers in the index
     passages: Ints  # theirs
@@ -41,16 +41,17 @@ class View:
 
     @property
     def is_even(self) -> bool:
-        """Every message is one passage."""
+        """Tells whether every message is one passage."""
         return len(self.messages) == len(self.passages)
 
     @property
     def nbytes(self) -> int:
+        """Returns the size of the arrays, in bytes."""
         return sum(getattr(self, each.name).nbytes for each in fields(self))
 
 
 def joined(one: View, other: View, *, goes_on: bool) -> View:
-    """`other` after `one`. `goes_on`: in the same conversation."""
+    """Concatenates two views. `goes_on`: `other` continues the last conversation of `one`."""
     if not len(one.messages):
         return other
     begins = np.concatenate((one.begins, other.begins))
@@ -74,24 +75,24 @@ def joined(one: View, other: View, *, goes_on: bool) -> View:
 
 
 def best(by_passage: Floats, view: View) -> Floats:
-    """Of every message."""
+    """Returns the maximum over the passages of every message."""
     found: Floats = by_passage if view.is_even else np.maximum.reduceat(by_passage, view.first)
     return found
 
 
 def total(by_passage: Floats, view: View) -> Floats:
-    """Of every message."""
+    """Returns the sum over the passages of every message."""
     found: Floats = by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
     return found
 
 
 def spread(by_message: npt.NDArray[Item], view: View) -> npt.NDArray[Item]:
-    """What every passage's message has."""
+    """Repeats the value of every message for each of its passages."""
     return by_message if view.is_even else by_message[view.message_of]
 
 
 def beside(by_message: Floats, view: View) -> Floats:
-    """What the message before has (first row) and the one after, 0 where there is none."""
+    """Returns, for every message, the values of the one before (first row) and the one after; 0 where there is none."""
     found = np.zeros((2, len(by_message)), dtype=np.float32)
     found[0, 1:], found[1, :-1] = by_message[:-1], by_message[1:]
     begins = np.flatnonzero(view.begins)
@@ -102,7 +103,7 @@ def beside(by_message: Floats, view: View) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A path that was looked up, as far as its last message that was there."""
+    """A path that was looked up, up to its last message in the index."""
 
     view: View
     length: int  # links
@@ -111,17 +112,18 @@ class Walked:
 
 
 class Paths(Lru[bytes, Walked]):
-    """The last ones, bounded."""
+    """The bounded cache of the paths that were looked up last."""
 
     def __init__(self, most: int = MOST_PATHS) -> None:
         super().__init__(most)
 
     @property
     def nbytes(self) -> int:
+        """Returns the size of the cached views, in bytes."""
         return sum(walked.view.nbytes for walked in self.values())
 
     def nearest(self, path: Sequence[bytes]) -> Walked | None:
-        """The longest beginning of `path` that is known. A link names all that stands before it."""
+        """Returns the longest beginning of `path` that is cached. A link identifies all messages before it."""
         for length in range(len(path), max(0, len(path) - STEPS_BACK), -1):
             walked = self.get(path[length - 1])
             if walked is not None and walked.length == length:
@@ -129,6 +131,7 @@ class Paths(Lru[bytes, Walked]):
         return None
 
     def keep(self, path: Sequence[bytes], walked: Walked) -> None:
+        """Caches a path that was looked up."""
         self.put(path[walked.length - 1], walked)
 
 
@@ -136,6 +139,8 @@ FIRST_ROWS = 64
 
 
 class Columns:
+    """A table of growing numpy columns, one row appended at a time."""
+
     def __init__(self, **types: Any) -> None:
         self._arrays = {name: np.zeros(FIRST_ROWS, dtype=kind) for name, kind in types.items()}
         self._length = 0
@@ -144,14 +149,16 @@ class Columns:
         return self._length
 
     def __getitem__(self, name: str) -> Any:
-        """The column, to read and to write into; until the next row is appended."""
+        """Returns the column, to read and to write into; valid until the next row is appended."""
         return self._arrays[name][: self._length]
 
     @property
     def nbytes(self) -> int:
+        """Returns the size of the columns, in bytes."""
         return sum(column.nbytes for column in self._arrays.values())
 
     def append(self, **row: Any) -> None:
+        """Appends a row."""
         for name, value in row.items():
             self._arrays[name] = room(self._arrays[name], self._length + 1)
             self._arrays[name][self._length] = value
@@ -159,7 +166,7 @@ class Columns:
 
 
 def room(rows: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
-    """`rows`, or a longer copy of it that has room for as many as `wanted`."""
+    """Returns `rows`, or a longer copy of it with room for `wanted` rows."""
     if wanted <= len(rows):
         return rows
     grown = np.zeros((max(wanted, 2 * len(rows)), *rows.shape[1:]), dtype=rows.dtype)

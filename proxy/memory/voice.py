@@ -1,10 +1,10 @@
-"""Whose words each piece of a message is: its author's, or a text's that is handed over, as was learnt from messages
-whose pieces people had told apart.
+"""Models that tell the author's own words in a message from pasted text, trained on messages whose pieces people had
+labelled.
 
-A piece ends with its sentence, its line, or where a colon, a dash or an arrow leads over. What is enclosed (fence, tag,
-quotation marks, a quoted line) is a piece that is never the author's own. Of the others two linear models say how
-likely they are, both in `voice.npz`, made by `tests/bench/voice_train.py`: the first by its words, its neighbours' and
-the message's shape, the second by what the first says of the pieces around it, too. Nothing is random or downloaded.
+A piece ends with its sentence, its line, or at a colon, dash or arrow. Enclosed text (fence, tag, quotation marks,
+quoted line) is a piece that is never the author's own. For the others two linear models give the probability, both in
+`voice.npz`, made by `tests/bench/voice_train.py`: the first from the piece's words, its neighbours' and the message's
+shape, the second also from the first one's results for the pieces around it. Nothing is random or downloaded.
 """
 
 import re
@@ -43,13 +43,16 @@ Strings = list[str]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
+    """A span of a message that has one speaker."""
+
     start: int  # in the message
     end: int
     is_enclosed: bool
 
 
 def voices(text: str) -> list[tuple[Piece, float]]:
-    """The pieces of a message in their order, each with how likely it is its author's own, 0 to 1."""
+    """Returns the pieces of a message in their order, each with the probability, 0 to 1, that it is the author's
+    own."""
     found = pieces(text)
     if not found:
         return []
@@ -63,6 +66,7 @@ def voices(text: str) -> list[tuple[Piece, float]]:
 
 
 def pieces(text: str) -> list[Piece]:
+    """Splits a message into pieces."""
     closed = enclosed(text)
     starts, inside = {start for start, _ in closed}, [range(start + 1, end) for start, end in closed]
     cuts = {0, len(text), *(found.end() for found in _ENDS.finditer(text)), *starts, *(end for _, end in closed)}
@@ -77,13 +81,15 @@ def pieces(text: str) -> list[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The features of a piece: of its words, the one's before, the one's behind, the first's and the last's; signs."""
+    """The features of a piece: of its words, of the previous, the next, the first and the last piece's, and its
+    signs."""
 
     groups: tuple[Strings, Strings, Strings, Strings, Strings, Strings]
     gap: str  # what it stands behind
 
 
 def features(text: str, found: Sequence[Piece]) -> list[Known]:
+    """Extracts the features of all pieces of a message."""
     said = [[token.text for token in tokens(text[each.start : each.end])][:_READ] for each in found]
     tables = [_tables(text[each.start : each.end]) for each in found]
     lines = sum(bool(line.strip()) for line in text.split("\n"))
@@ -155,7 +161,7 @@ def _tables(said: str) -> Strings:
 
 
 def _gap_before(before: str) -> str:
-    """What a piece stands behind."""
+    """Classifies the separator before a piece."""
     if not before.strip():
         return "start"
     if _BLANK_BEFORE.search(before):
@@ -177,7 +183,7 @@ def _gap_behind(raw: str, behind: str) -> str:
 
 
 def near(likely: Sequence[float], at: int, known: Known) -> Strings:
-    """Features of what the first model says of a piece and of those around it."""
+    """Returns the features that the first model's results for a piece and those around it give."""
     grades = [min(int(each * _GRADES), _GRADES - 1) for each in likely]
     before = str(grades[at - 1]) if at else "-"
     behind = str(grades[at + 1]) if at + 1 < len(grades) else "-"
@@ -202,7 +208,7 @@ def _grade(likely: Sequence[float]) -> int:
 
 
 def vector(known: Known) -> dict[int, float]:
-    """The hashed features of a piece."""
+    """Returns the hashed features of a piece: bucket to weight."""
     groups = [
         ([f"{number}{feature}" for feature in group], weight)
         for number, (group, weight) in enumerate(zip(known.groups, _WEIGHTS, strict=True))
@@ -211,7 +217,7 @@ def vector(known: Known) -> dict[int, float]:
 
 
 def with_near(found: Mapping[int, float], features_near: Iterable[str]) -> dict[int, float]:
-    """`found`, with what the first model says of the pieces around it."""
+    """Returns a copy of the vector `found` with the features of the pieces around it."""
     both = dict(found)
     for feature in features_near:
         place = bucket(f"S{feature}", BUCKETS)
