@@ -15,21 +15,21 @@ from proxy.memory.learned import Needs, about
 from proxy.memory.subject import gist
 from proxy.types.memory import Fact, Language
 
-_COVERED = 0.8  # share of a fact's terms that say it
-_RELEVANT = 0.25  # what a fact that a question speaks of must reach
-_OF_VECTORS = 0.7  # dense-heavy: what the cosine weighs, the rest is shared words
-_OF_DOMAIN = 0.05
-# How likely a question must need a fact for one to go that it does not speak of, by the question's language: with
-# these about as many of the labelled questions that need none pass in either (15 % of hard ones).
+_COVERED = 0.8  # share of a fact's terms that a text must have to contain the fact
+_RELEVANT = 0.25  # least relevance of a fact that the question mentions
+_OF_VECTORS = 0.7  # weight of the cosine; the rest is that of shared words
+_OF_DOMAIN = 0.05  # added where the question's domain is the fact's
+# Least probability that a question depends on a fact it does not mention, for such facts to be sent; by the question's
+# language. With these about as many of the labelled questions that need none pass in either (15 % of hard ones).
 _PERSONAL: Mapping[Language, float] = {"en": 0.4, "es": 0.3}
-_IMPLIED = 0.0  # what such a fact must reach
-_MOST_IMPLIED = 8
-_OF_WORDS = 0.6
-_OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # what a cosine above the ordinary weighs
-_SPOKEN_OF = 2  # terms of a fact that a question has, if it is not its name
-_MOST_REFUSED = 10  # facts that the rest of the room does not hold, before the search for a shorter one ends
+_IMPLIED = 0.0  # least relevance of a fact that is not mentioned
+_MOST_IMPLIED = 8  # facts, where some may be not mentioned
+_OF_WORDS = 0.6  # weight of shared words beside kinds
+_OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # weight of a cosine above the ordinary one
+_SPOKEN_OF = 2  # least terms that a question must share with a fact to mention it
+_MOST_REFUSED = 10  # facts too long for what is left of the budget, before the search for a shorter one ends
 
-# What a fact says, as the kinds of what a question needs.
+# The kinds of needs (`learned.KINDS`) that a fact answers, by its attribute, its holder and its slot.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "allergy": ("diet", "health"),
     "diet": ("diet",),
@@ -71,21 +71,21 @@ _SLOTS: Mapping[str, str] = {
 
 
 ONE_LINE = 400  # characters of a rendered fact
-_LATER_SHOWN = 80  # characters of what may have ended a fact, beside it
+_LATER_SHOWN = 80  # characters of the quotation of a later fact
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
     """The facts of a scope that are valid at one moment, in the order in which prompts take them."""
 
-    facts: tuple[Fact, ...]  # all of them
-    ids: frozenset[str]
+    facts: tuple[Fact, ...]  # all facts of the scope
+    ids: frozenset[str]  # theirs
     decay: Decay
-    standing: tuple[Fact, ...]  # that hold for every answer, one of a key, the last confirmed first; as they are told
-    others: tuple[Fact, ...]  # that a question may need, in the same order; as they were said
-    ended: Mapping[str, Fact]  # by a fact's id: what may have ended it, the newest of several
-    since: float
-    until: float  # when the first of them grows old
+    standing: tuple[Fact, ...]  # pinned, valid for every answer: one per key, the last confirmed first; marked
+    others: tuple[Fact, ...]  # that a question may need, in the same order; without marks
+    ended: Mapping[str, Fact]  # by a fact's id: the newest fact that may have ended it
+    since: float  # seconds since the epoch
+    until: float  # the same: when the first fact changes its status
 
     def is_of(self, facts: Sequence[Fact], now: float, decay: Decay) -> bool:
         """Tells whether this was computed from these `facts` and `decay` and still holds at `now`."""
@@ -166,10 +166,10 @@ class Need:
     """The newest question, in the form in which facts are compared with it."""
 
     terms: frozenset[str]
-    domain: str = ""  # of facts; "" if none is recognised
+    domain: str = ""  # a domain of facts; "" if none is recognised
     cosines: Mapping[str, float] | None = None  # with the question, by the id of the fact
-    said: tuple[str, ...] = ()  # texts of the last turns, which need no fact to say it again
-    asks: Needs | None = None  # of facts that it does not speak of; None: not known
+    said: tuple[str, ...] = ()  # texts of the last turns: facts they contain are not repeated
+    asks: Needs | None = None  # prediction about facts that it does not mention; None: unknown
     language: Language = "en"  # of the question
 
     @property
@@ -235,7 +235,7 @@ def kinds(value: str) -> Mapping[str, float]:
     """Maps each kind of need (`learned.KINDS`) that a fact answers to its probability, 0 to 1."""
     said = gist(value)
     found: dict[str, float] = {}
-    # In one language: the words say what a fact is about, and by the fact's own language nothing more was found.
+    # Always in one language: the words tell the topic; the fact's own language found nothing more.
     for attribute, share in about([value], 0, "en"):
         for kind in _KINDS.get(attribute, (attribute,)):
             found[kind] = max(found.get(kind, 0.0), share)

@@ -27,13 +27,13 @@ _TABLES = union("clauses")
 _HAVE, _ONES, _JOINS, _PERSONS, _ASKS, _OPENERS = (
     words(_TABLES[name]) for name in ("have", "ones", "joins", "persons", "asks", "openers")
 )
-# Tables of signals that a clause is read against.
+# Tables of signals that are features of a clause.
 _SIGNS = """
 remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens
 passing lately reported others task asks casual refers states family
 """
 _SIGNS_TRIED = _SIGNS.split()
-_LONGEST_COUNTED = 12  # words of a clause
+_LONGEST_COUNTED = 12  # words of a clause, above which its length makes no difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-# --- where clauses begin ---------------------------------------------------------------------------------------------
+# --- boundaries of clauses -------------------------------------------------------------------------------------------
 
 
 def boundaries(said: Sequence[Token], at: int) -> list[str]:
@@ -121,7 +121,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-# --- what a clause is ------------------------------------------------------------------------------------------------
+# --- features of clauses ---------------------------------------------------------------------------------------------
 
 
 def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[str], list[str], list[str]]:

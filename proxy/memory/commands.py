@@ -22,10 +22,10 @@ from proxy.memory.signals import folded
 from proxy.types.memory import Fact, Forgetting, Statement
 
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted
-MOST_ADDED = 64 * 2**10  # characters with the blocks that we have added, which are looked for only below that
+MOST_ADDED = 64 * 2**10  # characters, our own blocks included: longer messages are not searched for blocks
 
 _TABLES = union("orders_to_forget")
-# A command has one of these words; whether it is one, its sentence says.
+# A command has one of these words; its sentence decides.
 _MAY_BE = expression(_TABLES, "{may_be}", re.IGNORECASE)
 _COURTESY = expression(_TABLES, "{greetings}(?:[ ,]+{greeted})*", re.IGNORECASE)
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
@@ -109,7 +109,7 @@ def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) 
     return [without_telling(each.value) for each in stated] if len(stated) == 1 or given.back == "wholly" else []
 
 
-# Names something, and says nothing of it.
+# A sentence that names something and states nothing about it.
 _TOPIC = expression(_TABLES, r"(?:{and_about} )?{named} (?!(?:\w+ )?{question})[^.,!]{1,40}[?:\u2026]\W*$")
 
 

@@ -12,7 +12,7 @@ from proxy.language.text import plain
 
 Extent = Literal["one", "some", "many", "all"]
 
-_MOST = 2_000  # characters at either end that are read: a question stands at one of them
+_MOST = 2_000  # characters that are read at the beginning and at the end, where questions stand
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _TABLES = union("questions")
 _find = partial(expression, _TABLES)
@@ -24,26 +24,26 @@ _ASKING_WORD = _find(_PREFIX + r"(?: (?:{with}|{about}))? {asking} ")
 _NO_QUESTION = _find(_PREFIX + r" (?:{exclaims} {exclaimed} |{clause_opens} .*,|{no_questions} )")
 _SHORTENED = _find(_PREFIX + r" {shortened} ")
 _REQUEST = _find(_PREFIX + r"(?: {politely})* {requests} ")
-_UNMARKED = 16  # words: what is longer and without a mark is rather told
-# Said, asked, decided or talked about before.
+_UNMARKED = 16  # words: a longer sentence without a question mark is a statement
+# Mentions that something was said, asked, decided or talked about before.
 _BEFORE = phrases(_TABLES["before"])
 _PAST = _find(" {past} ")
-# By their endings, with the accent that `plain` takes away.
+# Past tenses by their endings, with the accent that `plain` removes.
 _PAST_ENDING, _NO_PAST = _find(r"\b\w{2,}{past_endings}\b"), _find(r"\b{no_past}\b")
 _ONES_OWN, _ADDRESSED, _ADVICE = _find(" {ones_own} "), _find(" {addressed} "), _find(" {advice} ")
-# It goes on from what was just said.
+# Continues what was just said.
 _GOING_ON, _POINTING = _find(r"^(?: [.?])+ (?:,? ?){goes_on} "), _find(" {points} ")
 
-_LONG_QUESTION = 16  # words: a longer one tells what it is about
+_LONG_QUESTION = 16  # words: a longer question states its topic
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
-_NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÁÉÍÓÚÑ][a-záéíóúñü]+")  # a capital that no sentence begins with
+_NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÁÉÍÓÚÑ][a-záéíóúñü]+")  # a capital inside a sentence
 
-# The words of the assistant are wanted, not the user's own.
+# Asks for the assistant's words, not the user's own.
 _ANSWERS = phrases(_TABLES["answers"])
 _YOU_DID = _find(" {you_did}(?= )")
-# How the user did something with the help of the assistant: the answer tells, seldom the question that it answers.
+# Asks how the user did something with the assistant's help: answers tell, seldom the questions before them.
 _HOW_DONE = _find("{how_done}")
-# How many things are wanted.
+# Number of things asked for.
 _ONE = _find(_PREFIX + r"(?: [?])?(?: {with})? {one} ")
 _ALL = _find(" {all} | {developed}")
 _MANY = _find(" {many} ")
@@ -53,19 +53,19 @@ _MANY = _find(" {many} ")
 class Cues:
     """The features of the last question of a message, or of the whole message if it asks none."""
 
-    asks: bool  # it is a question, with its mark or without
-    asking_word: bool  # it begins with what, which, when, …
-    request: bool  # it begins with list, remind me, summarise, …
-    before: bool  # it speaks of what was said or decided before
-    past: bool
-    ones_own: bool
-    addressed: bool
-    advice: bool
-    going_on: bool
-    pointing: bool
+    asks: bool  # is a question, with or without its mark
+    asking_word: bool  # begins with what, which, when, …
+    request: bool  # begins with list, remind me, summarise, …
+    before: bool  # mentions something said or decided before
+    past: bool  # has a past tense
+    ones_own: bool  # is about the user: "my", "I"
+    addressed: bool  # addresses the assistant
+    advice: bool  # asks for advice
+    going_on: bool  # continues what was just said
+    pointing: bool  # points at something: "this", "that"
     words: int  # of the message
     sentences: int  # of the message
-    figures: int  # of the message: who asks for them has none to tell
+    figures: int  # of the message
 
 
 def cues(text: str) -> Cues:

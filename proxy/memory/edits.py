@@ -20,7 +20,7 @@ FACT_ID = r"f-[0-9a-f]{16}"
 Value = Annotated[str, msgspec.Meta(max_length=2_000, pattern=r"\S")]
 Name = Annotated[str, msgspec.Meta(max_length=128, pattern=r"\S")]
 
-# In the order in which people read them; `status` is known at the time of asking only.
+# In the order in which people read them; `status` depends on the time, so it is computed.
 _SHOWN = ("id", "session", "turn", "domain", "key", "value", "confidence", "source")
 _SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "doubted_by", "pinned")
 
@@ -43,23 +43,23 @@ class Edit(msgspec.Struct, frozen=True):
     value: Value | UnsetType = UNSET
     confidence: Confidence | UnsetType = UNSET
     pinned: bool | UnsetType = UNSET
-    confirm: bool | UnsetType = UNSET  # it still holds; never false
+    confirm: bool | UnsetType = UNSET  # only true: the fact still holds
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
     """The result of an edit."""
 
-    fact: Fact  # as it is now
-    rows: tuple[Fact, ...]  # to write, itself included; none if nothing has changed
+    fact: Fact  # after the edit
+    rows: tuple[Fact, ...]  # to write, the fact included; none if nothing has changed
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     """The facts before and after a fact in its chain of replacements, both oldest first."""
 
-    before: tuple[Fact, ...]  # that this one took the place of, and those took the place of
-    after: tuple[Fact, ...]  # what took its place, and what took the place of that
+    before: tuple[Fact, ...]  # those that it superseded, and those that they superseded
+    after: tuple[Fact, ...]  # the one that superseded it, and so on
 
 
 def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edited:
@@ -129,7 +129,7 @@ def history(facts: Iterable[Fact], fact: Fact) -> History:
     return History(tuple(reversed(before)), tuple(after))
 
 
-# --- from another place --------------------------------------------------------------------------------------------
+# --- from another place ----------------------------------------------------------------------------------------------
 
 
 def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -167,7 +167,7 @@ def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[
     )
 
 
-# --- how they are told ---------------------------------------------------------------------------------------------
+# --- rendering -------------------------------------------------------------------------------------------------------
 
 
 def decay(settings: Memory) -> Decay:

@@ -33,22 +33,22 @@ from proxy.memory.superseding import (
 
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features
-# How likely a statement must end an older one to take its place where their words say so (else both are told in their
-# order), and where it denies something that they share.
+# Least probability that a statement ends an older one for it to be superseded where the rules say so (else it is only
+# doubted), and where the new one denies something that both mention.
 ENDS_BY_RULE, ENDS_BY_DENIAL = 0.3, 0.35
-# For both to be told in their order whatever their words say: with words of change; without (two that are alike are
-# mostly two things); and of two holders, or an order and a statement.
+# Least probability for a doubt where no rule applies: with words of change; without (two similar statements are mostly
+# about two things); and for two holders, or an instruction and a statement.
 MAY_END, MAY_END_UNTOLD, MAY_END_OF_ANOTHER = 0.07, 0.1, 0.25
 MAY_TELL_OF_CHANGE, MOST_DOUBTED = 0.15, 2
-OF_LIKELIEST = 0.5  # what is less likely than this share of the likeliest is not doubted: mostly one thing changes
-# How alike the things that both are about must be for a doubt, unless they share a word, a name or a slot; and from
-# which likelihood on they may be about any ("bike got nicked", "I cycle to work"). Like those above chosen on the
-# conversations for development, each author's judged by what was learnt from the others, for the fewest facts that
-# have ended and are told as if they had not, with a false doubt on less than one in twenty that hold.
+OF_LIKELIEST = 0.5  # least share of the largest probability for a doubt: mostly one thing changes
+# Least cosine of the topics for a doubt, unless both share a word, a name or a slot; and the probability from which any
+# topics may differ ("bike got nicked", "I cycle to work"). Like those above chosen on the development conversations by
+# cross-validation over authors, for the fewest ended facts that stay undoubted, with a false doubt on less than one in
+# twenty facts that hold.
 ALIKE, MAY_END_ANY = 0.4, 0.4
-COMPARED = 48  # older statements that are compared in full, the likest
-_GRAM = 4  # characters
-_NEVER_BEFORE = 0.0  # the likeness of the second best where there is none
+COMPARED = 48  # older statements that are compared in full, the most similar ones
+_GRAM = 4  # characters of an n-gram
+_NEVER_BEFORE = 0.0  # similarity of the second best where there is none
 
 Verdict = Literal["ended", "doubted", "holds"]
 Floats = npt.NDArray[np.float64]
@@ -176,11 +176,11 @@ def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
         len(slots & SINGLE),
         len(new.aspects & old.aspects),
         bool(new.scope & old.scope),
-        # what they say of themselves
+        # what their words signal
         new.replacing,
         new.returns,
         *(getattr(said, name) for name in ("changes", "ends", "orders") for said in (new, old)),
-        # what they are about
+        # topics
         float(about_new @ about_old),
         float(about_new.max()),
         float(about_old.max()),

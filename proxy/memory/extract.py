@@ -23,14 +23,13 @@ from proxy.memory.subject import KIN, SELF, gist
 from proxy.memory.values import WORD, key, spoken_in, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
-LONGEST = 400  # characters of a value; what would make it longer is left to the archive
-STATEMENTS = 12  # of one message
-_VAGUE = 0.75  # how likely what names nothing must be a fact, behind another clause
-_VERY_LIKELY = 0.85  # and where it stands alone with a word or two, or beside something supposed
-_GOES_ON = 0.1  # and what goes on from what is kept
-_TOLD = 0.2  # and what stands before "it"
-_REMEMBERED = 512  # messages: what is learnt of them is asked for again when they are summarised
-_LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words of what may stand alone, and of what only announces
+LONGEST = 400  # characters of a value; longer statements are split
+STATEMENTS = 12  # of one message, at most
+_VAGUE = 0.75  # least probability of a fact for a clause that names nothing, behind another clause
+_VERY_LIKELY = 0.85  # the same, where it has a single content word, or stands beside a supposition
+_TOLD = 0.2  # the same, for a clause that continues one that is kept, or stands before "it"
+_REMEMBERED = 512  # messages whose statements are cached: summaries need them again
+_LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words: least of a vague statement, most of an announcement
 
 
 @lru_cache(_REMEMBERED)
@@ -125,13 +124,13 @@ def _content(text: str) -> list[str]:
     return [word for word in WORD.findall(text) if fold(word) not in STOP]
 
 
-# --- what goes together ----------------------------------------------------------------------------------------------
+# --- joining of clauses ----------------------------------------------------------------------------------------------
 
 _TABLES = union("statements")
 _CONJUNCTION = expression(_TABLES, r"^\W*(?:{conjunctions}\b\W*)+")
 _CONNECTED = expression(_TABLES, r"^\W*(?:{connected}\b\s*)", re.IGNORECASE)
 _REASON = expression(_TABLES, r"^\W*{reasons}\b")
-# What a clause that says something by itself begins with, behind a conjunction.
+# Beginnings of an independent clause, behind a conjunction.
 _ALONE = expression(_TABLES, r"\b{alone}\b")
 _OF_ANOTHER = expression(_TABLES, r"{of_another}\b")
 _IT = expression(_TABLES, r"{it}\b")
@@ -145,7 +144,7 @@ class _Run:
     """The clauses that make one statement."""
 
     clauses: tuple[Read, ...]
-    lead: str = ""  # whom or what it is about, where its own words do not say so
+    lead: str = ""  # its subject, where its own words do not name it
 
     @property
     def text(self) -> str:
@@ -156,7 +155,7 @@ class _Run:
 def _runs(found: Sequence[Read], passage: str) -> list[_Run]:
     """Groups the clauses that are kept into statements."""
     runs: list[_Run] = []
-    announced: Read | None = None  # "We've decided:", said right before what was
+    announced: Read | None = None  # "We've decided:", right before the decision
     for at, each in enumerate(found):
         before = found[at - 1] if at and found[at - 1].clause.sentence == each.clause.sentence else None
         if not each.kept:
@@ -246,7 +245,7 @@ def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
     return first[mine.start() : mine.end()] if mine is not None else None
 
 
-# --- what is kept of it ----------------------------------------------------------------------------------------------
+# --- making statements -----------------------------------------------------------------------------------------------
 
 _LEADING = expression(_TABLES, r"^\W*(?:{leading}\b[\s,]*)+(?=\w)", re.IGNORECASE)
 _DOMAINS = {

@@ -16,7 +16,7 @@ from proxy.memory.superseding import goes_back, is_said_instead, remainder, retu
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
 DAY = 86_400.0
-LINKS = 32  # messages that a fact names as its sources; what is said more often has proved its point
+LINKS = 32  # source messages that a fact keeps; more of them prove nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Decay:
     """The limits of a fact's age, in seconds since its last confirmation. Defaults: the architecture note, section
     1.1."""
 
-    unconfirmed_after: float = 90 * DAY  # after that: only by retrieval, unless confidence is high
-    stale_after: float = 180 * DAY  # after that: never
-    drop_low_after: float = 30 * DAY  # after that: never, if confidence is low
+    unconfirmed_after: float = 90 * DAY  # beyond: only by retrieval, unless confidence is high
+    stale_after: float = 180 * DAY  # beyond: never
+    drop_low_after: float = 30 * DAY  # beyond: never, if confidence is low
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class FactChanges:
     superseded: tuple[Fact, ...] = ()
 
 
-# --- learning ------------------------------------------------------------------------------------------------------
+# --- learning --------------------------------------------------------------------------------------------------------
 
 
 def learn(
@@ -90,7 +90,7 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
         if details(statement.value) <= details(kept.value):
             return
     old, doubted = weighed(facts, statement.value, [fact for fact in current if turn.link not in fact.links])
-    # What was said before and holds again is the same fact: its history goes on.
+    # A value that was stated before and holds again is the same fact, with its history.
     back = max(same, key=lambda fact: fact.superseded_at, default=None)
     if back is not None:
         made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0, doubted_by=None)
@@ -230,7 +230,7 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
     )
 
 
-# --- ageing --------------------------------------------------------------------------------------------------------
+# --- ageing ----------------------------------------------------------------------------------------------------------
 
 
 def status(fact: Fact, now: float, decay: Decay) -> FactStatus:

@@ -24,33 +24,33 @@ Back = Literal["", "nearby", "faintly", "plainly", "wholly"]
 class Order:
     """The object of a command, in the user's words."""
 
-    what: str  # "" is everything, unless it points back
-    # Whether it points back to what was said before it: "that one"; faintly: "forget it"; nearby: "erase it";
-    # wholly, to all of it: "what I just told you".
+    what: str  # "" is everything, unless it refers back
+    # Its reference to earlier text. "plainly": "that one"; "faintly": "forget it"; "nearby": "erase it"; "wholly", to
+    # all of it: "what I just told you"; "": none.
     back: Back = ""
 
 
 _TABLES = union("orders_to_forget")
 _find = partial(expression, _TABLES)
 
-# What may stand before the verb, one after the other; and an order in the form of a question.
+# Words that may precede the verb, repeatedly; and the opening of a command in the form of a question.
 ENTREATY = _find(r"\W*(?:{entreaty}[,:!.\u2026]*\s+)*")
 _BIDS = _find(r"\W*(?:{please},? )?{bids}\b")
 _ANY_MORE = r"(?:,? ?:)?(?: {any_more})?"
 _FORGETS = _find(rf"{{forgets}}(?P<clitic>{{clitic}})?\b{_ANY_MORE}\s*")
 _REMOVES = _find(rf"(?:{{removes}}|(?P<moves>{{moves}}))(?P<clitic>{{clitic}})?\b{_ANY_MORE}\s*")
 _KEEPS = _find(rf"{{keeps}}\b{_ANY_MORE}\s*")
-# "As if I had never told you …": everything else behind it is what was told.
+# "As if I had never told you …": the rest is the object.
 _AS_IF = _find(r"{as_if}\b\s*")
 FROM_MEMORY = _find(r"(?:^|\s){from} {memory}(?: {from_now_on})?(?=\W|$)")
 # "I want Derek gone from your memory."
 _GONE = _find(r"{wants} (?P<what>.+?) {gone}(?: {gone_from})? {memory}\b")
-# What names something as told: it makes an object of whatever follows.
+# Phrases like "what I told you about", which make an object of whatever follows.
 TOLD = _find(r"{told}(?=\s)\s*")
-# A clause that tells of the user, and what only memory has.
+# A clause about the user, and what only memory has.
 _OWN = _find("{own}")
 _RULE = _find(r"{the} (?:\w+ ){0,3}?{rules}\b(?: {of_a_rule} .+)?\W*$")
-# "that", "that one", "ese": what it points back to says what is meant. The first are also said of a question.
+# References: "that", "that one", "ese". The first ones are also used to dismiss a question.
 _FAINTLY_BACK = _find("(?:{of} )?{it}(?: {too})?")
 _DISMISSED = _find(r"{dismissed}[,;] (?!{courtesy}\b)")
 # Behind a comma, of what stands before it: "stop using that nickname, forget it ever existed".
@@ -60,7 +60,7 @@ _BACK = _find("(?:{of} )?{back}")
 # All that the message before states: "what I just told you", "my last message".
 _WHOLLY = _find("(?:{of} )?{wholly}")
 _EVERYTHING = _find("(?:{of} )?{everything}")
-# Is said of the talk, not of what was told in it.
+# Of the conversation itself, not of what was stated in it.
 _OF_TALK = _find("(?:{of} )?(?:{talk_my}(?: {talk_last})? )?{talk}(?: .*)?|{never_mind}")
 _FOR_NOW = _find("{for_now}")
 # Where the object ends: a reason, an exception, another order.
@@ -71,15 +71,15 @@ _ENDS = _find(
 _BEHIND = _find(
     r"(?:,|\s[-\u2013]|:)?\s(?:{asks},?\s)?(?:{just} )?{behind}(?: {out_of} {memory})?(?:,?\s{closing})*[\s.!?]*$"
 )
-# What an order behind it may be about.
+# Beginnings of a topic in front of a command.
 _TOPIC = _find(r"\W*(?:{set_aside} )?{topic}\b")
 # "I shouldn't have told you about Colin."
 TOLD_YOU = _find(r"\b{told_you}\b")
-# Told of the past: no order, and nothing that lasts.
+# A report of forgetting: neither a command nor a lasting fact.
 _FORGOT = _find(r"\W*(?:{sighs}\b\W*)*{forgot}(?! {to_tell})")
 # "Please don't forget …".
 _DENIED = _find(r"(?:{make_sure} )?{never}(?: {ever})? {loses}(?: {at_all})?\s")
-# "… everything I told you": says what was said, and nothing of what it was.
+# "… everything I told you": names no content.
 _RETOLD = _find(r"\W*(?:{that} )?{all}(?: {of_all})?(?: {lo})?(?: {that_i})? {said}")
 # A question that only asks for consent: "…, ok?"
 _TAGGED = _find(r",\s*\u00bf?\s*{tags}\s*\?\W*\Z")

@@ -77,7 +77,7 @@ def _is_translated(what: str, fact: Fact, share: float) -> bool:
     return share >= _SHARED_BY_LANGUAGES and spoken_in(what) != spoken_in(fact.value)
 
 
-_SHARED_BY_LANGUAGES = 1 / 3
+_SHARED_BY_LANGUAGES = 1 / 3  # of a command's concepts
 
 
 def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
@@ -109,11 +109,11 @@ def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
     return bool(kin) and (kin == said.holder or (not said.holder and kin <= named) or kin == named)
 
 
-# --- notions ---------------------------------------------------------------------------------------------------------
+# --- concepts --------------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
 _ATTRIBUTES = frozenset(ATTRIBUTE_NAMES.values())
-# Where work is a place or a time, and nobody's job.
+# Phrases in which work is a place or a time, not a job.
 _PLACES = expression(_TABLES, r"\b{at_work}\b")
 _SAID_OTHERWISE = ((re.compile(r"\b(my|our|his|her) pay\b"), r"\1 salary"), (re.compile(r"\bcuantos anos\b"), "edad"))
 _CALLED = expression(_TABLES, r"\b{called}\b")
@@ -167,8 +167,8 @@ _LETTERS = (
     ("y", "i"),
     ("v", "b"),
 )
-_LEAST_ALIKE, _WHOLE = 5, 4  # letters that two words begin with, and of one that the other begins with as a whole
-_MOST_OF = 0.6  # of the longer one
+_LEAST_ALIKE, _WHOLE = 5, 4  # letters of a common beginning; and of a word that is all of the other's beginning
+_MOST_OF = 0.6  # share of the longer word
 
 
 def _is_cognate(one: str, other: str) -> bool:
@@ -209,15 +209,15 @@ def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
     return near if len(near) == 1 else []
 
 
-_ABOUT_THE_SAME = 0.8  # cosine of what an order and a fact are about
+_ABOUT_THE_SAME = 0.8  # cosine of the topics of a command and a fact
 _REASON = expression(_TABLES, r"[,.;:]\s|\s{reasons}\b", re.IGNORECASE)
 _OF_ORDERS = frozenset(terms(_TABLES["of_orders"])) - {""}
 _RULE = expression(_TABLES, r"\b{rule_words}\b")
 
 
-# --- what is left ----------------------------------------------------------------------------------------------------
+# --- remainders ------------------------------------------------------------------------------------------------------
 
-# Between two pieces of a statement, of which the later one begins as a thing of its own.
+# The separator before a piece of a statement that begins like a statement of its own.
 _BETWEEN = expression(_TABLES, r",?\s+(?:{and_that}\s+(?={begins}\b)|(?={as_one}\b))", re.IGNORECASE)
 _ATTACHED = expression(_TABLES, r"{with}\b", re.IGNORECASE)
 _HAS = expression(_TABLES, r"\W*{has}(?={has_what}\b)", re.IGNORECASE)

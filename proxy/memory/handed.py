@@ -15,14 +15,14 @@ from proxy.memory.leads import TAKEN, Led, led, speaks_of_text
 from proxy.memory.shapes import HANDING, enclosed, folded
 from proxy.memory.voice import Piece, voices
 
-EDGE = 4_000  # characters that are read: a longer message was not typed by hand
-# How likely each piece must be its author's own, else the message hands something over; and where it asks for work on a
-# text, or speaks of a story.
+EDGE = 4_000  # characters that are read: a longer message is mostly pasted
+# Least probability that each piece is the author's own, else the message hands something over; and the same where it
+# asks for work on a text, or mentions a story.
 HANDS_OVER, HANDS_OVER_ASKED = 0.35, 0.6
-# And how likely, in such a message, to be read as the author's: in its opening, and behind.
+# Least probability for a piece of such a message to be read as the author's: in its opening, and behind it.
 SURE, SURE_BEHIND = 0.6, 0.75
-BEHIND = 0.9  # and how likely in a paragraph behind one that is surely another's
-_REMEMBERED = 512  # messages: planning and learning ask for the same ones
+BEHIND = 0.9  # the same in a paragraph behind one that is surely another's
+_REMEMBERED = 512  # messages that are cached: planning and learning ask for the same ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Own:
     """The passages of a message in its author's own words."""
 
     passages: tuple[str, ...]  # verbatim, in their order
-    hands_over: bool = False  # there is somebody else's text beside them
-    is_play: bool = False  # it opens a role play: what follows in the conversation is said by a character
-    announces: bool = False  # the next message is a text
+    hands_over: bool = False  # it also has somebody else's text
+    is_play: bool = False  # it opens a role play: a character says all that follows
+    announces: bool = False  # it says that the next message is a text
 
 
 def own_words(*parts: str) -> Own:
@@ -56,7 +56,7 @@ class Voice:
     """The speaker of the next user message: the user, a character of a role play, or an announced text."""
 
     is_character: bool = False  # from a role play's opening on
-    is_text: bool = False  # one message, that the one before it announced
+    is_text: bool = False  # a text that the message before announced
 
     @property
     def is_own(self) -> bool:
@@ -85,7 +85,7 @@ def _own_words(text: str) -> Own:
     found = voices(text)
     if (play := _opens_play(rest)) is not None:
         found = [(piece, likely if piece.end <= play else 0.0) for piece, likely in found]
-    elif is_long:  # what was not typed by hand begins behind the first line, at the latest
+    elif is_long:  # pasted text begins behind the first line, at the latest
         line = text.find("\n") if "\n" in text else EDGE
         found = [(piece, likely if piece.end <= line + 1 else 0.0) for piece, likely in found]
     others = led(_without_enclosed(text, TAKEN))

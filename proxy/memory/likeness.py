@@ -11,8 +11,6 @@ from proxy.language.terms import terms
 from proxy.language.text import fold
 from proxy.types.memory import Fact, Statement
 
-# How much of what a change says must be about an older fact for the change to be of that one.
-SAME_THING = 0.3
 STILL_THE_SAME = 0.5
 _SAME_SLOT = 0.35  # what one subject is worth of it ("budget-…"), and the same kind of number
 _SAME_QUANTITY = 0.15

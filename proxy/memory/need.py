@@ -54,7 +54,6 @@ PAST = 0.5  # score from which the past is what is asked for
 SOME = -0.7  # from which it may help: a part of the budget
 FAINT = -2.5  # from which it is worth a part of what the request saves
 SOME_SHARE = 0.4
-WINDOW_TURNS = 2  # newest turns that a question about the past leaves in the prompt, if room is short
 _MOST_TERMS = 64
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.memory.forget_orders import says_something
 from proxy.memory.learned import Guess, split
 from proxy.memory.reading import (
     CHANGED,
@@ -17,7 +18,6 @@ from proxy.memory.reading import (
     asks,
     introduces,
     read,
-    says_something,
 )
 from proxy.memory.signals import SIGNALS
 from proxy.types.memory import Language
