@@ -23,7 +23,7 @@ from proxy.memory.subject import KIN, SELF, gist
 from proxy.memory.values import WORD, key, spoken_in, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
-LONGEST = 400  # characters of a value; longer statements are split
+LONGEST = 400  # characters of a value, up to which clauses are joined
 STATEMENTS = 12  # of one message, at most
 _VAGUE = 0.75  # least probability of a fact for a clause that names nothing, behind another clause
 _VERY_LIKELY = 0.85  # the same, where it has a single content word, or stands beside a supposition

@@ -26,19 +26,18 @@ class Read:
 
     turns: tuple[ArchivedTurn, ...]
     facts: tuple[Fact, ...]
-    again: tuple[bytes, ...] = ()  # marks of what had been forgotten, and is said anew
+    again: tuple[bytes, ...] = ()  # marks (`commands.mark`) of forgotten values that are stated anew
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
     """The statements of the user's own messages, without those that are to be forgotten."""
 
-    statements: Mapping[
-        int, tuple[int, Sequence[Statement]]
-    ]  # by the index of the message, with the number of its turn
-    unsaid: frozenset[int]  # indices of messages that state what is to be forgotten
-    newest: int  # index of the newest user message, if it is the last; -1
-    again: tuple[bytes, ...] = ()  # marks of what had been forgotten, and is said anew
+    # By the index of their message, with the number of its turn.
+    statements: Mapping[int, tuple[int, Sequence[Statement]]]
+    unsaid: frozenset[int]  # indices of messages whose turns are not kept: they state what is to be forgotten
+    newest: int  # index of the last message if it is the user's, else -1
+    again: tuple[bytes, ...] = ()  # marks (`commands.mark`) of forgotten values that are stated anew
 
 
 def read(
@@ -59,7 +58,7 @@ def read(
     told = yield from _told(exchange, messages, chain, shelf, again, since)
     turns = complete(messages)
     new = []
-    # Newest first, as far back as nothing is known.
+    # From the newest turn back to the first that is known.
     for number in range(len(turns), 0, -1):
         start, stop = turns[number - 1]
         if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):

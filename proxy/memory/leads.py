@@ -18,7 +18,7 @@ from proxy.language.tables import union
 from proxy.memory.signals import folded
 from proxy.memory.subject import KIN
 
-TAKEN = "\ufffc"  # stands for what is enclosed
+TAKEN = "\ufffc"  # placeholder for an enclosed character
 _SENTENCE = re.compile(r"[^.!?\n\u2026:]+(?:[.!?\u2026:](?!\s|\Z)[^.!?\n\u2026:]*)*")
 _ROW = re.compile(r"[^\n,;\t|]{1,40}(?:(?P<mark>[,;|\t])(?! )[^\n,;\t|]{0,60}){2,}$", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
@@ -29,7 +29,7 @@ _BRACKETED = re.compile(
     r"(?:^[ \t]*(?:\[[^\]\n]{2,80}\]|[-=*~#]{3,}[^\n]*)[ \t]*$|\n[ \t]*\n|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-# Who speaks in the lines below: in capitals, or with a time behind.
+# The speaker of the lines below: in capitals, or with a time behind.
 _SPEAKER = re.compile(
     r"^[^\n]{1,40}\s\(?\d{1,2}[:.]\d\d(?: ?[apAP]\.?[mM]\.?)?\)?[ \t]*$|^[^a-z\n.!?]*[A-Z]{3}[^a-z\n.!?]*$",
     re.MULTILINE,
@@ -40,38 +40,38 @@ _LABEL = re.compile(r"^[ \t]*(?P<name>[^\W\d_][^\s:.!?]{0,24}):[ \t]", re.MULTIL
 _find = partial(expression, union("leading_over"))
 
 _BEARER = r"{bearers}(?:e?s)?"
-_WHO = (  # somebody of whom is spoken, as the subject of a verb
+_WHO = (  # a person as the subject of a verb
     r"(?:\b{somebody}|\b{determiners} (?:[\w'-]+ ){0,5}?[\w'-]+|(?:\A|(?<=[.!?:\n,;] )|(?<=\n))(?!{no_names}\b)[\w'-]+"
     r"(?: (?!{myself}\b)[\w'-]+)?(?= {goes}\b))"
 )
 _SPEAKS = rf"{_WHO} (?:{{often}} ){{0,3}}(?<!\bse ){{says}}\b(?: {{to_whom}})?(?: {{this}})?"
 SPEAKS = _find(_SPEAKS)
-# All of a sentence: that somebody says or writes something.
+# A whole sentence: somebody says or writes something.
 _SAYS = _find(rf"(?:{{so}} )?{_SPEAKS}")
 BEARERS = _find(
     r"(?<![\w'-])(?:{here_or_in} )?(?:{determiners} )?{of_others}?(?:(?!{is}\b)[\w'-]+ ){0,1}?"
     rf"{_BEARER}\b(?!')"
 )
-# A heading that says whose text follows: "Postcard from Ann", "Dictado".
+# A heading that names the text that follows: "Postcard from Ann", "Dictado".
 _BEARS = _find(
     r"(?:{here_is} )?(?:{determiners} )?{of_others}?(?:[\w'-]+ )?"
     rf"(?:{{dictation}}|{_BEARER} {{by}} (?!{{for}}\b).+)"
 )
-# An order to work on words that are given.
+# An order to work on a given text.
 WORKS = _find(r"(?:\A|(?<=[.!?\n] )|(?<=\n))\s*(?:{politely} )*{works}\b")
-# Any order about a thing that it takes for known: "Remove the adjectives", "Ponle título".
+# Any order about something assumed to be known: "Remove the adjectives", "Ponle título".
 ORDERS = _find(
     r"\A\W*(?:{please} )*(?!\w*{no_clitics}\b)"
     r"(?:{clitic_orders}\b|(?!{no_orders}\b)(?!\w+ly\b)[a-z]+ (?:me )?{each}(?= (?!{no_things}\b))\b)"
 )
 _POINTS = _find(r"\b{points}\s*\Z|\b{points_anywhere}")
-# Names somebody or something, and says nothing: "my pen pal from Italy", "mi jefe".
+# A noun phrase without a statement: "my pen pal from Italy", "mi jefe".
 _BARE = _find(
     r"(?!{look}\b)(?!.*{bare_verbs}\b)(?:{bare_behind} )?{determiners} (?:[\w'-]+ ){0,2}?[\w'-]+"
     r"(?: {bare_of} (?:[\w'-]+ ?){1,3})?(?:, ?[\w ]{1,12})?"
 )
 _OF_ANOTHER = _find(r"\W*(?:{behind_another} )?{of_another}\b|.*'s\b")
-# How the author came by a text.
+# Tells how the author got a text.
 _FOUND = _find(r"\b{found}\b")
 # Introduces the author's own words.
 LICENSED = _find(
@@ -83,9 +83,9 @@ _TELLS_OF = _find(r"\b(?:{tells}|\?)\b")
 _FIRST = _find(r"\b(?:{person}|{first_verbs})\b")
 _OPENS_FIRST = r"[\s,:;\"'\u2013\u2014-]*(?:{opens}\b[\s,:]*){0,3}{person}\b"
 OPENS_FIRST = _find(_OPENS_FIRST)
-# Not of what is the author's: "what my cousin sent".
+# The same, unless it begins as the author's: "what my cousin sent".
 _OPENS_CLAUSE = _find(rf"(?!\W*{{mine}}\b){_OPENS_FIRST}")
-# Says of what stands before it that somebody else said it, or that it is a text.
+# Attributes the text before it to somebody else, or calls it a text.
 SAID_BEHIND = _find(
     r"(?:, ?| [\u2013\u2014-]+ ){says} (?:{determiners} [\w' -]{1,40}|{pronouns})(?=\s*(?:[.!?]|\Z))"
     r"|(?:(?<=[.!?\n] )|(?<=\n)|(?<=- ))(?:so )?(?:{that_is}|\^)(?: (?!{myself}\b)[\w']+){0,4}? (?:{says}|{arrived})\b"
@@ -100,7 +100,7 @@ class Led:
 
     start: int  # in the message
     end: int
-    is_sure: bool = True  # what stands in later paragraphs may be the author's again
+    is_sure: bool = True  # False in later paragraphs, which may be the author's again
 
 
 def led(text: str) -> list[Led]:

@@ -28,11 +28,11 @@ from proxy.storage.shared import OpenTurns
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector
 
-DEADLINE = 30.0  # seconds, from when its turn has come
-WAITING = 64  # requests of one scope that wait to be learnt from; of what comes beyond them nothing is learnt
-UNEMBEDDED = 64  # that wait for their vectors; beyond them they are found by their words, until they are read again
-QUEUED_AT_ONCE = 500  # turns of one request that wait to be written
-EMBEDDED_AT_ONCE = 16  # texts: others have their turn between
+DEADLINE = 30.0  # seconds, from when its turn in the queue has come
+WAITING = 64  # requests of one scope in its queue; nothing is learnt from those beyond
+UNEMBEDDED = 64  # requests of one scope that wait for vectors; those beyond get none until they are read again
+QUEUED_AT_ONCE = 500  # turns of one request between two flushes of the archive
+EMBEDDED_AT_ONCE = 16  # texts: other requests are embedded in between
 
 
 class Overrun(Exception):
@@ -44,16 +44,16 @@ class _Queue:
     """The requests of one scope that are learnt from, one after the other."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    embedding: asyncio.Lock = field(default_factory=asyncio.Lock)  # the texts of one at a time, too
-    waiting: int = 0  # to be learnt from
-    unembedded: int = 0  # that are learnt, and wait for their vectors
+    embedding: asyncio.Lock = field(default_factory=asyncio.Lock)  # of one request at a time, too
+    waiting: int = 0  # requests to be learnt from
+    unembedded: int = 0  # requests that are learnt, and wait for vectors
     under_way: set[bytes] = field(default_factory=set)  # links of turns that wait for their vectors
 
 
 @dataclass(frozen=True, slots=True)
 class _Learnt:
     shelf: Shelf
-    turns: tuple[ArchivedTurn, ...]  # that are to be embedded
+    turns: tuple[ArchivedTurn, ...]  # to be embedded
 
 
 class Learner:
@@ -64,13 +64,13 @@ class Learner:
     ) -> None:
         self.pending = 0  # requests that are being learnt from
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
-        self._queues: dict[str, _Queue] = {}  # by memory scope; of those alone that somebody is in
-        self._turns = Turns()  # to read a slice, by scope: the other threads are for those who wait for an answer
+        self._queues: dict[str, _Queue] = {}  # by memory scope; empty queues are removed
+        self._turns = Turns()  # of scopes, to read a slice; other threads serve requests that wait for an answer
         self._library = library
         self._embedder = embedder
         self._executor = executor
         self._tasks = tasks
-        self._open_turns = open_turns  # of conversations that are sent bit by bit
+        self._open_turns = open_turns  # of conversations that clients send without their history
 
     def delivered(
         self, exchange: Exchange, chain: tuple[bytes, ...], answers: Sequence[Message], attempts: Attempts
@@ -162,14 +162,14 @@ class Learner:
         is_managed = exchange.plan.state is not None
         if is_managed:
             await self._library.index(scope, shelf)
-        # What can't be embedded now is read once all the same.
+        # Without an embedder a turn counts as read once it is indexed.
         read_before = shelf.embedded if self._embedder.state == "ready" else shelf.index
         keeps = self._library.facts.keeps
 
         def known(link: bytes) -> bool:
             return link in read_before or link in queue.under_way
 
-        again: frozenset[bytes] = frozenset()  # what was lifted by a first reading is no longer there for a second
+        again: frozenset[bytes] = frozenset()  # kept from the first reading, which lifts it, for the second
 
         async def reading() -> Read:
             nonlocal again
@@ -179,7 +179,7 @@ class Learner:
             is_known = known if is_managed else None
             steps = read(exchange, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
             found = await in_slices(self._executor, steps, self._turns, scope)
-            gone = shelf.forgotten - before  # in the meantime
+            gone = shelf.forgotten - before  # forgotten in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
 
         new = await reading()
@@ -231,7 +231,7 @@ class Learner:
         new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
         if not new:
             return
-        # The first question that needs to know of its user would else have to wait for all of them.
+        # Else the first question that needs facts would have to wait for all of them.
         await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._turns, scope)
         try:
             vectors = await self._embedder.embed([fact.value for fact in new])

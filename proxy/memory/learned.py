@@ -21,7 +21,7 @@ from proxy.types.memory import Language
 
 FILE = Path(__file__).with_name("learned.npz")
 FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
-# What a clause may be about, in the order of the weights.
+# The topics of clauses, in the order of the weights.
 _ATTRIBUTES = """
 name age residence origin work study family relationship pet health allergy diet body vehicle device home hobby language
 schedule money date project decision preference instruction person travel belief other
@@ -33,8 +33,8 @@ residence diet health child partner parent sibling friend pet vehicle device hom
 money schedule language belief travel name
 """
 KINDS = _KINDS.split()
-_REMEMBERED = 512  # passages and their clauses
-_BEGINS = 0.5  # how likely a clause must begin where one may
+_REMEMBERED = 512  # passages whose clauses are cached
+_BEGINS = 0.5  # least probability of a boundary
 
 Features = tuple[list[str], list[str], list[str]]
 
@@ -43,7 +43,7 @@ Features = tuple[list[str], list[str], list[str]]
 class Guess:
     """The prediction about one clause."""
 
-    fact: float  # how likely it states something worth keeping, 0 to 1
+    fact: float  # probability that it states something worth keeping, 0 to 1
     about: str  # one of ATTRIBUTES
     abouts: tuple[tuple[str, float], ...]  # the three likeliest, with their probabilities
 
@@ -52,8 +52,8 @@ class Guess:
 class Needs:
     """The prediction about a question: the facts about its user that a good answer depends on."""
 
-    any: float  # how likely a good answer needs one, 0 to 1
-    kinds: Mapping[str, float]  # of KINDS, how likely each is the one; they sum to 1
+    any: float  # probability that a good answer needs a fact, 0 to 1
+    kinds: Mapping[str, float]  # probability of each of KINDS; sum 1
 
 
 @lru_cache(1)

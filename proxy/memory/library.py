@@ -22,14 +22,14 @@ from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, State
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
 
-PATIENCE = 0.3  # seconds that a request waits for the index of a scope that was not asked for lately
-READING_DEADLINE = 60.0  # seconds; the next request goes on where it ends
-TIDY_SECONDS = 60.0  # between two looks for turns whose time in the archive has passed
-FRESH_SECONDS = 1.0  # what another process has written is seen after as long
+PATIENCE = 0.3  # seconds that a request waits for the index of a scope to be read
+READING_DEADLINE = 60.0  # seconds; the next request continues the reading
+TIDY_SECONDS = 60.0  # between two removals of expired turns
+FRESH_SECONDS = 1.0  # age of what was read from storage, after which it is read again
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
-MOST_SHELVES = 5_000  # an empty one takes 5 kB; one that has left is read again
+MOST_SHELVES = 5_000  # an empty one takes 5 kB; an evicted one is read again
 MOST_STATES = 20_000
-STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it is read as if it were new
+STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it counts as new
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ class Library:
             except StorageError:
                 if shelf.stated_at < 0:
                     raise
-                return shelf  # what is here is newer than what can be written
-            if shelf.changes == before:  # else what was read is older than what is here
+                return shelf  # the cache is all that is known for now
+            if shelf.changes == before:  # else what was read is older than the cache
                 shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
                 shelf.stated_at = at
         return shelf
@@ -181,11 +181,11 @@ class Library:
         meant = {fact.id for fact in self.orders.means(scope, order, (aside | known).values())}
         self.wipes.forget(scope, [fact for fact in aside.values() if fact.id in meant])
         facts = [fact for fact in known.values() if fact.id in meant]
-        self.learn(scope, await self.shelf(scope), order.leaves(facts))  # first: what is interrupted is tried again
+        self.learn(scope, await self.shelf(scope), order.leaves(facts))  # first: an interruption is retried
         await self.forget(scope, facts, order.chain[-1:], at=order.at, recorded=recorded)
 
     async def _wipe(self, scope: str, order: Order) -> None:
-        await self.wipes.settled(scope)  # what an attempt before this one has queued is not queued again
+        await self.wipes.settled(scope)  # what an earlier attempt has queued is not queued again
         known = await self.facts.all(scope)
         links = (*order.chain, *dict.fromkeys(mark(fact.value) for fact in known if fact.created_at <= order.at))
         self.wipes.wipe(scope, links, at=order.at, until=order.at + self._undo)

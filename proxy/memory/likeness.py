@@ -12,10 +12,10 @@ from proxy.language.text import fold
 from proxy.types.memory import Fact, Statement
 
 STILL_THE_SAME = 0.5
-_SAME_SLOT = 0.35  # what one subject is worth of it ("budget-…"), and the same kind of number
+_SAME_SLOT = 0.35  # added for the same slot ("budget-…"); and for the same kind of quantity
 _SAME_QUANTITY = 0.15
-_OF_A_NAME = 2.0  # times as much as another word
-_FEW = 2.0  # words: what has fewer says too little to share a part of them
+_OF_A_NAME = 2.0  # weight of a name, in other words' weights
+_FEW = 2.0  # least total weight that a share is of: shorter statements say too little
 _TABLES = union("likeness")
 _REASON = expression(_TABLES, "[,.]? {reasons} ", re.IGNORECASE)
 _CHANGING = frozenset(terms(_TABLES["changing"]))

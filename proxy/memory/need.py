@@ -47,14 +47,14 @@ _WEIGHTS = {
     "cosine": 2.41,
     "nearer": 4.83,
 }
-# Without vectors, what they are for most messages.
+# Typical values of the two features, used without vectors.
 _COSINE, _NEARER = 0.58, 0.09
 
-PAST = 0.5  # score from which the past is what is asked for
-SOME = -0.7  # from which it may help: a part of the budget
-FAINT = -2.5  # from which it is worth a part of what the request saves
-SOME_SHARE = 0.4
-_MOST_TERMS = 64
+PAST = 0.5  # score from which the past is asked for: all of the budget
+SOME = -0.7  # score from which it may help: a part of the budget
+FAINT = -2.5  # score from which it is worth a part of what the request saves
+SOME_SHARE = 0.4  # of the budget of recall
+_MOST_TERMS = 64  # of a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, floa
     if ranking.cosines is not None:
         found = float(ranking.cosines[outside].max())
         above = found - (float(ranking.cosines[inside].max()) if inside.any() else 0.0)
-        # A vector that is still to come may be nearer than what its words let expect.
+        # An awaited vector may be nearer than its words suggest.
         unknown = float(ranking.awaited[outside].mean())
         cosine = found + unknown * max(0.0, _COSINE - found)
         nearer = above + unknown * max(0.0, _NEARER - above)
@@ -132,11 +132,11 @@ def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, floa
     }
 
 
-_MOST = 2  # facts that answer: more of them are not one answer
+_MOST = 2  # facts that answer; more of them are no single answer
 _LONGEST = 200  # characters of a question that one fact may answer
 
 _TABLES = union("answers")
-# Which kinds of value the wording asks for, in the order in which it is tried.
+# The kinds of value that a wording asks for, in the order of trial.
 _ASKED = (
     (expression(_TABLES, " {time} "), frozenset({"time"})),
     (expression(_TABLES, " {date} "), frozenset({"date"})),
@@ -145,7 +145,7 @@ _ASKED = (
     (expression(_TABLES, " (?:{place}|{which} {places}) "), frozenset({"place", "name"})),
 )
 _ASKING = frozenset(terms(_TABLES["asking"]))
-# It asks for what was before, which a fact that holds now does not tell.
+# Asks for an earlier state, which a current fact does not tell.
 _EARLIER = expression(_TABLES, " {earlier} ")
 _OWN = expression(_TABLES, " {own} ")
 

@@ -20,9 +20,9 @@ from proxy.types import ChatRequest, Identity
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 0.5  # seconds for what earlier requests of the scope have said, and is being learnt
+PATIENCE = 0.5  # seconds to wait for earlier requests of the scope that are being learnt from
 DEADLINE = 30.0  # seconds of one attempt
-PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two; the last for ever
+PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two attempts; the last one repeats
 
 _RESULTS = frozenset({"tool", "function"})
 
@@ -37,7 +37,7 @@ def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None
     before = next((said.text for said in reversed(messages[:newest]) if said.role == "user"), "")
     if not (what := commands(messages[newest].texts, before)):
         return None
-    # A system prompt is nobody's history: other conversations have it, too.
+    # Without the system prompt, which other conversations share.
     begins = next(index for index, said in enumerate(messages) if said.role == "user")
     return Order(what, at, identity.chain[begins : newest + 1])
 

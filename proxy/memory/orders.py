@@ -13,8 +13,8 @@ from proxy.types import Fact, Forgetting
 
 log = logging.getLogger(__name__)
 
-RETRIED_WITHIN = 600.0  # seconds
-MOST_MEANT = 1_000  # commands
+RETRIED_WITHIN = 600.0  # seconds within which a client may send a command again
+MOST_MEANT = 1_000  # commands, and scopes with recent ones, in memory
 MOST_RECENT = 32  # commands of a scope
 
 
@@ -23,8 +23,8 @@ class Order:
     """A command to forget, with the time and the messages of its request."""
 
     what: tuple[Forgetting, ...]
-    at: float  # by the clock of its request: what is said later is not meant
-    chain: tuple[bytes, ...] = ()  # of that request's turns up to the command, whose link is the last
+    at: float  # seconds since the epoch, of its request: later facts are not meant
+    chain: tuple[bytes, ...] = ()  # links of the request's messages up to the command, which is the last
 
     @property
     def is_wipe(self) -> bool:
@@ -47,8 +47,8 @@ class Orders:
     def __init__(self) -> None:
         self._given: dict[str, list[Order]] = {}  # by scope
         self._recent: Lru[str, tuple[Order, ...]] = Lru(MOST_MEANT)  # by scope, carried out or not
-        # By scope and link of the command: when it was given, and what it meant. Sent again, it must not mean what is
-        # the next nearest to its words.
+        # By scope and link of the command: its time, and the facts it meant. Sent again, it must not mean the next
+        # nearest ones to its words.
         self._meant: Lru[tuple[str, bytes], tuple[float, dict[str, Fact]]] = Lru(MOST_MEANT)
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class Orders:
         return meant
 
 
-_LOOKS = 3  # at the facts, until none is learnt in the meantime
+_LOOKS = 3  # attempts to read the facts without one being learnt in the meantime
 
 
 async def undo(wipes: WipeStore, facts: FactStore, wiped: Wiped, now: float) -> None:

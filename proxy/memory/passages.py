@@ -47,7 +47,7 @@ def _pieces(text: str, start: int, end: int, most: int, level: int) -> Iterator[
         start += len(piece) - len(piece.lstrip())
         yield start, start + len(bare)
         return
-    if level == len(_CUTS):  # one word without a space: a key, a hash, base64
+    if level == len(_CUTS):  # a word without a space: a key, a hash, base64
         for at in range(start, end, most):  # a character is four bytes at most: a token by the estimate
             yield at, min(at + most, end)
         return
@@ -58,8 +58,8 @@ def _pieces(text: str, start: int, end: int, most: int, level: int) -> Iterator[
 
 
 _FENCE = re.compile(r"^(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_FEWEST = 2  # passages of fences: a shorter one is recalled with its message
-_PASTED = 4  # passages of prose: more of it is a text that was pasted
+_FEWEST = 2  # fenced passages; fewer are recalled with their message
+_PASTED = 4  # passages of prose; more of them are a pasted text
 
 
 def needed(text: str, spans: Sequence[tuple[int, int]], matched: Sequence[bool]) -> set[int]:

@@ -12,7 +12,7 @@ from proxy.memory.edits import FACT_ID
 from proxy.memory.facts import Decay, status
 from proxy.types import Fact
 
-MOST = 2**31
+MOST = 2**31  # the number of a turn
 LATEST = 253_402_300_799  # the end of the year 9999
 
 _NAMES = frozenset(field.name for field in fields(Fact))
@@ -110,7 +110,7 @@ def count(number: int) -> str:
 
 
 MOST_SHOWN = 300  # characters of an excerpt
-_LEAST_WORDS = 2
+_LEAST_WORDS = 2  # of a value's beginning that is looked for
 
 
 def excerpt(said: str, value: str, most: int = MOST_SHOWN) -> str:

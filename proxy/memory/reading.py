@@ -21,17 +21,17 @@ from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import Gist, gist
 from proxy.memory.values import WORD, without_signal
 
-# How likely a clause must state something lasting to be kept. Chosen on messages of the development half.
+# Least probability for a clause to be kept. Chosen on messages of the development half.
 LIKELY = 0.42
 LIKELY_BESIDE = 0.5  # beside handed-over text
-SIGNED = 0.12  # with a sign of its own: a reminder, a standing order, a slot told of the user
-CHANGED = 0.25  # where it says that something of the user's was otherwise before
+SIGNED = 0.12  # with a sign: a request to remember, a standing instruction, a slot with the user as subject
+CHANGED = 0.25  # where it reports a change or end of something of the user's
 REASON = 0.7  # where it gives a reason
 SURE = 0.8  # where it looks like an order
-TUCKED = 0.7  # where it is tucked into a question
-NOBODY = 0.97  # beside handed-over text, of what does not say whose it is
-NEVER = 1.1
-_LEAST_WORDS = 2  # that a statement has
+TUCKED = 0.7  # where it is part of a question
+NOBODY = 0.97  # beside handed-over text, where it names no holder
+NEVER = 1.1  # above every probability
+_LEAST_WORDS = 2  # of a statement
 
 _find = partial(expression, union("statements"))
 
@@ -53,12 +53,12 @@ _INVERTS = _find(
     rf"|{{what_is}}(?:{_BE}|{_DO}) {{asked_of}}\b"
     rf"|{{what_thing}}(?: (?!{{asked_of}}\b)[\w-]+){{1,3}}?(?:{_BE}|{_DO}) {{asked_of}}\b)"
 )
-# Behind another clause it may go on from that: "Umbrella, which is a bank".
+# A relative clause, behind another one: "Umbrella, which is a bank".
 _RELATES = _find(rf"{{relates}}{_BE} (?!{{persons}}\b)")
-# Spanish asks by its accent, and may leave it out where nothing but a question begins so.
+# Spanish marks its questions by an accent, which may be missing where only a question begins so.
 _ASKS_BY_ACCENT = _find(r"\W*{accented}", re.IGNORECASE)
 _ASKS_WITHOUT = _find(r"\W*{unaccented}")
-# That somebody says or writes something, and not what.
+# Says that somebody says or writes something, and not what.
 _SAYS = _find(
     r"\W*(?:[\w'\u2019-]+ ){1,4}?(?:{to_me} )?"
     r"(?:{says}(?: {me})?(?: {this})?|{writes}(?: {writes_what}|(?=:)))\W*\Z"
@@ -74,11 +74,11 @@ class Read:
     guess: Guess
     said: Gist
     kept: bool
-    doubted: bool  # it is supposed, told by the other side, or of a story
-    explicit: bool  # the user asks for it to be remembered
-    standing: bool  # it holds for every answer
-    sure: bool  # by a sign of its own: a reminder, a standing order, a decision, a slot that one has one of
-    decides: bool
+    doubted: bool  # it is a supposition, a report of the other side, or from a story
+    explicit: bool  # the user asks to remember it
+    standing: bool  # it is an instruction for every answer
+    sure: bool  # a sign makes its confidence high: explicit, standing, decision, a slot with one value
+    decides: bool  # it reports a decision
     keeps: bool  # it says that something still holds
     slot: str  # of the tables of signals; "" if none
     domain: str  # of the slot

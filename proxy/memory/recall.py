@@ -29,38 +29,38 @@ class Weights:
 
     saturation: float = 1.2  # BM25's k1: how little a word says the second time
     length: float = 0.4  # BM25's b: how much a long passage is held against it
-    words_beside: float = 0.3  # of the neighbours' words
-    meaning_beside: float = 0.4  # of the neighbours' cosines
+    words_beside: float = 0.3  # share of the neighbours' words that counts
+    meaning_beside: float = 0.4  # share of the neighbours' cosines that counts
     sharpness: float = 1.4  # power of BM25: half of a match is worth less than half
-    meaning: float = 0.45  # of cosine against BM25
-    beside: float = 0.5  # of the better neighbour's score
-    stretch: float = 0.5  # of the scores around, in a talk of equals
-    stretch_asking: float = 0.1  # where answers are four times as long as questions: each stands for itself
-    stretch_messages: int = 8  # how far around: one standard deviation
-    user: float = 0.5  # for what the user said, where answers are four times as long as questions
-    asks: float = 0.7  # less for a short question of theirs, which tells nothing
-    replies: float = 0.2  # for what answers one
-    concrete: float = 0.06  # for figures and names, where answers are four times as long as questions
-    long_message: float = 0.17  # for every doubling beyond LONG tokens
+    meaning: float = 0.45  # weight of cosine; the rest is BM25's
+    beside: float = 0.5  # share of the better neighbour's score that is added
+    stretch: float = 0.5  # weight of the scores around, in a talk of equals
+    stretch_asking: float = 0.1  # the same where answers are four times as long as questions: each stands alone
+    stretch_messages: int = 8  # one standard deviation of the scores around, in messages
+    user: float = 0.5  # added for the user's messages, where answers are four times as long as questions
+    asks: float = 0.7  # subtracted for a short question of theirs, which tells nothing
+    replies: float = 0.2  # added for an answer to one
+    concrete: float = 0.06  # added for figures and names, where answers are four times as long as questions
+    long_message: float = 0.17  # subtracted for every doubling beyond LONG tokens
     short: float = 2.0  # doublings under LONG that count as well, where answers are four times as long as questions
-    # Share of the best score: what scores less is not recalled, even if there is room. The more passages the best few
-    # are taken of, the nearer are they to each other by chance alone; so it rises with how often the room could be
-    # filled. By words alone they are further apart.
+    # Share of the best score below which nothing is recalled, even if there is room. The more passages there are, the
+    # nearer are the best few to each other by chance alone; so it rises with how often they would fill the room. By
+    # words alone they are further apart.
     floor: float = 0.175
     floor_per_filling: float = 0.1  # for every e-fold
     floor_by_words: float = -0.15
-    # Share more, for what the assistant said where that is not asked for and answers are four times as long as
-    # questions; and in a talk of equals, where either may tell, for both.
+    # Relative rise of the floor for the assistant's messages where they are not asked for and answers are four times as
+    # long as questions; and for all messages in a talk of equals, where either may tell.
     floor_answers: float = 0.2
     floor_equals: float = 0.1
-    share: float = 0.17  # of a short conversation, that is recalled at most
+    share: float = 0.17  # of a short conversation's tokens that is recalled at most
 
 
 WEIGHTS = Weights()
-LONG = 100  # tokens
+LONG = 100  # tokens of a message
 MOST_TERMS = 32  # of a query; the rarest
 # Cosine for BM25 scaled to the power of `sharpness`, from a passage without its words to the best: least squares over
-# 294,000 pairs of LoCoMo and BEAM, development half, give 0.35 and 0.50; and what that counts for, in squares of the
+# 294,000 pairs of LoCoMo and BEAM, development half, give 0.35 and 0.50. The prior's weight is a sum of squares of the
 # latter.
 STEEPNESS, STEEPNESS_PRIOR = 0.4, 0.5
 
@@ -86,7 +86,7 @@ class Ranking:
     cosines: Floats | None  # as expected where they are awaited; None: no vector at all
     awaited: Flags  # the vector of the passage is still to come
     occurs: Flags  # which terms of the query (a row each, in its order, none twice) every passage has
-    for_answers: bool = False  # what the assistant said is asked for
+    for_answers: bool = False  # the question asks for what the assistant said
     asking: float = 0.0  # from a talk of equals (0) to one of questions and answers, which are four times as long (1)
 
 
@@ -112,7 +112,7 @@ def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
         scores = (1 - weights.meaning) * scores + weights.meaning * _scaled(np.maximum(meaning, 0))
     scores = scores + spread(weights.beside * np.maximum(*beside(best(scores, view), view)), view)
     asking, for_answers = _asking(view), asks_for_answers(query.text)
-    if asks_for(query.text) == "all":  # what was asked is a part of it
+    if asks_for(query.text) == "all":  # questions are part of the course of events
         weights = replace(weights, asks=0.0, replies=0.0)
     stretch = weights.stretch_asking * asking + weights.stretch * (1 - asking)
     by_message = stretch * _scaled(_around(best(scores, view), weights.stretch_messages))
@@ -126,7 +126,7 @@ def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weig
     rarest = np.argsort(holding, kind="stable")
     rarest = rarest[holding[rarest] > 0][:MOST_TERMS]
     passages = len(view.passages)
-    # A long neighbour lends no more of its words than a short one.
+    # A long neighbour adds no more of its words than a short one.
     lent: Floats = (weights.words_beside * np.minimum(1, LONG / np.maximum(view.tokens, 1))).astype(np.float32)
     lengths = lengths + _lent(lengths, lent, view)
     mean = max(float(lengths.mean()), 1.0)

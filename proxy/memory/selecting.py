@@ -16,22 +16,22 @@ from proxy.memory.turn_index import IndexedMessage, TurnIndex
 from proxy.memory.view import Flags, Floats, spread
 from proxy.types import Excerpt
 
-# What the user has said since that is almost as relevant as the best, alone.
+# Only what is almost as relevant as the best: for what the user has said since.
 NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0, floor_equals=0.0)
-FRAMING = 3  # tokens that a line takes beside its text: which turn, and who if it is not the user
-WHOLE_SHARE = 0.4  # of the budget: what one message may take to be recalled whole
+FRAMING = 3  # tokens of a line beside its text: its turn, and its speaker if not the user
+WHOLE_SHARE = 0.4  # of the budget, up to which a message is recalled whole
 FLOOR_LEAST, FLOOR_MOST = 0.18, 0.7
 FLOOR_ASKING: Mapping[Extent, float] = {"one": 0.03, "some": 0.0, "many": -0.01, "all": 0.0}
-# Of messages that the prompt does not hold, `share` is recalled at most, and so many times more for many things: in a
-# short conversation all is about the same, and no score tells what answers. Beyond SHORT_HISTORY tokens the share rises
-# with the square root of their size.
+# Factors of `Weights.share`, which limits the recalled share of the messages outside of the prompt, by the number of
+# things asked for: in a short conversation all is about the same, and no score tells what answers. Beyond SHORT_HISTORY
+# tokens the share rises with the square root of their size.
 SHARE_ASKING: Mapping[Extent, float] = {"one": 0.85, "some": 1.0, "many": 1.25, "all": 1.5}
 SHORT_HISTORY = 3_000
-LEAST_SHARED = 260  # tokens
+LEAST_SHARED = 260  # tokens that may be recalled of any conversation
 NEAR_BEST = 0.7  # share of the best score from which a message is recalled whole
 LEFT_OUT = "…"
-AT_ONCE = 128  # passages that are made ready for the search
-MOST_REFUSED = 40  # passages that the rest of the budget does not hold, before the search for a smaller one ends
+AT_ONCE = 128  # passages that are sorted at a time
+MOST_REFUSED = 40  # passages too long for what is left of the budget, before the search for a shorter one ends
 
 
 def search(
@@ -110,7 +110,7 @@ class _Found(NamedTuple):
     at: int  # position in the path
     offset: int  # of the passage in its message
     score: float
-    whole: bool  # the message is recalled as a whole, if it is
+    whole: bool  # the message may be recalled as a whole
 
 
 def floor(text: str, *, fillings: float, by_words: float = 0.0, weights: Weights = WEIGHTS) -> float:

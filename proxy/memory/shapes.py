@@ -7,12 +7,12 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.memory.signals import folded
 
-NAME_WORDS = 3  # a quotation of as many is a name or a title
-_TAKEN = "\ufffc"  # stands where something enclosed was found
+NAME_WORDS = 3  # words up to which a quotation is a name or a title
+_TAKEN = "\ufffc"  # placeholder for an enclosed character
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
-# Of one letter, <b>, <i>, <s> and <u> only stress.
-# A tag that nothing closes encloses the rest only where it stands on a line of its own: "<Ana> hi" is a chat.
+# <b>, <i>, <s> and <u> only emphasise. A tag that is not closed encloses the rest only where it stands on a line of its
+# own: "<Ana> hi" is a chat.
 _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(?P<tag>[a-z][\w:.-]{1,40}|[apq])\b[^<>\n]{0,200}>.*?</(?P=tag)\s*>"
     r"|^[ \t]*<[a-z][\w:.-]{1,40}\b[^<>\n]{0,200}>[ \t]*$.*\Z",
@@ -30,7 +30,7 @@ _QUOTED = re.compile(
     r"|`[^`\n]{1,400}`",
     re.DOTALL,
 )
-# Lines that nobody types of their own: quoted, of a table, stamped with a time, of a chat, a log or a mail's head.
+# Lines that are not typed by hand: quoted, of a table, stamped with a time, of a chat, a log or a mail's head.
 _RECORDED = re.compile(
     r"(?:^[ \t]*(?:[>|]|\[?\(?\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?[ T,]+\d{1,2}:\d\d|\[\d{1,2}:\d\d(?::\d\d)?\]"
     r"|<[\w .-]{1,30}>\s|Traceback \(|(?:cc|subject|asunto|enviado):\s)[^\n]*(?:\n|\Z))+",
@@ -76,7 +76,7 @@ _UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
 _SHOUTED = re.compile(rf"[ \t]*[^a-z\n]*[{_UPPER}][^a-z\n]{{6,}}$")
 
 
-# What a tool sets in front of a text, up to the end of the message; a question alone behind it is the user's again.
+# The heading of a tool's output, which ends with the message, or before a last question, which is the user's.
 _TOOLED = re.compile(
     r"^[ \t]*(?:\[[\w-]*[a-z][\w-]*(?:\s[^\]\n]{1,200})?\]\s*(?:result|output|resultado|salida|contents?|contenido)\b"
     r"|(?:(?:tool|function|command|shell|file|search)\s+)?(?:result|results|output|resultados?|salida)"
@@ -84,7 +84,7 @@ _TOOLED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _ASKED = re.compile(r"\n[ \t]*\n[ \t]*[^\n.!?]{1,200}\?\s*\Z")
-# A file's name or a mail's head, up to a last paragraph that asks for something.
+# A file's name or a mail's head; the content ends before a last paragraph that asks for something.
 _HEADED = re.compile(
     r"^[ \t]*(?:(?:#{1,3}[ \t]*)?[\w./-]{1,80}"
     r"\.(?:md|txt|py|js|ts|json|ya?ml|toml|csv|log|html|ini|cfg|conf|sh|sql|java|go|rs)\b:?[ \t]*$"
@@ -165,7 +165,7 @@ class Handing:
 
     works: re.Pattern[str]  # asks for something to be done with a text
     makes: re.Pattern[str]  # asks for a text to be made
-    fiction: re.Pattern[str]  # names a piece of fiction: what stands behind it is said in it
+    fiction: re.Pattern[str]  # names a piece of fiction, whose text follows
     points: re.Pattern[str]  # points at a text that stands beside it
     play: re.Pattern[str]  # opens a role play
     follows: re.Pattern[str]  # says that the next message is a text

@@ -14,8 +14,8 @@ from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
 from proxy.types import ArchivedTurn, Fact, Summary, Vector
 
-MOST_NOTES = 128
-_NOTE_BYTES = 1_000
+MOST_NOTES = 128  # summaries of a scope in memory
+_NOTE_BYTES = 1_000  # of a summary, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Segment:
     """The turns that a summary covers, and its form."""
 
     starts: tuple[int, ...]  # index of the first message of every turn
-    link: bytes  # of the last message, which names all that stands before it
+    link: bytes  # of the last message, which identifies all messages before it
     number: int  # of the first turn
-    heard: tuple[bool, ...]  # of every turn: it may be told
+    heard: tuple[bool, ...]  # of every turn: its content may be summarised
     tokens: int
 
 
@@ -61,21 +61,21 @@ class Shelf:
     index: TurnIndex = field(default_factory=TurnIndex)
     facts: dict[str, Fact] = field(default_factory=dict)
     fact_vectors: dict[str, Vector] = field(default_factory=dict)  # by id
-    forgotten: frozenset[bytes] = frozenset()  # links of what must not come back with a history
-    since: dict[bytes, float] = field(default_factory=dict)  # when, of those that were forgotten in this process
-    wiped_at: float = float("-inf")  # while a wipe is carried out: what is as old must not come back either
+    forgotten: frozenset[bytes] = frozenset()  # links and marks that a history must not bring back
+    since: dict[bytes, float] = field(default_factory=dict)  # by link or mark: epoch seconds of its forgetting, here
+    wiped_at: float = float("-inf")  # while a wipe is carried out: turns up to this time are not kept
     embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
-    walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index has all it may have
+    walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
-    current: Current | None = None  # of the facts, as the last request found them
+    current: Current | None = None  # the valid facts, as the last request found them
     lock: threading.Lock = field(default_factory=threading.Lock)
-    leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by who next holds the lock
-    changes: int = 0  # of the facts, by this process
-    stated_at: float = float("-inf")  # when the facts were read
-    upto: int = 0
-    read_at: float = float("-inf")  # when the archive was
-    reading: asyncio.Task[None] | None = None
+    leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by the next lock holder
+    changes: int = 0  # number of changes of the facts by this process
+    stated_at: float = float("-inf")  # `monotonic` time when the facts were read from storage
+    upto: int = 0  # position in the archive's changes up to which the index is read
+    read_at: float = float("-inf")  # `monotonic` time when the archive was read
+    reading: asyncio.Task[None] | None = None  # of the archive, under way
 
     @classmethod
     def passing(cls) -> "Shelf":

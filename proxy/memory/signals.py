@@ -43,8 +43,8 @@ class Signals:
     asks: re.Pattern[str]
     casual: re.Pattern[str]
     family: re.Pattern[str]
-    refers: re.Pattern[str]  # what begins so goes on from the sentence before
-    states: re.Pattern[str]  # what a project's sentences say of it
+    refers: re.Pattern[str]  # beginnings that continue the sentence before
+    states: re.Pattern[str]  # predicates of a project
     slots: tuple[Slot, ...]
     leads: re.Pattern[str]  # of `folded` text
     tails: re.Pattern[str]  # of `folded` text
@@ -60,7 +60,7 @@ def folded(text: str) -> str:
 _OPENING = frozenset(
     {"imagine", "task", "asks", "others", "standing_opens", "decides_opens", "hypothetical_opens", "refers"}
 )
-# What a statement is about: the domain of each key. One that ends in "-" goes on with what it is about.
+# The domain of each key. A key that ends in "-" is followed by its topic.
 _DOMAINS = {
     "name": "personal",
     "nickname": "preferences",

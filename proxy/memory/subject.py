@@ -16,18 +16,18 @@ from proxy.language.terms import STOP, terms
 from proxy.language.text import plain
 from proxy.memory.signals import SIGNALS, folded
 
-_REMEMBERED = 4_096  # texts and their gists: a scope's facts are compared with every new statement
+_REMEMBERED = 4_096  # texts whose analyses are cached: a scope's facts are compared with every new statement
 _NUMBER = re.compile(r"[$€£]?\d+(?:[.,:/-]\d+)*\s?%?[a-z]{0,3}\b")
 _UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
 _NAME = re.compile(rf"(?<=[^.!?:\n\u00bf\u00a1] )[{_UPPER}][\w'\u2019-]*")
 _FIRST_NAME = re.compile(rf"^[^\w]*(?:(?:And|But|Y|El|La|Our|My)\s)?([{_UPPER}][\w-]+)")
 _CALLED = re.compile(rf",?\s(?:is called |is named |se llama )?([{_UPPER}][\w-]+)")
 _REASON = re.compile(r"[,.]? (?:porque|ya que|because|since|cos|mostly for|so that|para que) ")
-# Slots that a person has one of.
+# Slots with one value per person.
 SINGLE = frozenset({"name", "nickname", "residence", "age", "birthday", "job", "boss", "diet", "marital", "origin"})
 
 
-# Who belongs to the user, and what people tell of themselves: words, and the name that both languages share.
+# Relatives and attributes: words, and the name that both languages share.
 _KINSHIP = union("kinship")
 KIN_NAMES, ATTRIBUTE_NAMES = names_of(_KINSHIP["relatives"]), names_of(union("attributes")["attributes"])
 _KIN_TERMS = frozenset(term for word in KIN_NAMES for term in terms(word))
@@ -38,7 +38,7 @@ KIN = expression(
     r"(?:(?<=^)(?={alone}\b)|\b{before_a_name} (?={without_article}\b)|\b{whose}\s+(?:[\w-]+\s)?)"
     rf"(?P<kin>{_KIN_WORDS})\b(?!-)",
 )
-# Of whom there are many, told apart by their names.
+# Relatives of whom a person may have several, distinguished by their names.
 MANY = words("""
 son daughter child brother sister siblings friend dog cat cousin neighbour colleague client teacher doctor nephew niece
 uncle aunt grandson granddaughter pet horse flatmate
@@ -49,7 +49,7 @@ SELF, ME, THIRD, ORDINAL, CHANGES, REPLACING, ENDS, ADDS, RETURNS, ORDERS = (
     expression(_TABLES, rf"\b{{{name}}}\b")
     for name in ("self", "me", "third", "ordinals", "changes", "replacing", "ends", "adds", "returns", "orders")
 )
-# By their names: what an order on answers is about, and what a person has one of, told by the verb.
+# By name: the aspects of answers that an instruction is about, and the slots that a verb expresses.
 ASPECTS, SLOTS = (
     {name.removeprefix(kind): expression(_TABLES, rf"\b{{{name}}}\b") for name in _TABLES if name.startswith(kind)}
     for kind in ("aspect-", "slot-")
@@ -69,19 +69,19 @@ SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
 class Gist:
     """The parts of a statement, as sets of folded stems, and its flags."""
 
-    holder: frozenset[str]  # whose it is, if not the user's: "son", "boss"
+    holder: frozenset[str]  # the person it is about, if not the user: "son", "boss"
     is_own: bool  # it says "I" or "my"
-    is_of_another: bool  # it is told of somebody else, named or "she"
-    names: frozenset[str]
+    is_of_another: bool  # it is about somebody else, by name or "she"
+    names: frozenset[str]  # of persons, places, products
     who: frozenset[str]  # the names of its holder
-    people: frozenset[str]  # names that do not stand behind "in" or "to"
+    people: frozenset[str]  # names that are no places: not behind "in" or "to"
     values: frozenset[str]  # terms of numbers, dates, names and places
     kinds: frozenset[str]  # of values: "money", "date", "time", "number", "name", "place"
-    frame: frozenset[str]  # all other terms: what it is about
+    frame: frozenset[str]  # all other terms: its topic
     slots: frozenset[str]  # of the tables of signals
     aspects: frozenset[str]  # of answers, for standing instructions: "language", "length"
     scope: frozenset[str]  # what an instruction is limited to: "for customers"
-    orders: bool  # it is told to the assistant
+    orders: bool  # it instructs the assistant
     returns: bool  # it says that something is as it was before
     changes: bool  # it says that something was otherwise
     ends: bool  # it denies something

@@ -11,11 +11,11 @@ from itertools import groupby, pairwise
 
 from proxy.memory.subject import MANY, SINGLE, Gist, gist, terms_of
 
-_MOST_OF = 0.5  # of the words of the shorter one: what both must share where each has words of its own
-_SOME_OF = 1 / 3  # of the older one's words: what the object of "sold" must be
-# Slots of which another value is another answer to the same question, whether or not it says that something changed.
+_MOST_OF = 0.5  # least share of the shorter one's words that both have, where each has words of its own
+_SOME_OF = 1 / 3  # least share of the older one's words that the object of "sold" must have
 _BETWEEN = re.compile(r"[,;.:]\s+(?:(?:and|y|e)\s)?|\s(?:and|y|e)\s")  # the pieces of a list
 _LOOSE_END = re.compile(r"[\s,;.:]+(?:(?:and|y|e)\s*)?\Z|\s(?:and|y|e)\s*\Z")
+# Slots of which another value replaces the known one, even without words of change.
 ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
 
 

@@ -23,14 +23,14 @@ from proxy.memory.passages import estimate, spans
 from proxy.memory.view import FIRST_ROWS, Columns, Flags, Floats, Ints, Paths, View, Walked, joined, room, spread
 from proxy.types import ArchivedTurn, Utterance, Vector
 
-PASSAGE_TOKENS = 120
-# Passages of a message that get a vector; the others are found by their words. An answer says first what it is about:
+PASSAGE_TOKENS = 120  # of a passage, at most
+# Passages of a message that get a vector; the others are found by their words. An answer states its topic first:
 # on BEAM a vector for every passage finds no more than one for the first two, at three times the embeddings.
 EMBEDDED: Mapping[str, int] = {"user": 8, "assistant": 2}
 
 _FREQUENCY_BITS = 8  # of a posting; the others number the passage
 _MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
-_BLOCK_ROWS = 1024  # made wide at once for a product: they stay in a core's cache
+_BLOCK_ROWS = 1024  # converted to floats at a time for a product: they stay in a core's cache
 _WIDEST = 127  # of int8
 _TINY = 1e-12
 _MESSAGE_BYTES = 600  # of a message's objects: its entry, its link, its spans
@@ -46,9 +46,9 @@ class IndexedMessage:
     text: str
     session: str
     turn: int
-    at: float
+    at: float  # seconds since the epoch
     spans: tuple[tuple[int, int], ...]  # of its passages
-    keys: str = ""  # what else it is found by
+    keys: str = ""  # further words by which it is found
 
 
 class TurnIndex:
@@ -73,7 +73,9 @@ class TurnIndex:
             is_here=np.bool_,
         )
         self._by_passage = Columns(length=np.float32, scale=np.float32)
-        self._vectors: npt.NDArray[np.int8] | None = None  # times `scale`: that changes a cosine by 0.001
+        self._vectors: npt.NDArray[np.int8] | None = (
+            None  # to be multiplied by `scale`; rounding changes a cosine by 0.001
+        )
         self._paths = Paths()
 
     def __len__(self) -> int:
@@ -115,7 +117,7 @@ class TurnIndex:
         asks = 0.0  # of the user's message that is being answered
         for utterance in turn.utterances:
             asks = asking(utterance.text) if utterance.role == "user" else asks
-            if not utterance.text.strip():  # a message that only calls tools has nothing to be found by
+            if not utterance.text.strip():  # a message that only calls tools has no words
                 continue
             number = self._numbers.get(utterance.link)
             if number is None:
@@ -182,7 +184,7 @@ class TurnIndex:
         view = self._seen(np.array([numbers[each] for each in here], dtype=np.int64), begins, at + start)
         if not here:
             return view
-        # As far as the last one that is here: those behind it may be about to be archived.
+        # Up to the last one that is here: those behind it may be archived soon.
         stop = here[-1] + 1
         missing = frozenset(link for link, number in zip(path[start:], numbers[:stop], strict=False) if number < 0)
         if known is not None:

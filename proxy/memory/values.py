@@ -53,7 +53,7 @@ def tail(plainly: str, signals: Signals) -> int:
     return end.start() if end else len(plainly)
 
 
-# The commonest words of a language, which short messages have, too.
+# The commonest words of each language, which even short messages have.
 _SPANISH, _ENGLISH = (listed(tables(code, "function_words")["commonest"]) for code in ("es", "en"))
 
 

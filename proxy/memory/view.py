@@ -19,8 +19,8 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Item = TypeVar("Item", np.float32, np.bool_)
 
-MOST_PATHS = 4  # conversations of a scope that go on at the same time
-STEPS_BACK = 64  # messages between two requests of a conversation, at most: else its path is looked up anew
+MOST_PATHS = 4  # cached paths: conversations of a scope that go on at the same time
+STEPS_BACK = 64  # messages between two requests of a conversation, at most: else its whole path is looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class View:
     per message or per passage."""
 
     messages: Ints  # their numbers in the index
-    passages: Ints  # theirs
+    passages: Ints  # numbers of their passages in the index
     message_of: Ints  # position in `messages` of every passage
     first: Ints  # position in `passages` of the first one of every message
-    begins: Flags  # the message has none before it in its conversation
+    begins: Flags  # the message is the first of its conversation
     is_user: Flags
-    asks: Floats  # how much of a user's message is questions, 0 to 1; of another's, that of the message before
-    concrete: Floats  # whether it holds figures and names, 0 to 1
-    tokens: Ints  # of a message, by the estimate
+    asks: Floats  # share of short questions in a user's message, 0 to 1; for an answer, that of the message before
+    concrete: Floats  # score for figures and names, 0 to 1
+    tokens: Ints  # of a message, by `passages.estimate`
     at: Ints  # position of a message in the path; -1: it is another session's
 
     @property
@@ -107,8 +107,8 @@ class Walked:
 
     view: View
     length: int  # links
-    missing: frozenset[bytes]  # those of them that were not there
-    upto: int  # messages that the index had had by then
+    missing: frozenset[bytes]  # those of them that were not in the index
+    upto: int  # messages in the index at that time
 
 
 class Paths(Lru[bytes, Walked]):
@@ -135,7 +135,7 @@ class Paths(Lru[bytes, Walked]):
         self.put(path[walked.length - 1], walked)
 
 
-FIRST_ROWS = 64
+FIRST_ROWS = 64  # that an array has room for at first
 
 
 class Columns:

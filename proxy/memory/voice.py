@@ -20,11 +20,11 @@ from proxy.memory.shapes import HANDING, enclosed, folded, is_foreign, is_spoken
 
 FILE = Path(__file__).with_name("voice.npz")
 BUCKETS = 2**16  # of hashed features
-_GRADES = 6  # of a likelihood
-_READ = 40  # words of a piece
-# What the words of a piece, of the one before, of the one behind, of the first and of the last weigh, and its signs.
+_GRADES = 6  # into which a probability is divided
+_READ = 40  # words of a piece that are features
+# Weights of the words of a piece, of the previous, the next, the first and the last one, and of its signs.
 _WEIGHTS = (1.0, 0.6, 0.4, 0.6, 0.4, 1.6)
-_AROUND = 0.7  # what each grade of a likelihood around it weighs
+_AROUND = 0.7  # weight of each graded probability around a piece
 _ENDS = re.compile(
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMrs)(?<!\bSra)(?<!\bDra)"
     r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf)|:(?=\s)|\s[-\u2013\u2014]+\s|\s?(?:->|=>|>>+|\u2192)\s|;\s)"
@@ -85,7 +85,7 @@ class Known:
     signs."""
 
     groups: tuple[Strings, Strings, Strings, Strings, Strings, Strings]
-    gap: str  # what it stands behind
+    gap: str  # the separator before it: "start", "blank", "line", "colon", "dash", "same"
 
 
 def features(text: str, found: Sequence[Piece]) -> list[Known]:
