@@ -1,6 +1,6 @@
 """Linear models that were learnt from examples: weights of features, and the scores that they come to.
 
-What the features are is each model's own business (`reuse/learned.py`, `memory/learned.py`, `memory/voice.py`,
+What the features are is each model's own business (`reuse/learned.py`, `memory/clause_models.py`, `memory/voice.py`,
 `memory/ending.py`). Most have hashed ones: a feature's place among the weights is its hash. Nothing here is random.
 """
 

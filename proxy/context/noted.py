@@ -37,7 +37,7 @@ from proxy.context.referents import names, points_outside, things
 from proxy.language.phrases import expression, phrases
 from proxy.language.tables import union
 from proxy.language.text import plain
-from proxy.memory.handed import own_words
+from proxy.memory.own_words import own_words
 from proxy.memory.signals import folded
 from proxy.memory.values import spoken_in
 from proxy.types.memory import Language

@@ -13,10 +13,10 @@ from proxy.conversation.turns import archived, complete
 from proxy.language.terms import terms
 from proxy.memory import choosing, need, recall, selecting
 from proxy.memory.choosing import Current, current
+from proxy.memory.clause_models import needs
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
 from proxy.memory.facts import Decay
-from proxy.memory.learned import needs
 from proxy.memory.need import answering
 from proxy.memory.shelf import Shelf
 from proxy.memory.values import spoken_in

@@ -1,7 +1,7 @@
 """Choice of the facts that go into a prompt: standing ones, and those that the question needs.
 
 A question needs a fact that it mentions, and a fact that a good answer depends on though it is not mentioned ("a bakery
-near me?"). Models tell whether a question depends on such a fact, and of which kind (`learned.needs`).
+near me?"). Models tell whether a question depends on such a fact, and of which kind (`clause_models.needs`).
 """
 
 import math
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from proxy.language.terms import terms
+from proxy.memory.clause_models import Needs, about
 from proxy.memory.facts import Decay, later, sayable, status
-from proxy.memory.learned import Needs, about
-from proxy.memory.subject import gist
+from proxy.memory.subject import analyse
 from proxy.types.memory import Fact, Language
 
 _COVERED = 0.8  # share of a fact's terms that a text must have to contain the fact
@@ -29,7 +29,7 @@ _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # weight of a cosine above the ordinar
 _SPOKEN_OF = 2  # least terms that a question must share with a fact to mention it
 _MOST_REFUSED = 10  # facts too long for what is left of the budget, before the search for a shorter one ends
 
-# The kinds of needs (`learned.KINDS`) that a fact answers, by its attribute, its holder and its slot.
+# The kinds of needs (`clause_models.KINDS`) that a fact answers, by its attribute, its holder and its slot.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "allergy": ("diet", "health"),
     "diet": ("diet",),
@@ -232,8 +232,8 @@ def relevance(fact: Fact, need: Need) -> float:
 
 @lru_cache(4_096)
 def kinds(value: str) -> Mapping[str, float]:
-    """Maps each kind of need (`learned.KINDS`) that a fact answers to its probability, 0 to 1."""
-    said = gist(value)
+    """Maps each kind of need (`clause_models.KINDS`) that a fact answers to its probability, 0 to 1."""
+    said = analyse(value)
     found: dict[str, float] = {}
     # Always in one language: the words tell the topic; the fact's own language found nothing more.
     for attribute, share in about([value], 0, "en"):

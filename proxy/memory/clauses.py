@@ -1,4 +1,4 @@
-"""Splitting of a message into sentences and tokens, and the features by which `learned` classifies clauses.
+"""Splitting of a message into sentences and tokens, and the features by which `clause_models` classifies clauses.
 
 A clause is a sentence, or the part of one that states something of its own. Sentences end by rule; inside of them a
 model decides between the tokens at which a clause may begin.

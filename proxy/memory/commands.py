@@ -16,9 +16,9 @@ from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
 from proxy.memory.forget_orders import TOLD_YOU, Order, order, without_telling
 from proxy.memory.forgetting import forgotten
-from proxy.memory.handed import own_words
-from proxy.memory.likeness import normal
+from proxy.memory.own_words import own_words
 from proxy.memory.signals import folded
+from proxy.memory.similarity import normal
 from proxy.types.memory import Fact, Forgetting, Statement
 
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted

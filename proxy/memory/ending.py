@@ -3,7 +3,7 @@
 "They've moved me up front, I'm the striker now" ends "I play in goal" without a word in common. Two models, both in
 `ending.npz`, made by `tests/bench/ending_train.py`: the probability that a statement reports a change at all (a
 logistic regression over its hashed words), and the probability that it ends a given older one (boosted trees over the
-features that `superseding` and `learned` give of the two, and how much better it fits that one than all others).
+features that `superseding` and `clause_models` give of the two, and how much better it fits that one than all others).
 Nothing is random or downloaded.
 """
 
@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from proxy.language.terms import terms
 from proxy.linear import LinearModel, hashed, load_models, sigmoid
-from proxy.memory import learned
+from proxy.memory import clause_models
 from proxy.memory.clauses import tokens
-from proxy.memory.subject import SINGLE, gist
+from proxy.memory.subject import SINGLE, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
     is_of_one_thing,
@@ -72,7 +72,7 @@ def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
 
 def _is_told(likely: float, new_text: str, old_text: str) -> bool:
     """Tells whether the words of the new statement concern the older one."""
-    new, old = gist(new_text), gist(old_text)
+    new, old = analyse(new_text), analyse(old_text)
     if replaces(new, old):
         return True
     denies = new.ends and not old.ends and same_holder(new, old) and bool(_terms(new_text) & _terms(old_text))
@@ -82,7 +82,7 @@ def _is_told(likely: float, new_text: str, old_text: str) -> bool:
 def _by_rule(likely: float, new_text: str, old_text: str) -> Verdict:
     """Returns "ended" if all of the older statement is concerned, or if the part that is not can be cut out; else
     "doubted"."""
-    new, old = gist(new_text), gist(old_text)
+    new, old = analyse(new_text), analyse(old_text)
     is_of_one_value = bool(new.slots & old.slots & ONE_VALUE)
     if is_of_other(new, old) or (likely <= ENDS_BY_RULE and not is_of_one_value):
         return "doubted"
@@ -92,7 +92,7 @@ def _by_rule(likely: float, new_text: str, old_text: str) -> Verdict:
 
 def _is_doubted(likely: float, new_text: str, old_text: str) -> bool:
     """Tells whether the older statement may have ended though no rule says so."""
-    new, old = gist(new_text), gist(old_text)
+    new, old = analyse(new_text), analyse(old_text)
     is_of_same = same_holder(new, old) and new.orders == old.orders
     tells_of_change = new.changes or new.ends or new.replacing or new.returns
     least = MAY_END if tells_of_change else MAY_END_UNTOLD
@@ -103,10 +103,10 @@ def _is_doubted(likely: float, new_text: str, old_text: str) -> bool:
 
 def are_alike(new_text: str, old_text: str) -> bool:
     """Tells whether two statements are about the same thing or about things of one kind."""
-    new, old = gist(new_text), gist(old_text)
+    new, old = analyse(new_text), analyse(old_text)
     if new.names & old.names or new.slots & old.slots or _terms(new_text) & _terms(old_text):
         return True
-    return float(abouts(new_text) @ abouts(old_text)) >= ALIKE
+    return float(topics(new_text) @ topics(old_text)) >= ALIKE
 
 
 def change(text: str) -> float:
@@ -122,7 +122,7 @@ def change_vector(text: str) -> dict[int, float]:
     words += [f"t={one} {two} {three}" for one, two, three in zip(said, said[1:], said[2:], strict=False)]
     plainly = f" {' '.join(said)} "
     letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
-    about = gist(text)
+    about = analyse(text)
     signs = {"changes": about.changes, "ends": about.ends, "replacing": about.replacing, "returns": about.returns}
     told = [name for name, holds in {**signs, "orders": about.orders}.items() if holds]
     return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), CHANGE)
@@ -138,11 +138,11 @@ def pairs(new: str, older: Sequence[str], changes: float) -> Floats:
 
 
 def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
-    new, old = gist(new_text), gist(old_text)
+    new, old = analyse(new_text), analyse(old_text)
     shared, frame_new, frame_old = new.frame & old.frame, len(new.frame), len(old.frame)
     kinds, slots = new.kinds & old.kinds, new.slots & old.slots
     both = _terms(new_text) & _terms(old_text)
-    about_new, about_old = abouts(new_text), abouts(old_text)
+    about_new, about_old = topics(new_text), topics(old_text)
     return [
         changes,
         replaces(new, old),
@@ -196,20 +196,20 @@ def _fits_best(new: str, older: Sequence[str], at: int) -> list[float]:
         return like[at] - max((other for place, other in enumerate(like) if place != at), default=_NEVER_BEFORE)
 
     return [
-        lead([float(abouts(new) @ abouts(old)) for old in older]),
+        lead([float(topics(new) @ topics(old)) for old in older]),
         lead([len(_terms(new) & _terms(old)) for old in older]),
         lead([_likeness(new, old) for old in older]),
     ]
 
 
 _NAMES = "work family health residence money date project pet instruction device hobby diet"
-_TOLD_OF = [learned.ATTRIBUTES.index(name) for name in _NAMES.split()]
+_TOLD_OF = [clause_models.ATTRIBUTES.index(name) for name in _NAMES.split()]
 
 
 @lru_cache(4_096)
-def abouts(text: str) -> Floats:
-    """Returns the topic of a statement: a unit vector over `learned.ATTRIBUTES`."""
-    found = learned.abouts(text)
+def topics(text: str) -> Floats:
+    """Returns the topic of a statement: a unit vector over `clause_models.ATTRIBUTES`."""
+    found = clause_models.topics(text)
     length: Floats = found / np.linalg.norm(found)
     return length
 
@@ -235,7 +235,7 @@ def _likest(new: str, older: Sequence[str]) -> list[int]:
     """Returns the indices of the `COMPARED` most similar older statements, ascending."""
     if len(older) <= COMPARED:
         return list(range(len(older)))
-    like = [float(abouts(new) @ abouts(old)) + len(_terms(new) & _terms(old)) for old in older]
+    like = [float(topics(new) @ topics(old)) + len(_terms(new) & _terms(old)) for old in older]
     return sorted(sorted(range(len(older)), key=lambda at: -like[at])[:COMPARED])
 
 

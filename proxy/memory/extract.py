@@ -1,8 +1,8 @@
 """Extraction of facts that a user message states about its author. Nothing is inferred.
 
-Only the author's own words are read (`handed`), clause by clause (`clauses`). Models tell which clauses state something
-lasting, and about what (`learned`, `reading`). One statement makes one fact: clauses are joined only where the later
-one means nothing without the earlier.
+Only the author's own words are read (`own_words`), clause by clause (`clauses`). Models tell which clauses state
+something lasting, and about what (`clause_models`, `reading`). One statement makes one fact: clauses are joined only
+where the later one means nothing without the earlier.
 """
 
 import re
@@ -14,12 +14,12 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
 from proxy.language.text import fold, plain
+from proxy.memory.clause_models import guess, split
 from proxy.memory.forget_orders import is_mishap
-from proxy.memory.handed import own_words
-from proxy.memory.learned import guess, split
+from proxy.memory.own_words import own_words
 from proxy.memory.reading import Read, read
 from proxy.memory.signals import SIGNALS, Signals, folded
-from proxy.memory.subject import KIN, SELF, gist
+from proxy.memory.subject import KIN, SELF, analyse
 from proxy.memory.values import WORD, key, spoken_in, without_signal
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
@@ -233,7 +233,7 @@ def _lead(found: Sequence[Read], at: int, *, listed: bool) -> str | None:
     clause before it."""
     first = next(each for each in found if each.clause.sentence == found[at].clause.sentence).clause.text
     label = _LABEL.match(first)
-    if label is not None and not gist(label[1]).changes and not found[at].decides:
+    if label is not None and not analyse(label[1]).changes and not found[at].decides:
         return label[1].strip()
     if not listed:
         return None
@@ -260,7 +260,7 @@ def _statement(run: _Run, signals: Signals) -> Statement:
     value = without_signal(_LEADING.sub("", run.text), signals) or run.text
     head = run.clauses[0]
     about = next((each for each in run.clauses if each.slot), head)
-    said = gist(value)
+    said = analyse(value)
     stance: Stance = "ends" if said.ends else "changes" if said.changes else "states"
     if any(each.keeps for each in run.clauses):
         stance = "keeps"

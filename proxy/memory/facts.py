@@ -10,8 +10,8 @@ from hashlib import blake2b
 
 from proxy.language.terms import terms
 from proxy.memory.ending import ended_by
-from proxy.memory.likeness import STILL_THE_SAME, details, nearest, normal
-from proxy.memory.subject import Gist, gist
+from proxy.memory.similarity import STILL_THE_SAME, details, nearest, normal
+from proxy.memory.subject import Analysis, analyse
 from proxy.memory.superseding import goes_back, is_said_instead, remainder, returns_from
 from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
 
@@ -107,7 +107,7 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
 def weighed(facts: Mapping[str, Fact], value: str, before: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
     """Classifies `before`, current facts stated earlier, against the new `value`: returns those that it ends, and those
     that it may have ended. `facts`: all facts of the scope by id, superseded ones too."""
-    new, verdicts = gist(value), ended_by(value, [fact.value for fact in before])
+    new, verdicts = analyse(value), ended_by(value, [fact.value for fact in before])
     old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
     old += _in_between(facts.values(), new, [fact for fact in before if fact not in old])
     return old, [
@@ -123,7 +123,7 @@ def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]
     """Yields the rows of `fact` after `made`, stated by the message `link`, has replaced it: the superseded fact, and a
     new fact for the part that still holds."""
     yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
-    if left := remainder(gist(made.value), fact.value):
+    if left := remainder(analyse(made.value), fact.value):
         _, verdict = ended_by(made.value, [fact.value, left])
         doubted_by = None if verdict == "holds" else made.id
         yield replace(fact, id=fact_id(fact.domain, fact.key, left, link), value=left, doubted_by=doubted_by)
@@ -137,9 +137,9 @@ def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _
         return
     if doubting is not None:
         facts[doubting.id] = replace(doubting, doubted_by=fact.id)
-    said, new = gist(fact.value), gist(statement.value)
+    said, new = analyse(fact.value), analyse(statement.value)
     for each in [each for each in facts.values() if fact.last_confirmed_at < each.created_at < turn.at]:
-        is_instead = is_said_instead(gist(each.value), said) and goes_back(new, said, gist(each.value))
+        is_instead = is_said_instead(analyse(each.value), said) and goes_back(new, said, analyse(each.value))
         if is_instead and each.superseded_by is None and later(each, facts) is None:
             facts[each.id] = replace(each, doubted_by=fact.id)
 
@@ -156,18 +156,18 @@ def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
     return None
 
 
-def _is_left_again(facts: Iterable[Fact], new: Gist, between: Fact) -> bool:
+def _is_left_again(facts: Iterable[Fact], new: Analysis, between: Fact) -> bool:
     """Tells whether `new` returns to the state before `between`, which was stated instead of an earlier fact."""
-    said = gist(between.value)
+    said = analyse(between.value)
     return any(
-        goes_back(new, gist(fact.value), said)
+        goes_back(new, analyse(fact.value), said)
         for fact in facts
         if between.id in (fact.superseded_by, fact.doubted_by)
-        or (fact.created_at < between.created_at and is_said_instead(said, gist(fact.value)))
+        or (fact.created_at < between.created_at and is_said_instead(said, analyse(fact.value)))
     )
 
 
-def _in_between(facts: Iterable[Fact], new: Gist, before: Collection[Fact]) -> list[Fact]:
+def _in_between(facts: Iterable[Fact], new: Analysis, before: Collection[Fact]) -> list[Fact]:
     """Returns the newest fact stated between an earlier one and the return to it ("I'm back at Halden")."""
     if not new.returns:
         return []
@@ -177,7 +177,7 @@ def _in_between(facts: Iterable[Fact], new: Gist, before: Collection[Fact]) -> l
         for later in ordered
         if later in before
         and any(
-            earlier.created_at < later.created_at and returns_from(new, gist(earlier.value), gist(later.value))
+            earlier.created_at < later.created_at and returns_from(new, analyse(earlier.value), analyse(later.value))
             for earlier in ordered
         )
     ]

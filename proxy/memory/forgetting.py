@@ -12,10 +12,10 @@ from functools import lru_cache
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP, terms
-from proxy.memory.ending import abouts
+from proxy.memory.ending import topics
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.signals import folded
-from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Gist, gist, subjects
+from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Analysis, analyse, subjects
 from proxy.memory.values import spoken_in
 from proxy.types.memory import Fact, Forgetting
 
@@ -35,7 +35,7 @@ def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]
 
 
 def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
-    about, wanted = gist(what), notions(what)
+    about, wanted = analyse(what), concepts(what)
     theirs = _of_whom(facts, about, what)
     if _RULE.search(folded(what)):
         theirs = [fact for fact in theirs if fact.pinned]
@@ -51,7 +51,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
         return tuple(agree)
     if len(agree) == 1 and (2 * best >= len(wanted) or _is_translated(what, agree[0], best / len(wanted))):
         return tuple(agree)
-    alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, gist(fact.value))]
+    alike = [fact for fact in theirs if fact.superseded_by is None and _is_alike(about, analyse(fact.value))]
     if len(alike) == 1 or best:
         return tuple(alike) if len(alike) == 1 else ()
     if kin := subjects(what) & RELATIVES:
@@ -66,7 +66,7 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
 
 def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
     """Tells whether a command names an attribute that the fact does not: "my wife's age" is not where she works."""
-    has = _notions(fact.value)
+    has = _concepts(fact.value)
     told = has | {"name"} if _names(fact) else has
     asked = wanted & _ATTRIBUTES
     return bool(asked) and not asked & told
@@ -80,11 +80,11 @@ def _is_translated(what: str, fact: Fact, share: float) -> bool:
 _SHARED_BY_LANGUAGES = 1 / 3  # of a command's concepts
 
 
-def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
+def _of_whom(facts: Sequence[Fact], about: Analysis, what: str) -> list[Fact]:
     """Returns the facts about whom the command names; the user's own if it says "I" or "my"."""
     kin = about.holder or (subjects(what) & RELATIVES)
     if kin:
-        named = [fact for fact in facts if _is_of_kin(fact, kin) or about.names & gist(fact.value).names]
+        named = [fact for fact in facts if _is_of_kin(fact, kin) or about.names & analyse(fact.value).names]
         return named or ([] if about.holder else list(facts))
     if about.names and (named := [fact for fact in facts if about.names & _names(fact)]):
         return named
@@ -93,18 +93,18 @@ def _of_whom(facts: Sequence[Fact], about: Gist, what: str) -> list[Fact]:
 
 def _is_own(fact: Fact) -> bool:
     """Tells whether a fact is about the user though it names a relative: "My PIN is my son's birthday"."""
-    if not gist(fact.value).holder:
+    if not analyse(fact.value).holder:
         return True
     rest = KIN.sub(" ", folded(fact.value))
     return ME.search(rest) is not None
 
 
 def _names(fact: Fact) -> frozenset[str]:
-    return gist(fact.value).names
+    return analyse(fact.value).names
 
 
 def _is_of_kin(fact: Fact, kin: frozenset[str]) -> bool:
-    said = gist(fact.value)
+    said = analyse(fact.value)
     named = subjects(fact.value) & RELATIVES
     return bool(kin) and (kin == said.holder or (not said.holder and kin <= named) or kin == named)
 
@@ -119,14 +119,14 @@ _SAID_OTHERWISE = ((re.compile(r"\b(my|our|his|her) pay\b"), r"\1 salary"), (re.
 _CALLED = expression(_TABLES, r"\b{called}\b")
 
 
-def notions(text: str) -> frozenset[str]:
+def concepts(text: str) -> frozenset[str]:
     """Returns the concepts that `text` names, relatives apart: attributes by their names, other words by their
     stems."""
-    return _notions(text, is_order=True)
+    return _concepts(text, is_order=True)
 
 
 @lru_cache(4_096)
-def _notions(text: str, *, is_order: bool = False) -> frozenset[str]:
+def _concepts(text: str, *, is_order: bool = False) -> frozenset[str]:
     plainly = _PLACES.sub(" ", folded(text))
     for pattern, instead in _SAID_OTHERWISE:
         plainly = pattern.sub(instead, plainly)
@@ -138,21 +138,21 @@ def _notions(text: str, *, is_order: bool = False) -> frozenset[str]:
             found.update(terms(word))
     if is_order:
         return frozenset(found - _OF_ORDERS)
-    found |= gist(text).slots & _ATTRIBUTES
+    found |= analyse(text).slots & _ATTRIBUTES
     if _CALLED.search(plainly):
         found.add("nickname")
     return frozenset(found)
 
 
 def _shared(wanted: frozenset[str], fact: Fact) -> int:
-    has = _notions(fact.value) | sayable(fact)
+    has = _concepts(fact.value) | sayable(fact)
     return sum(_has(has, each) for each in wanted)
 
 
-def _has(notions_of_fact: Iterable[str], wanted: str) -> bool:
-    if wanted in notions_of_fact:
+def _has(concepts_of_fact: Iterable[str], wanted: str) -> bool:
+    if wanted in concepts_of_fact:
         return True
-    return wanted not in _ATTRIBUTES and any(_is_cognate(wanted, each) for each in notions_of_fact)
+    return wanted not in _ATTRIBUTES and any(_is_cognate(wanted, each) for each in concepts_of_fact)
 
 
 _SPELT = ((re.compile(r"(.)\1"), r"\1"), (re.compile(r"[aeiou]+$"), ""))
@@ -198,13 +198,13 @@ def _spelt(word: str) -> str:
 # --- where no word agrees --------------------------------------------------------------------------------------------
 
 
-def _is_alike(about: Gist, said: Gist) -> bool:
+def _is_alike(about: Analysis, said: Analysis) -> bool:
     return bool(about.slots & said.slots or (about.aspects & said.aspects and said.orders))
 
 
 def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
     """Returns the one fact with the topic of the command, where no word agrees ("my address", "where I live")."""
-    like = {fact.id: float(abouts(what) @ abouts(fact.value)) for fact in facts}
+    like = {fact.id: float(topics(what) @ topics(fact.value)) for fact in facts}
     near = [fact for fact in facts if like[fact.id] >= _ABOUT_THE_SAME]
     return near if len(near) == 1 else []
 
@@ -250,8 +250,8 @@ def left(value: str, forgetting: Forgetting) -> str:
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
     starts = [0, *(found.start() for found in _BETWEEN.finditer(value)), len(value)]
     pieces = [value[begin:end] for begin, end in zip(cuts, starts[1:], strict=False)]
-    wanted, kin = notions(forgetting.what), subjects(forgetting.what) & RELATIVES
-    names = gist(forgetting.what).names
+    wanted, kin = concepts(forgetting.what), subjects(forgetting.what) & RELATIVES
+    names = analyse(forgetting.what).names
     named = [_names_any(piece, wanted, kin, names) for piece in pieces]
     if not any(named) or all(named):
         return ""
@@ -271,9 +271,9 @@ def left(value: str, forgetting: Forgetting) -> str:
 
 
 def _names_any(piece: str, wanted: frozenset[str], kin: frozenset[str], names: frozenset[str]) -> bool:
-    if kin & subjects(piece) or names & gist(f"I {piece}").names:
+    if kin & subjects(piece) or names & analyse(f"I {piece}").names:
         return True
-    has = _notions(piece)
+    has = _concepts(piece)
     return any(_has(has, each) for each in wanted)
 
 

@@ -20,7 +20,7 @@ from proxy.conversation.turns import going_on
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
 from proxy.memory.commands import commands, mark
-from proxy.memory.harvest import Read, read
+from proxy.memory.ingest import Ingested, read
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.offload import Turns, in_slices
@@ -171,7 +171,7 @@ class Learner:
 
         again: frozenset[bytes] = frozenset()  # kept from the first reading, which lifts it, for the second
 
-        async def reading() -> Read:
+        async def reading() -> Ingested:
             nonlocal again
             again |= await self._said_again(exchange, chain, shelf)
             before = shelf.forgotten

@@ -21,7 +21,7 @@ from proxy.language.text import plain
 from proxy.memory.cues import Cues, asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, sayable, status
 from proxy.memory.recall import Query, Ranking
-from proxy.memory.subject import gist
+from proxy.memory.subject import analyse
 from proxy.memory.turn_index import TurnIndex
 from proxy.types.memory import Fact
 
@@ -166,7 +166,7 @@ def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) ->
     if not wanted:
         return ()
     asked = next((kinds for table, kinds in _ASKED if table.search(said)), frozenset[str]())
-    holder = gist(question).holder
+    holder = analyse(question).holder
     found = [
         fact
         for fact in facts
@@ -178,7 +178,7 @@ def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) ->
 def _holds(fact: Fact, wanted: frozenset[str], asked: frozenset[str], holder: frozenset[str]) -> bool:
     """Tells whether a fact answers: its value is of the asked kind or, if none is asked, says more than the question;
     and it is about the same person."""
-    said = gist(fact.value)
+    said = analyse(fact.value)
     if said.holder != holder and not (holder and said.who and "name" in asked):
         return False
     if asked:

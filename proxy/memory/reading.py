@@ -13,12 +13,12 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
 from proxy.language.text import plain
+from proxy.memory.clause_models import Guess
 from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting, says_something
-from proxy.memory.learned import Guess
-from proxy.memory.shapes import HANDING
+from proxy.memory.shapes import HANDOVER
 from proxy.memory.signals import Signals, folded
-from proxy.memory.subject import Gist, gist
+from proxy.memory.subject import Analysis, analyse
 from proxy.memory.values import WORD, without_signal
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
@@ -72,7 +72,7 @@ class Read:
 
     clause: Clause
     guess: Guess
-    said: Gist
+    said: Analysis
     kept: bool
     doubted: bool  # it is a supposition, a report of the other side, or from a story
     explicit: bool  # the user asks to remember it
@@ -94,7 +94,7 @@ def read(
     explicit = signals.remember.search(whole) is not None
     standing = bool(signals.standing.search(whole) or signals.standing_opens.match(core))
     slot = next((slot for slot in signals.slots if slot.table.search(whole)), None)
-    said = gist(clause.text)
+    said = analyse(clause.text)
     doubted = not explicit and bool(
         signals.hypothetical.search(whole)
         or signals.hypothetical_opens.match(core)
@@ -144,12 +144,12 @@ def read(
 
 
 def _least(
-    core: str, value: str, said: Gist, signals: Signals, *, signed: bool, of_user: bool, hands_over: bool
+    core: str, value: str, said: Analysis, signals: Signals, *, signed: bool, of_user: bool, hands_over: bool
 ) -> float:
     """Returns the threshold of probability that the signs of a clause set."""
     if signed:
         return SIGNED
-    if signals.asks.match(core) or signals.task.match(core) or HANDING.orders.match(folded(value)):
+    if signals.asks.match(core) or signals.task.match(core) or HANDOVER.orders.match(folded(value)):
         return SURE
     if (said.changes or said.ends) and of_user:
         return CHANGED

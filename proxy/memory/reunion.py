@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from proxy.memory.facts import LINKS, superseded, weighed
-from proxy.memory.likeness import normal
+from proxy.memory.similarity import normal
 from proxy.types.memory import Fact
 
 _RANK = ("low", "medium", "high")

@@ -121,17 +121,17 @@ def _headed(text: str) -> tuple[int, int] | None:
         return None
     last = _LAST_PARAGRAPH.search(text, heading.end())
     plainly = folded(last.group()) if last else ""
-    asks = "?" in plainly or HANDING.works.search(plainly) is not None
+    asks = "?" in plainly or HANDOVER.works.search(plainly) is not None
     return heading.start(), last.start() if last and asks else len(text)
 
 
 def _context(text: str) -> tuple[int, int] | None:
     """Returns the span from the label of the context in a program's prompt to its question; None if there is none."""
     plainly = folded(text)
-    label = HANDING.context_label.search(plainly)
+    label = HANDOVER.context_label.search(plainly)
     if label is None:
         return None
-    asked = list(HANDING.question_label.finditer(plainly, label.end()))
+    asked = list(HANDOVER.question_label.finditer(plainly, label.end()))
     if not asked and "\n" not in text[label.start() :].strip():
         return None
     return label.start(), asked[-1].start() if asked else len(text)
@@ -156,11 +156,11 @@ def is_foreign(line: str, *, alone: bool) -> bool:
     return line.startswith(("    ", "\t")) or len(_CODE_MARKS.findall(said)) > _MANY_MARKS * len(said) + 2
 
 
-__all__ = ["HANDING", "Handing", "folded"]
+__all__ = ["HANDOVER", "Handover", "folded"]
 
 
 @dataclass(frozen=True, slots=True)
-class Handing:
+class Handover:
     """Patterns of phrases around pasted text, for folded text."""
 
     works: re.Pattern[str]  # asks for something to be done with a text
@@ -205,4 +205,4 @@ _FRAMES = {
 }
 # People mix languages, and hand over English texts in Spanish: the tables of all are read.
 _TABLES = union("handed_over")
-HANDING = Handing(**{name: expression(_TABLES, frame, re.MULTILINE) for name, frame in _FRAMES.items()})
+HANDOVER = Handover(**{name: expression(_TABLES, frame, re.MULTILINE) for name, frame in _FRAMES.items()})

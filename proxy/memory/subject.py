@@ -66,7 +66,7 @@ SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Gist:
+class Analysis:
     """The parts of a statement, as sets of folded stems, and its flags."""
 
     holder: frozenset[str]  # the person it is about, if not the user: "son", "boss"
@@ -95,7 +95,7 @@ class Gist:
 
 
 @lru_cache(_REMEMBERED)
-def gist(text: str) -> Gist:
+def analyse(text: str) -> Analysis:
     """Analyses a statement in the user's words."""
     plainly, whole = folded(text), plain(text)
     named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - _COMMON
@@ -120,7 +120,7 @@ def gist(text: str) -> Gist:
         "place": places,
     }
     holder, is_of_another = _holder(plainly)
-    return Gist(
+    return Analysis(
         holder=holder,
         is_own=SELF.search(plainly) is not None or ME.search(plainly) is not None,
         is_of_another=is_of_another,

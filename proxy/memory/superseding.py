@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from proxy.memory.subject import MANY, SINGLE, Gist, gist, terms_of
+from proxy.memory.subject import MANY, SINGLE, Analysis, analyse, terms_of
 
 _MOST_OF = 0.5  # least share of the shorter one's words that both have, where each has words of its own
 _SOME_OF = 1 / 3  # least share of the older one's words that the object of "sold" must have
@@ -19,7 +19,7 @@ _LOOSE_END = re.compile(r"[\s,;.:]+(?:(?:and|y|e)\s*)?\Z|\s(?:and|y|e)\s*\Z")
 ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
 
 
-def replaces(new: Gist, old: Gist) -> bool:
+def replaces(new: Analysis, old: Analysis) -> bool:
     """Tells whether `new` replaces `old`."""
     if not same_holder(new, old) or (new.scope and old.scope and new.scope.isdisjoint(old.scope)):
         return False
@@ -37,7 +37,7 @@ def replaces(new: Gist, old: Gist) -> bool:
     return _is_of_same_subject(new, old)
 
 
-def is_of_one_thing(new: Gist, old: Gist) -> bool:
+def is_of_one_thing(new: Analysis, old: Analysis) -> bool:
     """Tells whether `new` concerns all that `old` says. It does not if `old` says more ("40 hens and 12 sheep on 3
     acres", and then "27 hens"), if `new` may be about somebody else, or if it adds to it ("I also …")."""
     is_added = new.adds and not new.changes
@@ -50,7 +50,7 @@ def is_of_one_thing(new: Gist, old: Gist) -> bool:
     return len(rest) <= 1 and (new.ends or new.replacing)
 
 
-def is_of_other(new: Gist, old: Gist) -> bool:
+def is_of_other(new: Analysis, old: Analysis) -> bool:
     """Tells whether each statement names a thing of its own, so that both may hold: two ports, two clients, two
     trainings. A `new` that says that something is over may name its replacement."""
     if new.slots & old.slots & SINGLE or (new.replacing and _is_mostly_of(new, old)):
@@ -61,13 +61,13 @@ def is_of_other(new: Gist, old: Gist) -> bool:
     return bool(extra_new and extra_old)
 
 
-def _is_mostly_of(new: Gist, old: Gist) -> bool:
+def _is_mostly_of(new: Analysis, old: Analysis) -> bool:
     """Tells whether `new` names the topic of `old`, or most of its words."""
     both = new.words & old.words
     return bool(both & old.names) or len(both) >= _MOST_OF * len(old.words)
 
 
-def remainder(new: Gist, value: str) -> str:
+def remainder(new: Analysis, value: str) -> str:
     """Returns the pieces of `value` that still hold after `new` has replaced a part of it ("I'm left-handed, I play
     bass and have a Jazzmaster": that was sold). Empty if the first piece is concerned, on which the others may
     depend."""
@@ -78,10 +78,10 @@ def remainder(new: Gist, value: str) -> str:
     kept = [not is_hit and _stands_alone(new, said) for is_hit, (_, said) in zip(hit, pieces, strict=True)]
     runs = groupby(zip(kept, pieces, strict=True), key=lambda each: each[0])
     held = [_LOOSE_END.sub("", "".join(text for _, (text, _) in run)) for is_kept, run in runs if is_kept]
-    return " \u2026 ".join(held) if held and len(gist(held[0]).words) > 1 else ""
+    return " \u2026 ".join(held) if held and len(analyse(held[0]).words) > 1 else ""
 
 
-def says_more(new: Gist, value: str) -> bool:
+def says_more(new: Analysis, value: str) -> bool:
     """Tells whether a piece of `value` states something that `new` does not concern ("I run in Asics and I've entered
     the marathon", and then "I'm not running the marathon")."""
     pieces = _pieces(value)
@@ -89,23 +89,23 @@ def says_more(new: Gist, value: str) -> bool:
     return len(pieces) > 1 and any(not is_hit and bool(said.words) for is_hit, (_, said) in hits)
 
 
-def _pieces(value: str) -> list[tuple[str, Gist]]:
+def _pieces(value: str) -> list[tuple[str, Analysis]]:
     cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
-    return [(value[start:end], gist(value[start:end])) for start, end in pairwise(cuts)]
+    return [(value[start:end], analyse(value[start:end])) for start, end in pairwise(cuts)]
 
 
-def _concerned(new: Gist, pieces: Sequence[tuple[str, Gist]]) -> list[bool]:
+def _concerned(new: Analysis, pieces: Sequence[tuple[str, Analysis]]) -> list[bool]:
     """Tells of each piece whether `new` concerns it: shares words with it or, if several do, replaces it."""
     hit = [bool(new.words & said.words) for _, said in pieces]
     return [replaces(new, said) for _, said in pieces] if sum(hit) > 1 else hit
 
 
-def _stands_alone(new: Gist, said: Gist) -> bool:
+def _stands_alone(new: Analysis, said: Analysis) -> bool:
     """Tells whether a piece is understood without the one that was removed."""
     return bool(said.frame or said.names) or said.kinds.isdisjoint(new.kinds)
 
 
-def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
+def returns_from(new: Analysis, before: Analysis, between: Analysis) -> bool:
     """Tells whether `new`, a return to what `before` said, ends what `between` said in the meantime."""
     if not new.returns or not between.changes or not same_holder(new, between):
         return False
@@ -115,12 +115,12 @@ def returns_from(new: Gist, before: Gist, between: Gist) -> bool:
     return bool(alike or between.kinds & new.kinds & before.kinds)
 
 
-def goes_back(new: Gist, before: Gist, between: Gist) -> bool:
+def goes_back(new: Analysis, before: Analysis, between: Analysis) -> bool:
     """Tells whether `new` repeats something that `before` said and `between` did not."""
     return not new.ends and not new.words.isdisjoint(before.words - between.words)
 
 
-def is_said_instead(between: Gist, before: Gist) -> bool:
+def is_said_instead(between: Analysis, before: Analysis) -> bool:
     """Tells whether `between` says of one thing what `before` says, but otherwise ("the logo is in green", "the logo is
     in blue"). Both may hold: only if the earlier one is stated once more, they are taken for alternatives."""
     if between.adds or not same_holder(between, before) or between.orders != before.orders:
@@ -133,14 +133,14 @@ def is_said_instead(between: Gist, before: Gist) -> bool:
     return is_other and (is_of_one or bool(between.slots & before.slots & SINGLE or between.aspects & before.aspects))
 
 
-def _orders_otherwise(new: Gist, old: Gist) -> bool:
+def _orders_otherwise(new: Analysis, old: Analysis) -> bool:
     """Tells whether `new` is another instruction on an aspect of answers that `old` instructs."""
     return bool(new.aspects & old.aspects) and (
         (new.orders and old.orders) or (new.changes and "language" not in new.aspects)
     )
 
 
-def _ends(new: Gist, old: Gist) -> bool:
+def _ends(new: Analysis, old: Analysis) -> bool:
     both = new.words & old.words
     if not new.ends or old.ends or not both:
         return False
@@ -148,14 +148,14 @@ def _ends(new: Gist, old: Gist) -> bool:
     return len(both) >= _MOST_OF * least or bool(new.slots & old.slots & SINGLE or both & terms_of(old.names))
 
 
-def _takes_away(new: Gist, old: Gist) -> bool:
+def _takes_away(new: Analysis, old: Analysis) -> bool:
     both = new.words & old.words
     if not new.replacing or old.replacing or not both:
         return False
     return bool(both & old.names) or len(both) >= _SOME_OF * len(old.words)
 
 
-def _is_of_same_role(new: Gist, old: Gist) -> bool:
+def _is_of_same_role(new: Analysis, old: Analysis) -> bool:
     """Tells whether two statements share their person and nothing else: "Anjali's moved hers to June", "My supervisor
     is Dr Lindqvist now"."""
     kinds, named = new.kinds & old.kinds, new.names & old.names
@@ -167,7 +167,7 @@ def _is_of_same_role(new: Gist, old: Gist) -> bool:
     return is_role and "name" in kinds and len(new.frame - old.frame) <= 1 and len(old.frame - new.frame) <= 1
 
 
-def _is_of_same_subject(new: Gist, old: Gist) -> bool:
+def _is_of_same_subject(new: Analysis, old: Analysis) -> bool:
     """Tells whether two statements with words of their frames in common are about one thing."""
     kinds, shared = new.kinds & old.kinds, new.frame & old.frame
     extra_new, extra_old = new.frame - old.frame, old.frame - new.frame
@@ -182,7 +182,7 @@ def _is_of_same_subject(new: Gist, old: Gist) -> bool:
     return not other_name or new.values - terms_of(new.names) == old.values - terms_of(old.names)
 
 
-def same_holder(new: Gist, old: Gist) -> bool:
+def same_holder(new: Analysis, old: Analysis) -> bool:
     """Tells whether two statements are about the same person: the user, a relative, somebody named."""
     if new.holder and old.holder:
         named = new.who and old.who and new.holder <= MANY

@@ -8,13 +8,13 @@ from proxy.language.tables import tables
 from proxy.language.terms import STOP
 from proxy.language.text import fold
 from proxy.memory.signals import Signals, folded
-from proxy.memory.subject import SINGLE, Gist
+from proxy.memory.subject import SINGLE, Analysis
 from proxy.types.memory import Language
 
 WORD = re.compile(r"[^\W_]+(?:[-_/.][^\W_]+)*")
 
 
-def key(said: Gist, slot: str, about: str, value: str, *, standing: bool) -> str:
+def key(said: Analysis, slot: str, about: str, value: str, *, standing: bool) -> str:
     """Returns the key of a statement: holder, attribute and topic, lower case, joined by "-". An attribute that a
     person has one of needs no topic."""
     single = slot.rstrip("-") in SINGLE

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from proxy.linear import LinearModel, bucket, hashed, load_models
 from proxy.memory.clauses import tokens
-from proxy.memory.shapes import HANDING, enclosed, folded, is_foreign, is_spoken
+from proxy.memory.shapes import HANDOVER, enclosed, folded, is_foreign, is_spoken
 
 FILE = Path(__file__).with_name("voice.npz")
 BUCKETS = 2**16  # of hashed features
@@ -157,7 +157,7 @@ def _signs(text: str, found: Sequence[Piece], tables: Sequence[Strings], lines: 
 @lru_cache(1_024)
 def _tables(said: str) -> Strings:
     plainly = folded(said)
-    return [name for name in _TABLES if getattr(HANDING, name).search(plainly)]
+    return [name for name in _TABLES if getattr(HANDOVER, name).search(plainly)]
 
 
 def _gap_before(before: str) -> str:

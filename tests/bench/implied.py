@@ -24,8 +24,8 @@ from proxy.embedding.source import BUILTIN
 from proxy.language.terms import terms
 from proxy.memory import choosing, facts
 from proxy.memory.choosing import current
+from proxy.memory.clause_models import needs
 from proxy.memory.extract import extract
-from proxy.memory.learned import needs
 from proxy.memory.values import spoken_in
 from proxy.types import Vector
 from proxy.types.memory import Fact

@@ -1,5 +1,5 @@
-"""The training of `proxy/memory/learned.npz`: where clauses begin, which state something lasting and what about, and
-what questions need.
+"""The training of `proxy/memory/clause_models.npz`: where clauses begin, which state something lasting and what about,
+and what questions need.
 
     python -m tests.bench.memory_train [--write] [--folds]
 
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from proxy.memory import clauses, learned
-from proxy.memory.learned import ATTRIBUTES, KINDS, Features
+from proxy.memory import clause_models, clauses
+from proxy.memory.clause_models import ATTRIBUTES, KINDS, Features
 from proxy.memory.values import spoken_in
 
 HERE = Path(__file__).parent
@@ -79,22 +79,30 @@ def fit(inputs: csr_matrix, wanted: Sequence[Any], penalty: float = PENALTY) -> 
 
 
 def facts_of(rows: Rows) -> tuple[csr_matrix, list[bool]]:
-    return sparse([learned.fact_vector(found) for found, _ in rows], learned.FACT), [bool(label) for _, label in rows]
+    return sparse([clause_models.fact_vector(found) for found, _ in rows], clause_models.FACT), [
+        bool(label) for _, label in rows
+    ]
 
 
 def abouts_of(rows: Rows) -> tuple[csr_matrix, list[str]]:
     told = [(found, label) for found, label in rows if label not in ("", "+")]
-    return sparse([learned.about_vector(found) for found, _ in told], learned.ABOUT), [label for _, label in told]
+    return sparse([clause_models.about_vector(found) for found, _ in told], clause_models.ABOUT), [
+        label for _, label in told
+    ]
 
 
 def cuts_of(messages: Sequence[dict[str, Any]]) -> tuple[csr_matrix, list[bool]]:
     found = list(beginnings(messages))
-    return sparse([learned.cut_vector(each) for each, _ in found], learned.CUT), [begins for _, begins in found]
+    return sparse([clause_models.cut_vector(each) for each, _ in found], clause_models.CUT), [
+        begins for _, begins in found
+    ]
 
 
 def questions(rows: Sequence[dict[str, Any]]) -> csr_matrix:
-    vectors = [learned.need_vector(clauses.features([row["question"]], 0, spoken_in(row["question"]))) for row in rows]
-    return sparse(vectors, learned.NEED)
+    vectors = [
+        clause_models.need_vector(clauses.features([row["question"]], 0, spoken_in(row["question"]))) for row in rows
+    ]
+    return sparse(vectors, clause_models.NEED)
 
 
 def curve(
@@ -178,8 +186,8 @@ def write(messages: Sequence[dict[str, Any]], needs: Sequence[dict[str, Any]]) -
     np.savez_compressed(
         written, **{f"{name}_{part}": array for name, parts in models.items() for part, array in parts.items()}
     )
-    learned.FILE.write_bytes(written.getvalue())
-    print(f"{learned.FILE.name}: {len(written.getvalue())} bytes")
+    clause_models.FILE.write_bytes(written.getvalue())
+    print(f"{clause_models.FILE.name}: {len(written.getvalue())} bytes")
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.facts import later, learn
 from proxy.memory.forgetting import forgotten, rests
-from proxy.memory.handed import Voice
+from proxy.memory.own_words import Voice
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
 

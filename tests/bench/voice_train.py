@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from proxy.memory import voice
-from proxy.memory.shapes import HANDING, folded
+from proxy.memory.shapes import HANDOVER, folded
 from tests.bench.memory_train import CLAUSES, quantised, read, sparse
 
 HERE = Path(__file__).parent
@@ -83,7 +83,7 @@ def _plain() -> Iterator[Message]:
         text = " ".join(clause for clause, _ in rows[at]["clauses"])
         text = _SENTENCE_ENDS.sub(GAPS[number % len(GAPS)], text)
         plainly = folded(text)
-        if not (HANDING.works.search(plainly) or HANDING.fiction.search(plainly)):
+        if not (HANDOVER.works.search(plainly) or HANDOVER.fiction.search(plainly)):
             found = tuple(voice.features(text, voice.pieces(text)))
             yield Message("plain", rows[at]["lang"], found, (True,) * len(found))
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from proxy.language.terms import terms
 from proxy.memory.choosing import ONE_LINE, Need, current, kinds, relevant, render
+from proxy.memory.clause_models import Needs, needs
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
-from proxy.memory.learned import Needs, needs
 from proxy.memory.values import spoken_in
 from proxy.types.memory import Fact, Language
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, FactChanges, later, learn, next_status, status
-from proxy.memory.subject import gist
+from proxy.memory.subject import analyse
 from proxy.types.memory import Confidence, Fact, FactStatus, Statement
 
 DECAY = Decay()
@@ -251,7 +251,7 @@ def test_a_fact_is_superseded_by_one_of_its_own_holder(messages: list[str]) -> N
     facts = told(*messages)
     for fact in facts.values():
         if fact.superseded_by:
-            assert gist(facts[fact.superseded_by].value).holder == gist(fact.value).holder
+            assert analyse(facts[fact.superseded_by].value).holder == analyse(fact.value).holder
 
 
 IN_ORDER = [

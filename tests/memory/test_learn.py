@@ -12,7 +12,7 @@ import pytest
 from proxy.attempt import Attempts
 from proxy.embedding.base import Embedder, EmbeddingOff
 from proxy.embedding.service import EngineEmbedder
-from proxy.memory import harvest as reading
+from proxy.memory import ingest as reading
 from proxy.memory import learn
 from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.memory.clause_models import Guess, split
 from proxy.memory.forget_orders import says_something
-from proxy.memory.learned import Guess, split
 from proxy.memory.reading import (
     CHANGED,
     LIKELY,

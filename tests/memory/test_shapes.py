@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.shapes import HANDING, enclosed, folded, is_foreign, is_spoken
+from proxy.memory.shapes import HANDOVER, enclosed, folded, is_foreign, is_spoken
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ ROWS = [
 
 @pytest.mark.parametrize(("table", "said", "found"), ROWS)
 def test_each_table_finds_what_it_is_for_in_both_languages(table: str, said: str, found: bool) -> None:
-    assert (getattr(HANDING, table).search(folded(said)) is not None) is found
+    assert (getattr(HANDOVER, table).search(folded(said)) is not None) is found
 
 
 def test_every_table_is_tried() -> None:
-    assert set(SAID) == {field.name for field in fields(HANDING)}
+    assert set(SAID) == {field.name for field in fields(HANDOVER)}

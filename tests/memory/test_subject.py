@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.memory import subject
 from proxy.memory.signals import folded
-from proxy.memory.subject import Gist, gist, terms_of
+from proxy.memory.subject import Analysis, analyse, terms_of
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from proxy.memory.subject import Gist, gist, terms_of
     ],
 )
 def test_whose_it_is(text: str, holder: set[str], is_of_another: bool) -> None:
-    found = gist(text)
+    found = analyse(text)
     assert found.holder == holder
     assert found.is_of_another is is_of_another
 
@@ -50,7 +50,7 @@ def test_whose_it_is(text: str, holder: set[str], is_of_another: bool) -> None:
     ],
 )
 def test_of_which_kinds_its_values_are(text: str, kinds: set[str]) -> None:
-    assert gist(text).kinds == kinds
+    assert analyse(text).kinds == kinds
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_of_which_kinds_its_values_are(text: str, kinds: set[str]) -> None:
     ],
 )
 def test_what_two_statements_of_one_thing_have_in_common_is_their_frame(one: str, other: str) -> None:
-    assert gist(one).frame == gist(other).frame
-    assert gist(one).values != gist(other).values
+    assert analyse(one).frame == analyse(other).frame
+    assert analyse(one).values != analyse(other).values
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_two_statements_of_one_thing_have_in_common_is_their_frame(one: str
     ],
 )
 def test_what_it_says_of_before(text: str, flags: set[str]) -> None:
-    found = gist(text)
+    found = analyse(text)
     assert {name for name in ("changes", "ends", "returns", "replacing", "orders") if getattr(found, name)} == flags
 
 
@@ -104,26 +104,26 @@ def test_what_it_says_of_before(text: str, flags: set[str]) -> None:
     ],
 )
 def test_what_one_has_one_of(text: str, slots: set[str]) -> None:
-    assert slots <= gist(text).slots
-    assert slots or not gist(text).slots
+    assert slots <= analyse(text).slots
+    assert slots or not analyse(text).slots
 
 
 def test_the_holder_is_known_by_name() -> None:
-    assert "carla" in gist("my sister Carla lives in Sligo").who
-    assert "lola" in gist("mi perra se llama Lola").who
+    assert "carla" in analyse("my sister Carla lives in Sligo").who
+    assert "lola" in analyse("mi perra se llama Lola").who
 
 
 def test_an_order_tells_what_it_is_limited_to() -> None:
-    assert gist("use formal English for customers").scope == terms_of(["customers"])
-    assert gist("use formal English").scope == frozenset()
+    assert analyse("use formal English for customers").scope == terms_of(["customers"])
+    assert analyse("use formal English").scope == frozenset()
 
 
 @given(st.text(max_size=200))
 def test_a_gist_is_of_words_of_its_text_and_the_same_twice(text: str) -> None:
-    found = gist(text)
-    assert isinstance(found, Gist)
+    found = analyse(text)
+    assert isinstance(found, Analysis)
     assert found.frame.isdisjoint(found.values)
-    assert found == gist.__wrapped__(text)
+    assert found == analyse.__wrapped__(text)
 
 
 ROWS = [

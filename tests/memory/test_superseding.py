@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.subject import gist
+from proxy.memory.subject import analyse
 from proxy.memory.superseding import is_of_other, is_said_instead, remainder, replaces, returns_from, says_more
 
 # of one subject, holder and attribute: the newer takes the older one's place
@@ -59,13 +59,13 @@ APART = [
 
 @pytest.mark.parametrize(("old", "new"), SAME)
 def test_of_the_same_subject_what_was_said_last_holds(old: str, new: str) -> None:
-    assert replaces(gist(new), gist(old))
+    assert replaces(analyse(new), analyse(old))
 
 
 @pytest.mark.note("1.1/14")
 @pytest.mark.parametrize(("old", "new"), APART)
 def test_of_two_subjects_or_holders_both_hold(old: str, new: str) -> None:
-    assert not replaces(gist(new), gist(old))
+    assert not replaces(analyse(new), analyse(old))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_of_two_subjects_or_holders_both_hold(old: str, new: str) -> None:
     ],
 )
 def test_a_return_ends_what_was_said_in_between(before: str, between: str, new: str, ends: bool) -> None:
-    assert returns_from(gist(new), gist(before), gist(between)) is ends
+    assert returns_from(analyse(new), analyse(before), analyse(between)) is ends
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_a_return_ends_what_was_said_in_between(before: str, between: str, new: 
     ],
 )
 def test_what_it_says_nothing_of_is_left(value: str, new: str, left: str | None) -> None:
-    held = remainder(gist(new), value)
+    held = remainder(analyse(new), value)
     assert held == left if left is not None else "ajedrez" not in held and "Ema" in held
 
 
 @given(st.sampled_from(SAME), st.sampled_from(SAME))
 def test_what_is_left_stands_in_what_was_said(one: tuple[str, str], other: tuple[str, str]) -> None:
     value = f"{one[0]}, {other[0]}"
-    assert all(piece in value for piece in remainder(gist(other[1]), value).split(" \u2026 "))
+    assert all(piece in value for piece in remainder(analyse(other[1]), value).split(" \u2026 "))
 
 
 VALUES = [said for pair in (*SAME, *APART) for said in pair]
@@ -116,7 +116,7 @@ VALUES = [said for pair in (*SAME, *APART) for said in pair]
 
 @given(st.sampled_from(VALUES))
 def test_nothing_takes_its_own_place(said: str) -> None:
-    assert not replaces(gist(said), gist(said))
+    assert not replaces(analyse(said), analyse(said))
 
 
 HELD = [
@@ -136,7 +136,7 @@ HOLDERS = ["my son", "my mother", "my boss", "my sister", "my dog", "my neighbou
     st.lists(st.sampled_from(HOLDERS), min_size=2, max_size=2, unique=True),
 )
 def test_nothing_is_superseded_by_a_statement_of_another_holder(one: str, other: str, holders: list[str]) -> None:
-    assert not replaces(gist(one.format(holders[0])), gist(other.format(holders[1])))
+    assert not replaces(analyse(one.format(holders[0])), analyse(other.format(holders[1])))
 
 
 OWN = ["I'm vegan", "I live in Cork", "I'm not vegan anymore", "I moved to Sligo", "soy vegana", "ya no soy vegana"]
@@ -144,7 +144,7 @@ OWN = ["I'm vegan", "I live in Cork", "I'm not vegan anymore", "I moved to Sligo
 
 @given(st.sampled_from(OWN), st.sampled_from(HELD), st.sampled_from(HOLDERS))
 def test_nor_the_users_own_by_one_of_somebody_else_nor_the_other_way_round(own: str, held: str, holder: str) -> None:
-    mine, theirs = gist(own), gist(held.format(holder))
+    mine, theirs = analyse(own), analyse(held.format(holder))
     assert not replaces(mine, theirs)
     assert not replaces(theirs, mine)
 
@@ -165,7 +165,7 @@ def test_nor_the_users_own_by_one_of_somebody_else_nor_the_other_way_round(own: 
     ],
 )
 def test_where_each_names_a_thing_of_its_own_both_may_hold(new: str, old: str, is_other: bool) -> None:
-    assert is_of_other(gist(new), gist(old)) is is_other
+    assert is_of_other(analyse(new), analyse(old)) is is_other
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_where_each_names_a_thing_of_its_own_both_may_hold(new: str, old: str, i
     ],
 )
 def test_a_piece_that_says_something_of_its_own_still_holds(new: str, value: str, more: bool) -> None:
-    assert says_more(gist(new), value) is more
+    assert says_more(analyse(new), value) is more
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_a_piece_that_says_something_of_its_own_still_holds(new: str, value: str
     ],
 )
 def test_two_that_say_otherwise_of_one_thing_may_be_alternatives(between: str, before: str, instead: bool) -> None:
-    assert is_said_instead(gist(between), gist(before)) is instead
+    assert is_said_instead(analyse(between), analyse(before)) is instead

@@ -3,7 +3,7 @@
 import pytest
 
 from proxy.memory.signals import SIGNALS, folded
-from proxy.memory.subject import gist
+from proxy.memory.subject import analyse
 from proxy.memory.values import key, lead, spoken_in, tail, topical, without_signal
 from proxy.types.memory import Language
 
@@ -56,7 +56,7 @@ def test_a_value_is_about_its_words_that_are_neither_numbers_nor_of_grammar(valu
 def test_a_key_is_holder_attribute_and_subject(
     value: str, slot: str, about: str, standing: bool, expected: str
 ) -> None:
-    assert key(gist(value), slot, about, value, standing=standing) == expected
+    assert key(analyse(value), slot, about, value, standing=standing) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Trained models of clauses: boundaries, lasting statements and their topics, and the kinds of facts that a question
 needs.
 
-Linear models over hashed features of `clauses`, in `learned.npz`, made by `tests/bench/memory_train.py`. The
+Linear models over hashed features of `clauses`, in `clause_models.npz`, made by `tests/bench/memory_train.py`. The
 probabilities are those of a logistic regression; nothing here is random, and nothing is downloaded.
 """
 
@@ -19,7 +19,7 @@ from proxy.memory.clauses import Clause, Token, boundaries, features, may_begin,
 from proxy.memory.values import spoken_in
 from proxy.types.memory import Language
 
-FILE = Path(__file__).with_name("learned.npz")
+FILE = Path(__file__).with_name("clause_models.npz")
 FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
 # The topics of clauses, in the order of the weights.
 _ATTRIBUTES = """
@@ -45,7 +45,7 @@ class Guess:
 
     fact: float  # probability that it states something worth keeping, 0 to 1
     about: str  # one of ATTRIBUTES
-    abouts: tuple[tuple[str, float], ...]  # the three likeliest, with their probabilities
+    topics: tuple[tuple[str, float], ...]  # the three likeliest, with their probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,12 @@ def _models() -> Mapping[str, LinearModel]:
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
     """Predicts whether the clause `at` of a message states a fact, and its topics, given its neighbours."""
     found = features(clauses, at, language)
-    abouts = _likeliest(found)
-    return Guess(_models()["fact"].likelihood(fact_vector(found)), abouts[0][0], abouts)
+    topics = _likeliest(found)
+    return Guess(_models()["fact"].likelihood(fact_vector(found)), topics[0][0], topics)
 
 
 def about(clauses: Sequence[str], at: int, language: Language) -> tuple[tuple[str, float], ...]:
-    """Predicts the topics of the clause `at` alone: the `abouts` of `guess`."""
+    """Predicts the topics of the clause `at` alone: the `topics` of `guess`."""
     return _likeliest(features(clauses, at, language))
 
 
@@ -79,7 +79,7 @@ def _likeliest(found: Features) -> tuple[tuple[str, float], ...]:
     return tuple((ATTRIBUTES[which], float(likely[which])) for which in np.argsort(-likely)[:3])
 
 
-def abouts(text: str) -> npt.NDArray[np.float64]:
+def topics(text: str) -> npt.NDArray[np.float64]:
     """Returns the topics of a statement: the mean probability of each of ATTRIBUTES over its clauses, sum 1."""
     clauses, language = [clause.text for clause in split(text)] or [text], spoken_in(text)
     found = [

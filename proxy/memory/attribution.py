@@ -95,7 +95,7 @@ SAID_BEHIND = _find(
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
+class Attributed:
     """A span of a message that somebody else says."""
 
     start: int  # in the message
@@ -103,7 +103,7 @@ class Led:
     is_sure: bool = True  # False in later paragraphs, which may be the author's again
 
 
-def led(text: str) -> list[Led]:
+def attributed(text: str) -> list[Attributed]:
     """Returns the spans of a message that somebody else says, as introduced. `TAKEN` in `text` stands for enclosed
     text."""
     plainly = folded(text).replace("\u2019", "'")
@@ -116,7 +116,7 @@ def speaks_of_text(text: str) -> bool:
     return any(table.search(plainly) for table in (BEARERS, SPEAKS, WORKS))
 
 
-def _behind(plainly: str) -> Iterator[Led]:
+def _behind(plainly: str) -> Iterator[Attributed]:
     for found in _SENTENCE.finditer(plainly):
         lead, end = found.group(), found.end()
         mark = plainly[end : end + 1]
@@ -133,25 +133,25 @@ def _behind(plainly: str) -> Iterator[Led]:
         is_first = not any(map(str.isalnum, plainly[: found.start()]))
         if (mark == ":" and _leads_by_colon(lead, behind)) or _leads_alone(lead, is_first=is_first):
             if not any(table.search(lead) for table in (_SUBJECT, WORKS, ORDERS)):
-                yield Led(found.start(), end + 1)  # nor is the heading
+                yield Attributed(found.start(), end + 1)  # nor is the heading
             yield from _paragraphs(plainly, end + 1)
 
 
-def _paragraphs(plainly: str, start: int) -> Iterator[Led]:
+def _paragraphs(plainly: str, start: int) -> Iterator[Attributed]:
     """Yields the span from `start` to the end of the first paragraph with words, as sure; the rest as unsure."""
     said = next((at for at in range(start, len(plainly)) if plainly[at].isalnum()), len(plainly))
     blank = _BLANK.search(plainly, said)
     end = blank.start() if blank else len(plainly)
-    yield Led(start, end)
+    yield Attributed(start, end)
     if end < len(plainly):
-        yield Led(end, len(plainly), is_sure=False)
+        yield Attributed(end, len(plainly), is_sure=False)
 
 
-def _within(plainly: str, sentence: re.Match[str]) -> Iterator[Led]:
+def _within(plainly: str, sentence: re.Match[str]) -> Iterator[Attributed]:
     """Yields the span behind a verb of saying in its sentence: "my daughter says I'm not a kid"."""
     for found in SPEAKS.finditer(plainly, sentence.start(), sentence.end()):
         if _OPENS_CLAUSE.match(plainly, found.end()) is not None:
-            yield Led(found.end(), sentence.end())
+            yield Attributed(found.end(), sentence.end())
             break
 
 
@@ -182,38 +182,38 @@ def _leads_alone(lead: str, *, is_first: bool) -> bool:
     return _BEARS.match(said) is not None or _SAYS.fullmatch(said) is not None
 
 
-def _before(plainly: str) -> Iterator[Led]:
+def _before(plainly: str) -> Iterator[Attributed]:
     for found in SAID_BEHIND.finditer(plainly):
         before = [blank.end() for blank in _BLANK.finditer(plainly, 0, found.start())]
         start = next((at for at in reversed(before) if plainly[at : found.start()].strip()), 0)
-        yield Led(start, found.start())
+        yield Attributed(start, found.start())
         if start:
-            yield Led(0, start, is_sure=False)
+            yield Attributed(0, start, is_sure=False)
 
 
-def _spoken(text: str) -> Iterator[Led]:
+def _spoken(text: str) -> Iterator[Attributed]:
     """Yields the lines of a script or a chat, up to a blank line."""
     speakers = list(_SPEAKER.finditer(text))
     for speaker in speakers if len(speakers) > 1 else ():
         blank = _BLANK.search(text, speaker.end())
-        yield Led(speaker.start(), blank.start() if blank else len(text))
+        yield Attributed(speaker.start(), blank.start() if blank else len(text))
 
 
-def _boxed(plainly: str) -> Iterator[Led]:
-    yield from (Led(*found.span(1)) for found in _BRACKETED.finditer(plainly))
+def _boxed(plainly: str) -> Iterator[Attributed]:
+    yield from (Attributed(*found.span(1)) for found in _BRACKETED.finditer(plainly))
     records = list(_RECORD.finditer(plainly))
-    yield from (Led(*found.span()) for found in records if len(records) > 1)
+    yield from (Attributed(*found.span()) for found in records if len(records) > 1)
 
 
-def _rows(plainly: str) -> Iterator[Led]:
+def _rows(plainly: str) -> Iterator[Attributed]:
     rows = list(_ROW.finditer(plainly))
     for row in rows:
         marks = row.group().count(row["mark"])
         if sum(other.group().count(row["mark"]) == marks for other in rows) > 1:
-            yield Led(row.start(), row.end())
+            yield Attributed(row.start(), row.end())
     named = [label for label in _LABEL.finditer(plainly) if OPENS_FIRST.match(plainly, label.end())]
     if len({label["name"] for label in named if LICENSED.search(label["name"]) is None}) > 1:
-        yield from (Led(label.start(), _line_end(plainly, label.end())) for label in named)
+        yield from (Attributed(label.start(), _line_end(plainly, label.end())) for label in named)
 
 
 def _line_end(plainly: str, at: int) -> int:

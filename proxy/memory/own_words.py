@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from proxy.memory.leads import TAKEN, Led, led, speaks_of_text
-from proxy.memory.shapes import HANDING, enclosed, folded
+from proxy.memory.attribution import TAKEN, Attributed, attributed, speaks_of_text
+from proxy.memory.shapes import HANDOVER, enclosed, folded
 from proxy.memory.voice import Piece, voices
 
 EDGE = 4_000  # characters that are read: a longer message is mostly pasted
@@ -88,11 +88,13 @@ def _own_words(text: str) -> Own:
     elif is_long:  # pasted text begins behind the first line, at the latest
         line = text.find("\n") if "\n" in text else EDGE
         found = [(piece, likely if piece.end <= line + 1 else 0.0) for piece, likely in found]
-    others = led(_without_enclosed(text, TAKEN))
+    others = attributed(_without_enclosed(text, TAKEN))
     found = [part for piece, likely in found for part in _led_over(piece, likely, others)]
     plainly = folded(rest)
     asks = (
-        speaks_of_text(rest) or HANDING.works.search(plainly) is not None or HANDING.fiction.search(plainly) is not None
+        speaks_of_text(rest)
+        or HANDOVER.works.search(plainly) is not None
+        or HANDOVER.fiction.search(plainly) is not None
     )
     hands_over = any(likely < (HANDS_OVER_ASKED if asks else HANDS_OVER) for _, likely in found)
     return Own(
@@ -105,7 +107,7 @@ def _own_words(text: str) -> Own:
     )
 
 
-def _led_over(piece: Piece, likely: float, others: Sequence[Led]) -> Iterator[tuple[Piece, float]]:
+def _led_over(piece: Piece, likely: float, others: Sequence[Attributed]) -> Iterator[tuple[Piece, float]]:
     """Splits a piece where other people's words begin; yields the parts, each with its probability of being the
     author's own."""
     over = [each for each in others if piece.start < each.end and each.start < piece.end]
@@ -143,16 +145,16 @@ def _without_enclosed(text: str, mark: str = " ") -> str:
 
 def _opens_play(text: str) -> int | None:
     """Returns the position at which a role play opens; None if none does."""
-    found = HANDING.play.search(folded(text))
+    found = HANDOVER.play.search(folded(text))
     return found.start() + 1 if found else None
 
 
 def _announces(text: str) -> bool:
     """Tells whether a text says that another text comes in the next message, or ends in a colon that leads to one."""
     plainly = folded(text).rstrip()
-    if HANDING.follows.search(plainly):
+    if HANDOVER.follows.search(plainly):
         return True
     last = plainly.rpartition("\n")[2]
-    if not plainly.endswith(":") or HANDING.own_label.search(last[:-1]):
+    if not plainly.endswith(":") or HANDOVER.own_label.search(last[:-1]):
         return False
-    return any(table.search(last) for table in (HANDING.works, HANDING.points, HANDING.fiction, HANDING.brings))
+    return any(table.search(last) for table in (HANDOVER.works, HANDOVER.points, HANDOVER.fiction, HANDOVER.brings))

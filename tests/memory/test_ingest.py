@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.memory.harvest import Read, Steps, read
+from proxy.memory.ingest import Ingested, Steps, read
 from proxy.memory.shelf import Shelf
 from proxy.types import Directives, Exchange, Plan, PromptTokens, ReuseMiss
 from tests.builders import assistant, chat, identity, incoming, links, user
@@ -10,7 +10,7 @@ from tests.builders import assistant, chat, identity, incoming, links, user
 PLAN = Plan("untouched", PromptTokens(9, 9))
 
 
-def counted(steps: Steps[Read]) -> tuple[int, Read]:
+def counted(steps: Steps[Ingested]) -> tuple[int, Ingested]:
     """How many steps it took, and what came of them."""
     number = 0
     while True:

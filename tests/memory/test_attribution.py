@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from proxy.memory import leads
+from proxy.memory import attribution
+from proxy.memory.attribution import TAKEN, attributed, speaks_of_text
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
-from proxy.memory.leads import TAKEN, led, speaks_of_text
 
 OTHERS = [
     "My neighbour writes: I'm allergic to cats and live in Oslo",
@@ -71,11 +71,11 @@ def test_what_the_author_introduces_is_the_authors(said: str, kept: tuple[str, .
 
 
 def test_behind_what_is_enclosed_the_author_goes_on() -> None:
-    assert led(f"My neighbour writes: {TAKEN * 30} I live in Cork.") == []
+    assert attributed(f"My neighbour writes: {TAKEN * 30} I live in Cork.") == []
 
 
 def test_of_later_paragraphs_it_is_not_sure() -> None:
-    found = led("My horoscope: I live in Oslo.\n\nI live in Cork.")
+    found = attributed("My horoscope: I live in Oslo.\n\nI live in Cork.")
     assert [each.is_sure for each in found] == [True, True, False]
 
 
@@ -90,16 +90,16 @@ def test_whether_a_message_speaks_of_a_text(said: str, speaks: bool) -> None:
 @pytest.mark.parametrize(
     ("table", "found", "not_found"),
     [
-        (leads.SPEAKS, ("my neighbour writes", "he goes", "mi hermano dice"), ("i wrote", "se puso", "te aviso")),
-        (leads.BEARERS, ("my horoscope", "la etiqueta", "her dating profile"), ("my knee", "mi gato")),
-        (leads.WORKS, ("translate", "please rewrite", "corregi"), ("i translate", "my work")),
-        (leads.ORDERS, ("remove the adjectives", "ponle titulo"), ("titulo", "about the move", "actually the")),
+        (attribution.SPEAKS, ("my neighbour writes", "he goes", "mi hermano dice"), ("i wrote", "se puso", "te aviso")),
+        (attribution.BEARERS, ("my horoscope", "la etiqueta", "her dating profile"), ("my knee", "mi gato")),
+        (attribution.WORKS, ("translate", "please rewrite", "corregi"), ("i translate", "my work")),
+        (attribution.ORDERS, ("remove the adjectives", "ponle titulo"), ("titulo", "about the move", "actually the")),
         (
-            leads.LICENSED,
+            attribution.LICENSED,
             ("about me", "my details", "mis datos", "so you should know"),
             ("my horoscope", "de mi primo"),
         ),
-        (leads.SAID_BEHIND, (", says my neighbour", ", dice mi vecino"), ("says hello", "it is fine")),
+        (attribution.SAID_BEHIND, (", says my neighbour", ", dice mi vecino"), ("says hello", "it is fine")),
     ],
 )
 def test_each_table_finds_its_words_and_no_look_alike(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.handed import EDGE, Own, Voice, own_words
+from proxy.memory.own_words import EDGE, Own, Voice, own_words
 
 MINE_EN, MINE_ES = "I live in Cork.", "Vivo en Tandil."
 

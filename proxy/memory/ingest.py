@@ -12,7 +12,7 @@ from proxy.conversation.turns import archived, complete
 from proxy.memory import facts
 from proxy.memory.commands import Ordered, Said, commands, is_command, mark, meant, outlived
 from proxy.memory.extract import extract
-from proxy.memory.handed import Voice
+from proxy.memory.own_words import Voice
 from proxy.memory.shelf import Shelf
 from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement
 
@@ -21,7 +21,7 @@ Steps = Generator[None, None, T]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Ingested:
     """The new turns and facts of a request and its answer."""
 
     turns: tuple[ArchivedTurn, ...]
@@ -50,7 +50,7 @@ def read(
     *,
     keeps_facts: bool,
     since: Sequence[Forgetting] = (),
-) -> Steps[Read]:
+) -> Steps[Ingested]:
     """Reads what is new in a request and its answer. `is_known` tells whether a turn with this link was read before;
     None: the turns of earlier requests were, and the index is not used. `since`: commands to forget that were given
     while the request was under way."""
@@ -73,7 +73,7 @@ def read(
             shelf.put(turn, None)
             yield
     stated = (yield from _stated(exchange, chain, shelf, told)) if keeps_facts else ()
-    return Read(tuple(new), stated, told.again)
+    return Ingested(tuple(new), stated, told.again)
 
 
 def _is_command(turn: ArchivedTurn) -> bool:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.learned import ATTRIBUTES, FILE, KINDS, guess, needs, split
+from proxy.memory.clause_models import ATTRIBUTES, FILE, KINDS, guess, needs, split
 from proxy.types.memory import Language
 
 
@@ -36,8 +36,8 @@ def test_what_lasts_is_likelier_a_fact_than_talk(fact: str, talk: str, spoken: L
 )
 def test_what_a_fact_is_about(said: str, about: str, spoken: Language) -> None:
     found = guess([said], 0, spoken)
-    assert found.about == found.abouts[0][0] == about
-    assert list(found.abouts) == sorted(found.abouts, key=lambda each: -each[1])
+    assert found.about == found.topics[0][0] == about
+    assert list(found.topics) == sorted(found.topics, key=lambda each: -each[1])
 
 
 @pytest.mark.parametrize(
