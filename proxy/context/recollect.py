@@ -55,7 +55,7 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     relevant = _relevant(asking, asked, holding, case, so_far, shelf) if not answers else ()
     # What the question says of the fact itself is not the answer.
     before = _last_said(case, so_far, upto=so_far.newest)
-    told = tuple(holding.told(fact) for fact in choosing.unsaid(answers, before))
+    told = tuple(holding.marked(fact) for fact in choosing.unsaid(answers, before))
     memory = replace(memory, relevant=told or relevant)
     held = _first_held(case, so_far, limit)
     others = asking.session if asking.is_private and cues(asked).before else None

@@ -91,9 +91,9 @@ class Current:
         """Tells whether this was computed from these `facts` and `decay` and still holds at `now`."""
         return self.since <= now < self.until and self.decay == decay and self.facts == facts
 
-    def told(self, fact: Fact) -> Fact:
+    def marked(self, fact: Fact) -> Fact:
         """Returns `fact` with a mark of what may have ended it."""
-        return told(fact, self.ended.get(fact.id))
+        return marked(fact, self.ended.get(fact.id))
 
 
 def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | None = None) -> Current:
@@ -122,7 +122,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
         facts=every,
         ids=frozenset(known),
         decay=decay,
-        standing=tuple(told(fact, ended.get(fact.id)) for fact in _one_of_each(stand)),
+        standing=tuple(marked(fact, ended.get(fact.id)) for fact in _one_of_each(stand)),
         others=_one_of_each(may),
         ended=ended,
         since=now,
@@ -130,7 +130,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
     )
 
 
-def told(fact: Fact, later: Fact | None) -> Fact:
+def marked(fact: Fact, later: Fact | None) -> Fact:
     """Returns `fact` with a mark in its value that quotes the `later` fact, which may have ended it."""
     if later is None:
         return fact
@@ -191,10 +191,10 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
             break
         if _is_said(fact, said):
             continue
-        told = facts.told(fact)
-        lines = count(render((told,)))
+        marked = facts.marked(fact)
+        lines = count(render((marked,)))
         if lines <= tokens:
-            chosen.append(told)
+            chosen.append(marked)
             tokens -= lines
         else:
             refused += 1

@@ -133,20 +133,20 @@ def _is_question(sentence: str) -> bool:
 
 def need_vector(found: Features) -> dict[int, float]:
     """Returns the hashed features for the models of needs: bucket to weight."""
-    words, letters, told = found
-    return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), NEED)
+    words, letters, signs = found
+    return hashed(((words, 1.0), (letters, 0.7), (signs, 1.0)), NEED)
 
 
 def fact_vector(found: Features) -> dict[int, float]:
     """Returns the hashed features for the model of facts: bucket to weight."""
-    words, letters, told = found
-    return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), FACT)
+    words, letters, signs = found
+    return hashed(((words, 1.0), (letters, 0.7), (signs, 1.0)), FACT)
 
 
 def about_vector(found: Features) -> dict[int, float]:
     """Returns the hashed features for the model of topics: bucket to weight."""
-    words, _, told = found
-    return hashed(((words, 1.0), ([sign for sign in told if sign[0] == "g"], 1.0)), ABOUT)
+    words, _, signs = found
+    return hashed(((words, 1.0), ([sign for sign in signs if sign[0] == "g"], 1.0)), ABOUT)
 
 
 def cut_vector(found: Sequence[str]) -> dict[int, float]:

@@ -142,22 +142,22 @@ def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[
     )
     plainly = f" {' '.join(said)} "
     letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
-    told = list(_told(text, language))
+    signs = list(_signs(text, language))
     for by, side in ((-1, "P"), (1, "N")):
         if not 0 <= at + by < len(clauses):
-            told.append(f"{side}none")
+            signs.append(f"{side}none")
             continue
         other = clauses[at + by]
-        told += [f"{side}{sign}" for sign in _told(other, language)]
-        told.append(f"{side}q={'?' in other}")
-    return words, letters, told
+        signs += [f"{side}{sign}" for sign in _signs(other, language)]
+        signs.append(f"{side}q={'?' in other}")
+    return words, letters, signs
 
 
 _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
 
 
 @lru_cache(256)
-def _told(text: str, language: Language) -> tuple[str, ...]:
+def _signs(text: str, language: Language) -> tuple[str, ...]:
     """Returns the names of the signal tables that match a clause, as features."""
     signals, said = SIGNALS[language], plain(text)
     found = [f"g={name}" for name in _SIGNS_TRIED if getattr(signals, name).search(said)]

@@ -68,8 +68,8 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edite
     old = _current(facts, domain, key)
     same = next((fact for fact in old if fact.value == value), None)
     if same is not None:
-        told = replace(same, confidence=draft.confidence, pinned=draft.pinned)
-        return _rows(same, confirm(told, now), (fact for fact in old if fact is not same), now)
+        same_again = replace(same, confidence=draft.confidence, pinned=draft.pinned)
+        return _rows(same, confirm(same_again, now), (fact for fact in old if fact is not same), now)
     new = Fact(
         id=_new_id(scope, domain, key, value, now, old),
         domain=domain,

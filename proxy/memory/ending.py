@@ -124,8 +124,8 @@ def change_vector(text: str) -> dict[int, float]:
     letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
     about = analyse(text)
     signs = {"changes": about.changes, "ends": about.ends, "replacing": about.replacing, "returns": about.returns}
-    told = [name for name, holds in {**signs, "orders": about.orders}.items() if holds]
-    return hashed(((words, 1.0), (letters, 0.7), (told, 1.0)), CHANGE)
+    found = [name for name, holds in {**signs, "orders": about.orders}.items() if holds]
+    return hashed(((words, 1.0), (letters, 0.7), (found, 1.0)), CHANGE)
 
 
 # --- two statements --------------------------------------------------------------------------------------------------

@@ -213,8 +213,8 @@ def _fact(statement: Statement, turn: _Turn) -> Fact:
 
 def fact_id(domain: str, key: str, value: str, link: bytes) -> str:
     """Returns the id of a fact: "f-" and 16 hex digits of a digest of its content and its message."""
-    told = "\0".join((domain, key, normal(value)))
-    return f"f-{blake2b(told.encode() + bytes(1) + link, digest_size=8).hexdigest()}"
+    content = "\0".join((domain, key, normal(value)))
+    return f"f-{blake2b(content.encode() + bytes(1) + link, digest_size=8).hexdigest()}"
 
 
 def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:

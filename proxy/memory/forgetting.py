@@ -67,9 +67,9 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
 def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
     """Tells whether a command names an attribute that the fact does not: "my wife's age" is not where she works."""
     has = _concepts(fact.value)
-    told = has | {"name"} if _names(fact) else has
+    named = has | {"name"} if _names(fact) else has
     asked = wanted & _ATTRIBUTES
-    return bool(asked) and not asked & told
+    return bool(asked) and not asked & named
 
 
 def _is_translated(what: str, fact: Fact, share: float) -> bool:

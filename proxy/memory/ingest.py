@@ -30,7 +30,7 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Statements:
     """The statements of the user's own messages, without those that are to be forgotten."""
 
     # By the index of their message, with the number of its turn.
@@ -55,7 +55,7 @@ def read(
     None: the turns of earlier requests were, and the index is not used. `since`: commands to forget that were given
     while the request was under way."""
     identity, at = exchange.identity, exchange.incoming.received_at
-    told = yield from _told(exchange, messages, chain, shelf, again, since)
+    found = yield from _statements(exchange, messages, chain, shelf, again, since)
     turns = complete(messages)
     new = []
     # From the newest turn back to the first that is known.
@@ -64,7 +64,7 @@ def read(
         if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):
             break
         turn = archived(messages, chain, start, stop, number=number, session=identity.session, at=at)
-        if not _is_command(turn) and shelf.may_keep(turn) and told.unsaid.isdisjoint(range(start, stop)):
+        if not _is_command(turn) and shelf.may_keep(turn) and found.unsaid.isdisjoint(range(start, stop)):
             new.append(turn)
         yield
     new.reverse()
@@ -72,20 +72,22 @@ def read(
         for turn in new:
             shelf.put(turn, None)
             yield
-    stated = (yield from _stated(exchange, chain, shelf, told)) if keeps_facts else ()
-    return Ingested(tuple(new), stated, told.again)
+    stated = (yield from _changed_facts(exchange, chain, shelf, found)) if keeps_facts else ()
+    return Ingested(tuple(new), stated, found.again)
 
 
 def _is_command(turn: ArchivedTurn) -> bool:
     return any(said.role == "user" and is_command(said.text) for said in turn.utterances)
 
 
-def _stated(exchange: Exchange, chain: Sequence[bytes], shelf: Shelf, told: _Told) -> Steps[tuple[Fact, ...]]:
+def _changed_facts(
+    exchange: Exchange, chain: Sequence[bytes], shelf: Shelf, found: _Statements
+) -> Steps[tuple[Fact, ...]]:
     """Applies the statements to the known facts; returns those that are new, confirmed or superseded. The newest
     message counts even if its words were read before: then they hold again."""
     known = dict(shelf.facts)
     changed: dict[str, Fact] = {}
-    for index, (turn, statements) in told.statements.items():
+    for index, (turn, statements) in found.statements.items():
         yield
         changes = facts.learn(
             tuple(known.values()),
@@ -94,21 +96,21 @@ def _stated(exchange: Exchange, chain: Sequence[bytes], shelf: Shelf, told: _Tol
             turn=turn,
             link=chain[index],
             now=exchange.incoming.received_at,
-            again=index == told.newest and _was_superseded(known.values(), chain[index]),
+            again=index == found.newest and _was_superseded(known.values(), chain[index]),
         )
         for fact in (*changes.new, *changes.confirmed, *changes.superseded):
             known[fact.id] = changed[fact.id] = fact
     return tuple(changed.values())
 
 
-def _told(
+def _statements(
     exchange: Exchange,
     messages: Sequence[Message],
     chain: Sequence[bytes],
     shelf: Shelf,
     again: frozenset[bytes],
     since: Sequence[Forgetting],
-) -> Steps[_Told]:
+) -> Steps[_Statements]:
     """Extracts the statements that are to be learnt. `since`: commands given while this request was under way."""
     asked, before = exchange.request.messages, tuple(shelf.facts.values())
     newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
@@ -122,10 +124,10 @@ def _told(
         turn += 1
         yield
         said_by, voice = voice, voice.after(*each.texts)
-        told_before, previous = previous, each.text
+        text_before, previous = previous, each.text
         if not said_by.is_own:
             continue
-        if ordered := commands(each.texts, told_before):
+        if ordered := commands(each.texts, text_before):
             orders += (Ordered(index, what) for what in ordered)
             continue
         is_known = index < exchange.identity.known and chain[index] not in again
@@ -148,7 +150,7 @@ def _told(
             anew += [name] if name in shelf.forgotten else []
     statements = {index: (turns[index], tuple(found)) for index, found in kept.items()}
     wiped = max((order.at for order in orders if not order.what.what.strip()), default=0)
-    return _Told(statements, frozenset(unsaid) | frozenset(range(wiped)), newest, tuple(anew))
+    return _Statements(statements, frozenset(unsaid) | frozenset(range(wiped)), newest, tuple(anew))
 
 
 def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:

@@ -127,14 +127,14 @@ def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weig
     rarest = rarest[holding[rarest] > 0][:MOST_TERMS]
     passages = len(view.passages)
     # A long neighbour adds no more of its words than a short one.
-    lent: Floats = (weights.words_beside * np.minimum(1, LONG / np.maximum(view.tokens, 1))).astype(np.float32)
-    lengths = lengths + _lent(lengths, lent, view)
+    share_beside: Floats = (weights.words_beside * np.minimum(1, LONG / np.maximum(view.tokens, 1))).astype(np.float32)
+    lengths = lengths + _from_neighbours(lengths, share_beside, view)
     mean = max(float(lengths.mean()), 1.0)
     norm = weights.saturation * (1 - weights.length + weights.length * lengths / mean)
     scores = np.zeros(passages, dtype=np.float32)
     for term in rarest:
         times = holding[term]
-        seen = own[term] + _lent(own[term], lent, view)
+        seen = own[term] + _from_neighbours(own[term], share_beside, view)
         rarity = np.log(1 + (passages - times + 0.5) / (times + 0.5))
         scores += rarity * seen * (weights.saturation + 1) / (seen + norm)
     return scores
@@ -158,9 +158,9 @@ def _count(flags: Flags) -> Ints:
     return np.array([np.count_nonzero(row) for row in flags], dtype=np.int64)
 
 
-def _lent(by_passage: Floats, lent: Floats, view: View) -> Floats:
+def _from_neighbours(by_passage: Floats, share_beside: Floats, view: View) -> Floats:
     """Returns the share of the neighbouring messages' values that every passage receives."""
-    before, after = beside(total(by_passage, view) * lent, view)
+    before, after = beside(total(by_passage, view) * share_beside, view)
     before += after
     return spread(before, view)
 
@@ -171,8 +171,8 @@ def _priors(view: View, weights: Weights, *, asking: float, for_answers: bool) -
     doublings = np.clip(np.log2(np.maximum(view.tokens, 1) / LONG), -weights.short * asking, 4)
     length = np.where(view.is_user, doublings, 0.0 if for_answers else doublings)
     who = np.where(view.is_user, weights.user - weights.asks * view.asks, weights.replies * view.asks)
-    told = who + weights.concrete * view.concrete
-    priors: Floats = (asking * told - weights.long_message * length).astype(np.float32)
+    gains = who + weights.concrete * view.concrete
+    priors: Floats = (asking * gains - weights.long_message * length).astype(np.float32)
     return priors
 
 

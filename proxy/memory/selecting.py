@@ -63,10 +63,10 @@ def select(
     """Selects excerpts from a ranking. `known`: the number of tokens of a whole message's text, by its position in the
     path, where it is known without counting."""
     counted = cache(count)
-    told: dict[str, int] = {}
+    known_tokens: dict[str, int] = {}
 
     def cost(text: str) -> int:
-        return counted(text) if (tokens := told.get(text)) is None else tokens
+        return counted(text) if (tokens := known_tokens.get(text)) is None else tokens
 
     chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
     left, refused = _room(ranking, query, free := _free(index, ranking, query), budget_tokens, weights), 0
@@ -77,7 +77,7 @@ def select(
         if taken is None:
             taken = _Chosen(message := index.message(found.message))
             if found.at >= 0 and (tokens := known(found.at, message.text)) is not None:
-                told[message.text] = tokens
+                known_tokens[message.text] = tokens
         if taken.has(found.offset):
             continue
         grown = taken.grown(found.offset, found.score, _also(found, taken.message, ranking))

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from proxy.memory import clause_models, clauses
+from proxy.memory import clause_models as models
+from proxy.memory import clauses
 from proxy.memory.clause_models import ATTRIBUTES, KINDS, Features
 from proxy.memory.values import spoken_in
 
@@ -79,30 +80,22 @@ def fit(inputs: csr_matrix, wanted: Sequence[Any], penalty: float = PENALTY) -> 
 
 
 def facts_of(rows: Rows) -> tuple[csr_matrix, list[bool]]:
-    return sparse([clause_models.fact_vector(found) for found, _ in rows], clause_models.FACT), [
-        bool(label) for _, label in rows
-    ]
+    return sparse([models.fact_vector(found) for found, _ in rows], models.FACT), [bool(label) for _, label in rows]
 
 
 def abouts_of(rows: Rows) -> tuple[csr_matrix, list[str]]:
     told = [(found, label) for found, label in rows if label not in ("", "+")]
-    return sparse([clause_models.about_vector(found) for found, _ in told], clause_models.ABOUT), [
-        label for _, label in told
-    ]
+    return sparse([models.about_vector(found) for found, _ in told], models.ABOUT), [label for _, label in told]
 
 
 def cuts_of(messages: Sequence[dict[str, Any]]) -> tuple[csr_matrix, list[bool]]:
     found = list(beginnings(messages))
-    return sparse([clause_models.cut_vector(each) for each, _ in found], clause_models.CUT), [
-        begins for _, begins in found
-    ]
+    return sparse([models.cut_vector(each) for each, _ in found], models.CUT), [begins for _, begins in found]
 
 
 def questions(rows: Sequence[dict[str, Any]]) -> csr_matrix:
-    vectors = [
-        clause_models.need_vector(clauses.features([row["question"]], 0, spoken_in(row["question"]))) for row in rows
-    ]
-    return sparse(vectors, clause_models.NEED)
+    vectors = [models.need_vector(clauses.features([row["question"]], 0, spoken_in(row["question"]))) for row in rows]
+    return sparse(vectors, models.NEED)
 
 
 def curve(
@@ -175,7 +168,7 @@ def quantised(model: LogisticRegression, order: Sequence[str] | None = None) -> 
 def write(messages: Sequence[dict[str, Any]], needs: Sequence[dict[str, Any]]) -> None:
     rows, inputs = labelled(messages), questions(needs)
     kinds = [(at, kind) for at, row in enumerate(needs) for kind in row["needs"]]
-    models = {
+    trained = {
         "fact": quantised(fit(*facts_of(rows))),
         "about": quantised(fit(*abouts_of(rows)), ATTRIBUTES),
         "cut": quantised(fit(*cuts_of(messages))),
@@ -184,10 +177,10 @@ def write(messages: Sequence[dict[str, Any]], needs: Sequence[dict[str, Any]]) -
     }
     written = io.BytesIO()
     np.savez_compressed(
-        written, **{f"{name}_{part}": array for name, parts in models.items() for part, array in parts.items()}
+        written, **{f"{name}_{part}": array for name, parts in trained.items() for part, array in parts.items()}
     )
-    clause_models.FILE.write_bytes(written.getvalue())
-    print(f"{clause_models.FILE.name}: {len(written.getvalue())} bytes")
+    models.FILE.write_bytes(written.getvalue())
+    print(f"{models.FILE.name}: {len(written.getvalue())} bytes")
 
 
 def main() -> None:

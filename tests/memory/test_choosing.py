@@ -262,7 +262,7 @@ def test_the_newest_of_those_that_may_have_ended_a_fact_is_told_beside_it() -> N
         a_fact_current("c", "I moved to Hull"),
     ]
     found = current(facts, 1.0, DECAY_CURRENT)
-    assert [found.told(fact).value for fact in found.others] == [
+    assert [found.marked(fact).value for fact in found.others] == [
         'I live in Leeds (later: "I moved to Hull")',
         'I moved to York (later: "I moved to Hull")',
         "I moved to Hull",
@@ -272,4 +272,4 @@ def test_the_newest_of_those_that_may_have_ended_a_fact_is_told_beside_it() -> N
 def test_facts_that_doubt_one_another_come_to_an_end() -> None:
     facts = [a_fact_current("a", "one", doubted_by="b"), a_fact_current("b", "two", doubted_by="a")]
     found = current(facts, 1.0, DECAY_CURRENT)
-    assert [found.told(fact).value for fact in found.others] == ['one (later: "two")', 'two (later: "one")']
+    assert [found.marked(fact).value for fact in found.others] == ['one (later: "two")', 'two (later: "one")']
