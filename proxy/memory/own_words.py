@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import groupby
 
 from proxy.memory.attribution import TAKEN, Attributed, attributed, speaks_of_text
-from proxy.memory.shapes import HANDOVER, enclosed, folded
+from proxy.memory.shapes import HANDOVER, enclosed
+from proxy.memory.signals import folded
 from proxy.memory.voice import Piece, voices
 
 EDGE = 4_000  # characters that are read: a longer message is mostly pasted

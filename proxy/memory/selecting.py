@@ -11,7 +11,7 @@ import numpy as np
 
 from proxy.memory.cues import Extent, asks_for
 from proxy.memory.passages import needed
-from proxy.memory.recall import WEIGHTS, Query, Ranking, Weights, rank
+from proxy.memory.recall import WEIGHTS, Query, Ranking, Weights
 from proxy.memory.turn_index import IndexedMessage, TurnIndex
 from proxy.memory.view import Flags, Floats, spread
 from proxy.types import Excerpt
@@ -32,21 +32,6 @@ NEAR_BEST = 0.7  # share of the best score from which a message is recalled whol
 LEFT_OUT = "…"
 AT_ONCE = 128  # passages that are sorted at a time
 MOST_REFUSED = 40  # passages too long for what is left of the budget, before the search for a shorter one ends
-
-
-def search(
-    index: TurnIndex,
-    query: Query,
-    *,
-    budget_tokens: int,
-    count: Callable[[str], int],
-    framing: int = FRAMING,
-    weights: Weights = WEIGHTS,
-) -> tuple[Excerpt, ...]:
-    """Returns the most relevant excerpts for `query`, in the order they were said; with `framing` tokens for each they
-    take at most `budget_tokens`, as counted by `count`."""
-    ranking = rank(index, query, weights)
-    return select(index, ranking, query, budget_tokens=budget_tokens, count=count, framing=framing, weights=weights)
 
 
 def select(

@@ -156,9 +156,6 @@ def is_foreign(line: str, *, alone: bool) -> bool:
     return line.startswith(("    ", "\t")) or len(_CODE_MARKS.findall(said)) > _MANY_MARKS * len(said) + 2
 
 
-__all__ = ["HANDOVER", "Handover", "folded"]
-
-
 @dataclass(frozen=True, slots=True)
 class Handover:
     """Patterns of phrases around pasted text, for folded text."""

@@ -48,14 +48,12 @@ class IndexedMessage:
     turn: int
     at: float  # seconds since the epoch
     spans: tuple[tuple[int, int], ...]  # of its passages
-    keys: str = ""  # further words by which it is found
 
 
 class TurnIndex:
     """The search index of one scope."""
 
-    def __init__(self, *, passage_tokens: int = PASSAGE_TOKENS) -> None:
-        self._passage_tokens = passage_tokens
+    def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
         self._sessions: dict[str, int] = {}
         self._messages: list[IndexedMessage | None] = []  # None: removed
@@ -104,13 +102,12 @@ class TurnIndex:
         return [
             utterance.text[start:end]
             for utterance in turn.utterances
-            for start, end in spans(utterance.text, self._passage_tokens)[: EMBEDDED[utterance.role]]
+            for start, end in spans(utterance.text, PASSAGE_TOKENS)[: EMBEDDED[utterance.role]]
         ]
 
-    def add(self, turn: ArchivedTurn, vectors: Vector | None = None, keys: Mapping[bytes, str] | None = None) -> None:
+    def add(self, turn: ArchivedTurn, vectors: Vector | None = None) -> None:
         """Adds the messages of a turn; those that are known only get the vectors. `vectors`: one row for each of
-        `texts(turn)`. `keys`: further words by which a message is found, by its link. Raises ValueError if the rows are
-        not as many as the texts, or their dimensions differ from those of the others."""
+        `texts(turn)`. Raises ValueError if their number is another, or their dimensions differ from those before."""
         if vectors is not None:
             self._check(turn, vectors)
         row = 0
@@ -121,7 +118,7 @@ class TurnIndex:
                 continue
             number = self._numbers.get(utterance.link)
             if number is None:
-                number = self._append(turn, utterance, (keys or {}).get(utterance.link, ""), asks)
+                number = self._append(turn, utterance, asks)
             embedded = min(len(self.message(number).spans), EMBEDDED[utterance.role])
             if vectors is not None:
                 self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
@@ -136,7 +133,7 @@ class TurnIndex:
             message = self.message(number)
             first = int(self._by_message["first"][number])
             for offset, (start, end) in enumerate(message.spans):
-                for term in {*terms(message.text[start:end]), *(terms(message.keys) if offset == 0 else ())}:
+                for term in set(terms(message.text[start:end])):
                     self._forget(term, first + offset)
             if self._vectors is not None:
                 self._vectors[first : first + len(message.spans)] = 0
@@ -270,13 +267,11 @@ class TurnIndex:
         begins[1:] = sessions[others][1:] != sessions[others][:-1]
         return others, begins
 
-    def _append(self, turn: ArchivedTurn, utterance: Utterance, keys: str, asks: float) -> int:
-        found = tuple(spans(utterance.text, self._passage_tokens))
+    def _append(self, turn: ArchivedTurn, utterance: Utterance, asks: float) -> int:
+        found = tuple(spans(utterance.text, PASSAGE_TOKENS))
         number, first = len(self._messages), len(self._by_passage)
         for offset, (start, end) in enumerate(found):
             counted = Counter(terms(utterance.text[start:end]))
-            if offset == 0 and keys:
-                counted.update(terms(keys))
             self._by_passage.append(length=counted.total(), scale=0.0)
             for term, times in counted.items():
                 posting = self._postings.setdefault(term, array("I"))
@@ -293,9 +288,7 @@ class TurnIndex:
             is_here=True,
         )
         self._messages.append(
-            IndexedMessage(
-                utterance.link, utterance.role, utterance.text, turn.session, turn.number, turn.at, found, keys
-            )
+            IndexedMessage(utterance.link, utterance.role, utterance.text, turn.session, turn.number, turn.at, found)
         )
         self._numbers[utterance.link] = number
         self._text_bytes += len(utterance.text.encode())

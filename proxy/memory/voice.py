@@ -16,7 +16,8 @@ from pathlib import Path
 
 from proxy.linear import LinearModel, bucket, hashed, load_models
 from proxy.memory.clauses import tokens
-from proxy.memory.shapes import HANDOVER, enclosed, folded, is_foreign, is_spoken
+from proxy.memory.shapes import HANDOVER, enclosed, is_foreign, is_spoken
+from proxy.memory.signals import folded
 
 FILE = Path(__file__).with_name("voice.npz")
 BUCKETS = 2**16  # of hashed features

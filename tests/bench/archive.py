@@ -28,7 +28,6 @@ import numpy as np
 
 from proxy.memory.library import Library
 from proxy.memory.recall import Query
-from proxy.memory.selecting import search
 from proxy.memory.shelf import Shelf
 from proxy.storage.base import PAGE
 from proxy.storage.sqlite.archive import SqliteArchive
@@ -37,6 +36,7 @@ from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector
 from tests import stores
+from tests.memory.indexed import search
 
 SCOPE_TURNS = 10_000
 SESSION_TURNS = 50

@@ -20,7 +20,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from proxy.memory import voice
-from proxy.memory.shapes import HANDOVER, folded
+from proxy.memory.shapes import HANDOVER
+from proxy.memory.signals import folded
 from tests.bench.memory_train import CLAUSES, quantised, read, sparse
 
 HERE = Path(__file__).parent

@@ -1,12 +1,14 @@
 """Small conversations in an index, with vectors that say what a text is about."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from proxy.language.terms import terms
+from proxy.memory.recall import Query, rank
+from proxy.memory.selecting import FRAMING, select
 from proxy.memory.turn_index import TurnIndex
-from proxy.types import ArchivedTurn, Utterance, Vector
+from proxy.types import ArchivedTurn, Excerpt, Utterance, Vector
 
 DIMENSIONS = 64
 
@@ -51,3 +53,10 @@ TALK = (
     turn(4, "Our printer is out of toner again", "Order two of them"),
     turn(5, "My cousin plays the trumpet badly", "Buy yourself earplugs"),
 )
+
+
+def search(
+    index: TurnIndex, query: Query, *, budget_tokens: int, count: Callable[[str], int], framing: int = FRAMING
+) -> tuple[Excerpt, ...]:
+    """Returns the excerpts that are selected from the ranking of `query`."""
+    return select(index, rank(index, query), query, budget_tokens=budget_tokens, count=count, framing=framing)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.recall import WEIGHTS, Query, expected_cosines, rank
-from proxy.memory.selecting import FRAMING, search
+from proxy.memory.selecting import FRAMING
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn
-from tests.memory.indexed import TALK, index_of, path, turn, vector
+from tests.memory.indexed import TALK, index_of, path, search, turn, vector
 
 BUDGET = 200
 

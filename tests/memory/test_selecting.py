@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from proxy.memory.passages import estimate
 from proxy.memory.recall import Query, rank
-from proxy.memory.selecting import AT_ONCE, FLOOR_LEAST, FLOOR_MOST, FRAMING, MOST_REFUSED, floor, search, select
+from proxy.memory.selecting import AT_ONCE, FLOOR_LEAST, FLOOR_MOST, FRAMING, MOST_REFUSED, floor, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt
-from tests.memory.indexed import TALK, index_of, link, path, turn, vector
+from tests.memory.indexed import TALK, index_of, link, path, search, turn, vector
 
 BUDGET = 200
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.shapes import HANDOVER, enclosed, folded, is_foreign, is_spoken
+from proxy.memory.shapes import HANDOVER, enclosed, is_foreign, is_spoken
+from proxy.memory.signals import folded
 
 
 @pytest.mark.parametrize(

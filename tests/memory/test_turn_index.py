@@ -97,14 +97,6 @@ def test_a_long_message_is_many_passages_of_which_the_first_are_embedded() -> No
     assert [int((near > 0).sum()) for near in per_message] == [EMBEDDED["user"], EMBEDDED["assistant"]]
 
 
-def test_a_key_finds_the_message_that_it_was_given_for() -> None:
-    index = TurnIndex()
-    index.add(FIRST, keys={link("1.0"): "vessel"})
-    assert found(index, "vessel", *path(FIRST)) == [link("1.0")]
-    index.remove([link("1.0")])
-    assert found(index, "vessel", *path(FIRST)) == []
-
-
 def test_a_message_without_text_is_passed_over() -> None:
     silent = turn(1, "Look it up", "  ", "And then?")
     index = index_of([silent], embedded=True)
