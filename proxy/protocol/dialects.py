@@ -1,4 +1,7 @@
-"""What each upstream demands: one row per dialect, read by the validator, the planner and the demo upstream.
+"""The demands of each kind of upstream: one row per dialect, read by the validator, the planner and the demo upstream.
+
+To add a dialect: a row here and in `DIALECTS`, and its name in `Upstream.dialect` (proxy/config/model.py); a rule that
+none has yet also needs a check in order.py.
 
 `refuses` holds, for every rule that the upstream enforces, the text it answers with, as users reported it or as its own
 source has it (looked up November 2026). Two texts were found nowhere and say the rule in its upstream's manner: Kimi's
@@ -41,7 +44,7 @@ Reasoning = Literal["optional", "with_calls", "with_call_turns"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One upstream's row. What is not mentioned follows OpenAI."""
+    """The demands of one kind of upstream. Where a field has its default, the upstream follows OpenAI."""
 
     name: str
     refuses: Mapping[Rule, str]

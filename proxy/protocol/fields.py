@@ -51,18 +51,18 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def is_any_given(fields: Mapping[str, Json], names: frozenset[str]) -> bool:
-    """Is a field of these neither absent nor null nor false?"""
+    """True if one of these fields is neither absent nor null nor false."""
     return any(fields[name] not in (None, False) for name in names.intersection(fields))
 
 
 def keyed(request: ChatRequest) -> dict[str, Json]:
-    """What of the request, beside its messages, can make a difference to the answer."""
+    """The fields of a request, beside its messages, that can make a difference to the answer."""
     return {name: value for name, value in request.fields.items() if name not in UNKEYED}
 
 
 def canonical(request: ChatRequest) -> tuple[bytes, bool]:
-    """The canonical form, and whether it is ambiguous: a name that stands twice in an object has two values, and which
-    of them counts is the upstream's to say."""
+    """Returns the canonical form of a request, and True if it is ambiguous: a name that stands twice in an object has
+    two values, and which of them counts is the upstream's to say."""
     form = _encode(keyed(request) | {"messages": [message.data for message in request.messages]})
     # A parsed object keeps one of two equal names, so the client's bytes have more quotation marks than ours. A `"`
     # inside a string is `\"` in ours and may be `\u0022` in the client's; nothing else makes the counts differ.
