@@ -1,4 +1,4 @@
-"""Values of the labels of our metrics: each one, or where they come from. All are bounded.
+"""The possible values of each label of our metrics, or their source. All are bounded.
 
 Taken from where the values are decided, so a new one is documented as soon as it exists.
 """

@@ -29,7 +29,7 @@ def has_error(completion: Mapping[str, Json] | None) -> bool:
     return bool((completion or {}).get("error"))
 
 
-def said_by(completion: Mapping[str, Json]) -> str:
+def first_text(completion: Mapping[str, Json]) -> str:
     """The text of the first choice; "" unless its content is one string."""
     match _choices(completion):
         case [{"message": {"content": str(content)}}, *_]:

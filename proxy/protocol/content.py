@@ -61,7 +61,7 @@ def _with_content(said: Message, content: Json) -> Message:
     return message(data)
 
 
-def terse(definition: Json) -> Json:
+def without_descriptions(definition: Json) -> Json:
     """Returns a tool definition without the descriptions of the function and its arguments."""
     function = {name: value for name, value in definition["function"].items() if name != "description"}
     if isinstance(function.get("parameters"), dict):
