@@ -30,7 +30,7 @@ _SAFE = ("GET", "HEAD")
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
 
 
-class Authenticator:
+class AdminAuthenticator:
     """Authenticates requests to the admin API and to `/metrics`, and makes cookies for the token."""
 
     def __init__(self, config: Config, throttle: Throttle, logouts: Logouts, clock: Callable[[], float] = time) -> None:

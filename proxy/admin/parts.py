@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from proxy.admin.auth import Authenticator
+from proxy.admin.auth import AdminAuthenticator
 from proxy.admin.feed import Feed
 from proxy.admin.worker import Worker
 from proxy.pipeline.parts import Services
@@ -13,7 +13,7 @@ class Admin:
     """The parts that its handlers share; `services` are closed by whoever built them."""
 
     services: Services
-    auth: Authenticator
+    auth: AdminAuthenticator
     feed: Feed
     worker: Worker
 
@@ -22,7 +22,7 @@ class Admin:
         """Builds the parts for these services."""
         return cls(
             services,
-            Authenticator(services.config, services.shared.throttle, services.shared.logouts),
+            AdminAuthenticator(services.config, services.shared.throttle, services.shared.logouts),
             Feed(services.storage.accounts, services.tasks),
             Worker(),
         )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.admin.auth import COOKIE, COOKIE_SECONDS, Authenticator
+from proxy.admin.auth import COOKIE, COOKIE_SECONDS, AdminAuthenticator
 from proxy.config import Config
 from proxy.errors import BadRequest, Forbidden, OlvidoError, TooMany, Unauthorized
 from proxy.storage.shared.local import MOST_WRONG, WRONG_SECONDS, LocalThrottle
@@ -22,18 +22,18 @@ LOCAL: Headers = (("host", "127.0.0.1:8484"),)
 RIGHT: Headers = (("authorization", f"Bearer {TOKEN}"),)
 
 
-def opened(settings: Config, clock: Callable[[], float] = time) -> Authenticator:
-    return Authenticator(settings, LocalThrottle(), FileLogouts(None, clock), clock)
+def opened(settings: Config, clock: Callable[[], float] = time) -> AdminAuthenticator:
+    return AdminAuthenticator(settings, LocalThrottle(), FileLogouts(None, clock), clock)
 
 
-def auth(host: str = "127.0.0.1", token: str | None = None, **server: Any) -> Authenticator:
+def auth(host: str = "127.0.0.1", token: str | None = None, **server: Any) -> AdminAuthenticator:
     """One whose configuration need not be allowed: what a rule refuses today has to be refused here as well."""
     settings: dict[str, Any] = {"server": {"host": host, **server}, "tenancy": "personal", "admin": {"token": TOKEN}}
     allowed = config(**settings)
     return opened(allowed if token is not None else allowed.model_copy(update={"admin": config().admin}))
 
 
-async def refusal(auth: Authenticator, headers: Headers) -> type[OlvidoError] | None:
+async def refusal(auth: AdminAuthenticator, headers: Headers) -> type[OlvidoError] | None:
     try:
         await auth.admit(headers)
     except OlvidoError as error:
@@ -243,7 +243,7 @@ class Clock:
         return self.now
 
 
-def guarded(clock: Clock, token: str = TOKEN) -> Authenticator:
+def guarded(clock: Clock, token: str = TOKEN) -> AdminAuthenticator:
     return opened(config(admin={"token": token}), clock)
 
 
@@ -254,7 +254,7 @@ def with_cookie(value: str, *more: tuple[str, str]) -> Headers:
 OWN = (("sec-fetch-site", "same-origin"), ("content-type", "application/json"))
 
 
-async def verdict(auth: Authenticator, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
+async def verdict(auth: AdminAuthenticator, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
     try:
         await auth.admit(headers, method)
     except OlvidoError as error:
