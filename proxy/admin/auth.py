@@ -108,7 +108,7 @@ class AdminAuthenticator:
             raise Forbidden("The admin API needs admin.token to be set: the proxy does not listen on loopback only.")
         if not is_loopback(_host(wire_headers.get(headers, "host") or "")):
             raise Forbidden("Without admin.token, the admin API answers to this machine's own name only.")
-        # Another program of this machine has another port: that is another site. Not every browser tells both.
+        # Another port of this machine is another site. Not every browser sends both headers.
         site = wire_headers.get(headers, "sec-fetch-site")
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")

@@ -27,7 +27,7 @@ K = TypeVar("K")
 KEPT_BY_NOBODY: Headers = (("cache-control", "no-store"), ("x-content-type-options", "nosniff"))
 
 Moment = Annotated[float, msgspec.Meta(ge=0, lt=1e11)]  # unix seconds
-RowNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]  # of SQLite
+RowNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]  # a rowid of SQLite
 
 _BODIED = ("POST", "PATCH")
 

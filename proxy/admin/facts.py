@@ -40,7 +40,7 @@ from proxy.types import Answer, Fact, FactStatus, Json
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
-MOST_SAID = 5  # messages that said a fact
+MOST_SAID = 5  # messages that are shown as sources of a fact, at most
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_FACTS)]
 

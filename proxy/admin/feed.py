@@ -20,8 +20,8 @@ from proxy.types import Json
 
 log = logging.getLogger(__name__)
 
-MOST_EVENTS = 8  # that wait for a listener
-MOST_ROWS = 100  # of one event: of more in a second the newest
+MOST_EVENTS = 8  # queued for a listener, at most
+MOST_ROWS = 100  # rows of one event, at most: the newest of a second
 MINUTE: Width = 60
 
 
@@ -46,7 +46,7 @@ class Feed:
         self._listeners: set[Listener] = set()
         self._looking: asyncio.Task[None] | None = None
         self._is_closed = False
-        self._totals = b""  # as last told
+        self._totals = b""  # as last sent
 
     @property
     def listeners(self) -> int:

@@ -12,7 +12,7 @@ from proxy.observe.metrics import BEAT
 from proxy.pipeline.parts import Services
 from proxy.types import Answer
 
-REFRESHED = 4  # beats: where processes are told as one, each looks as often as that for itself
+REFRESHED = 4  # beats between two refreshes of a process that shares its metrics with others
 
 
 class LagMeter:
@@ -65,7 +65,7 @@ async def refresh(services: Services) -> None:
     for upstream in services.router.upstreams:
         told.of(told.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
         for counted in (told.upstream_retries, told.upstream_fallbacks):
-            told.of(counted, upstream.name)  # is there, at 0
+            told.of(counted, upstream.name)  # creates the series, at 0
     held = services.library.held()
     told.memory_scopes.set(held.scopes)
     told.memory_bytes.set(held.bytes)

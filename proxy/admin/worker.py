@@ -26,7 +26,7 @@ class Worker:
     """A thread for long work, one piece at a time."""
 
     def __init__(self) -> None:
-        self._stop: Event | None = None  # of what runs
+        self._stop: Event | None = None  # of the running work
         self._running: asyncio.Future[Any] | None = None
 
     @property
@@ -56,7 +56,7 @@ class Worker:
             sys.setswitchinterval(before)
             self._stop = self._running = None
             if not future.cancelled():
-                future.exception()  # heard, by whoever waits or by nobody
+                future.exception()  # retrieved, so that asyncio does not log it
 
         running.add_done_callback(ended)
         try:

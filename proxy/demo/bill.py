@@ -30,7 +30,7 @@ class Bill:
     asked: int = 0
     remembered: int = 0
     forgotten: list[str] = field(default_factory=list)
-    marks: dict[int, "Bill"] = field(default_factory=dict)  # as it stood after so many turns
+    marks: dict[int, "Bill"] = field(default_factory=dict)  # number of turns → the sums at that point
 
     def add(self, usage: Usage | None, *, reused: bool) -> None:
         """Counts an answer. One that the proxy `reused` costs nothing."""

@@ -27,9 +27,9 @@ from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 
 MODEL = "demo-chat"
-MARKS = (20, 60, 100, 200)  # turns after which what was billed is told
+MARKS = (20, 60, 100, 200)  # turns after which the sums are printed
 POLL_SECONDS = 0.02
-PATIENCE_SECONDS = 60.0  # that a question waits for the index
+PATIENCE_SECONDS = 60.0  # seconds that a question waits for the index, at most
 
 
 def run(port: int, *, stay: bool, short: bool = False) -> int:

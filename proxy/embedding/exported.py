@@ -34,7 +34,7 @@ class Manifest(msgspec.Struct, frozen=True):
     model_sha256: str
     tokenizer_sha256: str
     dimensions: int
-    max_tokens: int  # what is longer is cut
+    max_tokens: int  # longer texts are cut
     prompt: str = ""  # stands before every text
 
 

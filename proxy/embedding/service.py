@@ -39,7 +39,7 @@ from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
-# What stands behind it is cut: four times what the default model reads, and tokenising a megabyte takes 0.3 s.
+# Longer texts are cut: four times what the default model reads, and tokenising a megabyte takes 0.3 s.
 MOST_CHARACTERS = 8192
 FAILURES = 3  # in a row: one text that an engine can't take must not be everybody's failure
 RETRY_SECONDS = 10.0

@@ -17,7 +17,7 @@ from proxy.observe import labels
 from proxy.observe.labels import Labels
 
 Kind = Literal["counter", "gauge", "histogram"]
-Several = Literal["livesum", "livemax"]  # of the values of several processes that share a folder for metrics
+Several = Literal["livesum", "livemax"]  # how values of several processes are combined: sum, largest
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -44,7 +44,7 @@ class Entry:
     kind: Kind
     meaning: str
     labels: Labels
-    several: str  # what is told of several processes
+    several: str  # how the values of several processes are combined
 
 
 class Catalogue:

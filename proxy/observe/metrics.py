@@ -23,7 +23,7 @@ from proxy.observe.labels import FACT, MOST_MODELS
 from proxy.types import LedgerRow, Trail
 
 LONGEST_MODEL = 100  # characters
-BEAT = 0.5  # seconds between two looks at how late the event loop is
+BEAT = 0.5  # seconds between two measurements of the event loop's lag
 _MINUTE = round(60 / BEAT)  # looks
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -169,7 +169,7 @@ class Metrics(Catalogue):
             if count:
                 of(self.tokens, kind, model, measured).inc(count)
         if row.tokens_original:
-            # Nobody has measured a prompt that was not sent.
+            # The tokens of a prompt that was not sent are estimates only.
             as_sent = "false" if row.mechanisms else measured
             of(self.tokens, "original", model, as_sent).inc(row.tokens_original)
         of(self.reuse, "exact", row.reuse_reason).inc()

@@ -33,7 +33,7 @@ HEADERS: Headers = (
     ("cross-origin-resource-policy", "same-origin"),
 )
 
-# Written out: what the system's own table says differs from machine to machine.
+# Written out, since the table of the operating system differs from machine to machine.
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

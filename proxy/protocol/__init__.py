@@ -1,6 +1,6 @@
 """The chat completions protocol: bytes to types and back. Pure: no I/O, and no decisions about a request.
 
-chat.py        the neutral request and message, read from a chat completion's body
+chat.py        the neutral request, read from a chat completion's body; message.py: its messages
 fields.py      the names of request fields by their meaning, and the canonical form of a request
 request.py     parses the body once; writes a changed body, every untouched byte kept
 content.py     changed messages: a block before or behind, shorter texts, another content

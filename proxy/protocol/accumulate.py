@@ -18,7 +18,7 @@ from proxy.types import Json, Usage
 _FIRST_WINS = frozenset({"id", "created", "model"})
 # `obfuscation` is random padding that OpenAI adds to chunks, against guessing tokens from their length.
 _NOT_OF_THE_ANSWER = frozenset({"choices", "usage", "object", "obfuscation"})
-# OpenRouter ends a stream that failed on the way with `error`; DeepSeek with the other when it ran out of capacity.
+# Finish reasons of an incomplete answer: OpenRouter's for a failure, DeepSeek's for a lack of capacity.
 _BROKE_OFF = frozenset({"error", "insufficient_system_resource"})
 
 _decoder = msgspec.json.Decoder(dict[str, Any])
@@ -34,7 +34,7 @@ class Accumulator:
     def __init__(self, max_bytes: int = 16 * 2**20) -> None:
         self.usage: Usage | None = None
         self.error: Json = None  # the `error` of an event that had one
-        self.garbage = 0  # events that were no chunk, or contradicted an earlier one
+        self.garbage = 0  # number of events that were no chunk, or contradicted an earlier one
         self.done = False  # [DONE] was seen
         self.overflowed = False
         self._max_bytes = max_bytes
@@ -129,7 +129,7 @@ class Accumulator:
         if known is None:
             known = self._choices[index] = {"index": index, "message": {}}
         reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:  # here too, for it is followed when nothing else is kept any more
+        if isinstance(reason, str) and reason:  # here too, since it is followed after an overflow
             known["finish_reason"] = reason
         self._take_usage(choice.pop("usage", None))
         delta = choice.pop("delta", None)

@@ -95,7 +95,7 @@ def _choices(completion: Mapping[str, Any]) -> Sequence[Any]:
     return choices if isinstance(choices, list) else ()
 
 
-_TOO_MANY = 2**53  # no prompt is that long; the ledger's integers and JSON's end somewhere too
+_TOO_MANY = 2**53  # tokens; a larger count is an error of the upstream's, and beyond JSON's integers
 
 
 def parse_usage(usage: Json) -> Usage | None:

@@ -49,8 +49,8 @@ class Dialect:
     name: str
     refuses: Mapping[Rule, str]
     include_usage: bool = True  # knows `stream_options.include_usage`; else the field must not be added
-    usage_unasked: bool = False  # its streams tell the usage whether or not it was asked for
-    memory_role: Literal["user", "system"] = "user"  # where the memory head goes when the configuration is silent
+    usage_unasked: bool = False  # its streams have the usage, asked for or not
+    memory_role: Literal["user", "system"] = "user"  # default role of the memory head
     reasoning: Reasoning = "optional"  # which `reasoning_content` it wants back while thinking is on
     max_tools: int | None = None
     nonempty: frozenset[str] = frozenset()  # roles whose content may not be empty

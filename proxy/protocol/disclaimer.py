@@ -12,12 +12,12 @@ import msgspec
 
 Language: TypeAlias = Literal["es", "en"]
 
-FALLBACK: Language = "en"  # whose line is told where a language has none
+FALLBACK: Language = "en"  # used for a language without a disclaimer
 
 _GAP = "\n\n"
 _NULL = b"null"
 
-# Raw: what is not ours keeps its bytes.
+# Raw: values that are not changed keep their bytes.
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _choices = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 _content = msgspec.json.Decoder(str | list[dict[str, Any]] | None)

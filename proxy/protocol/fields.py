@@ -29,22 +29,22 @@ UNKEYED: Mapping[str, str] = MappingProxyType(
         "request_id": "names this one request (vLLM)",
     }
 )
-# By which a provider is told to look things up while it answers (OpenAI; xAI; DashScope, Perplexity, Z.ai; OpenRouter;
-# Cohere). Such answers are of the day.
+# Fields that make a provider search the web while it answers (OpenAI; xAI; DashScope, Perplexity, Z.ai; OpenRouter;
+# Cohere). Such answers grow old.
 SEARCHING = frozenset(
     {"web_search_options", "search_parameters", "enable_search", "search_options", "search_domain_filter"}
     | {"search_recency_filter", "plugins", "connectors"}
 )
-# That ask for text of a certain form, where a disclaimer would break it (vLLM, SGLang, llama.cpp, Ollama).
+# Fields that ask for text of a certain form, where a disclaimer would break it (vLLM, SGLang, llama.cpp, Ollama).
 CONSTRAINING = frozenset(
     {"guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "structural_tag"}
     | {"json_schema", "grammar", "regex", "ebnf", "format"}
 )
-# That ask for the tokens of an answer, which are not those of the disclaimer.
+# Fields that ask for the tokens of an answer; the disclaimer has none.
 TOKEN_DETAILS = frozenset(
     {"logprobs", "top_logprobs", "prompt_logprobs", "return_token_ids", "return_tokens_as_token_ids"}
 )
-BILLED = ("tools", "functions", "response_format")  # beside the messages
+BILLED = ("tools", "functions", "response_format")  # fields beside the messages that cost tokens
 SESSION_METADATA = ("session_id", "conversation_id", "thread_id", "chat_id")
 
 _encode = msgspec.json.Encoder(order="deterministic").encode

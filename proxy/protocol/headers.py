@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from proxy.types import Directives, Headers
 
-# RFC 9110 §7.6.1, and what they were called before.
+# Hop-by-hop headers: RFC 9110 §7.6.1, and their older names.
 HOP_BY_HOP = frozenset(
     {
         "connection",
@@ -21,18 +21,18 @@ HOP_BY_HOP = frozenset(
     }
 )
 OURS = "x-olvido-"
-# By which providers know their customers: Azure's, Anthropic's, Google's, Azure API Management's.
+# Headers that carry an API key: OpenAI's, Azure's, Anthropic's, Google's, Azure API Management's.
 KEYS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "ocp-apim-subscription-key"})
 
-# Which pages of other sites may read an answer is ours to say, not the upstream's.
+# CORS headers are set by the proxy, never passed on from the upstream.
 CORS = "access-control-"
 
-# Written anew by whoever sends the message on. The client's Accept-Encoding is not passed on the managed route: we
-# read the answer, and a compressed stream would have to be unpacked and packed again.
+# Written by the HTTP client that sends the message on. The client's Accept-Encoding is not passed on the managed route:
+# we read the answer, and a compressed stream would have to be unpacked and packed again.
 _REQUEST_REWRITTEN = HOP_BY_HOP | {"host", "content-length", "expect"}
 _RESPONSE_REWRITTEN = HOP_BY_HOP | {"content-length"}
 
-# By which known clients name the conversation, first match wins.
+# Headers by which known clients name the conversation; the first match counts.
 SESSION_HEADERS = (
     "x-openwebui-chat-id",  # Open WebUI, ENABLE_FORWARD_USER_INFO_HEADERS
     "session-id",  # Codex CLI
@@ -72,7 +72,7 @@ def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -
     else:
         dropped -= {"content-length"}
     if authorization is not None:
-        dropped |= KEYS | {"cookie"}  # what the client is known by elsewhere is nothing to an upstream with its own key
+        dropped |= KEYS | {"cookie"}  # the client's credentials are not for an upstream with a key of its own
     kept = [(name, value) for name, value in headers if name not in dropped and not name.startswith(OURS)]
     if managed:
         kept.append(("accept-encoding", "identity"))

@@ -21,7 +21,9 @@ _Find: TypeAlias = Callable[[list[Any], Object], Object | None]
 # Strings of a delta that arrive whole, and again in later deltas. (`name` comes in one piece, in several (Gemini), or
 # whole in every chunk (MiniMax): a repetition of it is dropped, anything else appended.)
 WHOLE = frozenset({"id", "type", "role", "object", "model", "status", "format", "signature", "thought_signature"})
-_LOOK_BACK = 128  # entries of an array among which a fragment's own is sought; as many as there may be tools
+_LOOK_BACK = (
+    128  # entries of an array that are searched for the one that a fragment continues; most upstreams allow 128 tools
+)
 _SCALAR_BYTES = 8
 _SCALARS = (bool, int, float)
 

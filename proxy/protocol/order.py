@@ -42,7 +42,9 @@ class _Array:
     thinking: bool
 
 
-Finding: TypeAlias = tuple[int, Mapping[str, Any]]  # index of the message at fault, what its text mentions
+Finding: TypeAlias = tuple[
+    int, Mapping[str, Any]
+]  # index of the message at fault, values for the placeholders of the text
 
 
 def violations(

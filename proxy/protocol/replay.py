@@ -16,7 +16,7 @@ _Object: TypeAlias = dict[str, Any]
 
 _PIECE = 128  # characters a chunk: 30 chunks for a page of text
 _IN_EVERY_CHUNK = ("id", "created", "model", "system_fingerprint", "service_tier")
-_TEXTS = ("reasoning_content", "reasoning", "content", "refusal")  # told in this order
+_TEXTS = ("reasoning_content", "reasoning", "content", "refusal")  # streamed in this order
 
 _encoder = msgspec.json.Encoder()
 _object = msgspec.json.Decoder(dict[str, Any])

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
-from proxy.protocol.chat import ChatCompletionRequest, chat_message
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.message import chat_message
 from proxy.types import ChatRequest, Json, Message
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -25,10 +26,10 @@ _encoder = msgspec.json.Encoder()
 MAX_MESSAGES = 100_000
 # A few bytes of JSON are 60 of memory or more once they are an object or array: 30 MB of `[],` took a gigabyte.
 MAX_CONTAINERS = 1_000_000
-ALWAYS_DECODED = 4 * 2**20  # bytes; cannot have too many
-# It stands in every row of the ledger.
+ALWAYS_DECODED = 4 * 2**20  # bytes; a body of this size cannot have too many
+# Characters; the name is stored in every row of the ledger.
 MAX_MODEL = 500
-_OUT_OF_RANGE = "Number out of range"  # msgspec's, for one beyond a double
+_OUT_OF_RANGE = "Number out of range"  # msgspec's message for a number beyond a double
 
 
 def parse(body: bytes) -> ChatRequest:
@@ -61,7 +62,7 @@ def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
     try:
         decoded = _objects.decode(raw)
     except (ValueError, RecursionError):
-        # Once more, one by one: which of them is it?
+        # Decoded one by one, to name the one that is wrong.
         decoded = [
             _decode(_object, element, f"'messages[{i}]'", "expected an object") for i, element in enumerate(elements)
         ]

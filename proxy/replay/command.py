@@ -22,7 +22,7 @@ from proxy.replay.resources import open_resources
 from proxy.replay.running import replay_config, replayed
 
 STANDARD = Path("-")  # standard input
-EVERY = 25  # requests between two words of how far it has come
+EVERY = 25  # requests between two reports of progress
 
 
 def run(options: argparse.Namespace) -> int:

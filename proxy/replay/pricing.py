@@ -13,14 +13,16 @@ from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import Message
 
 SLIDING_TURNS = 6  # of the plain sliding window that many clients have
-MOST_LOOKED_AT = 8  # messages that stood where one is not found, newest first: how much of each it begins with
+MOST_LOOKED_AT = (
+    8  # cached messages in the place of one that is not cached, newest first, whose beginnings are compared
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A prompt as it is priced."""
 
-    preface: bytes  # what stands before the messages: tools and the like
+    preface: bytes  # the JSON before the messages: tools, response format
     preface_tokens: int
     messages: Sequence[Message]
 

@@ -15,7 +15,7 @@ from proxy.protocol.request import message, parse
 from proxy.protocol.turns import Chains
 from proxy.types import Headers, Message
 
-# By what name logs have it: ours, then LiteLLM's, then others'; the first that is there counts.
+# Names of the fields in logs: ours, LiteLLM's, others'; the first that is present counts.
 BODIES = ("body", "request")
 TIMES = ("at", "time", "timestamp", "ts", "startTime", "start_time", "created_at", "created")
 SESSIONS = ("session", "session_id", "conversation_id", "thread_id", "chat_id")
@@ -27,8 +27,8 @@ HEADERS = "headers"
 
 # A body at top level is the line without these; `user` is a field of the body itself.
 _OURS = frozenset((*BODIES, *TIMES, *SESSIONS, *KEYS, *ANSWERS, *SETTINGS, HEADERS, "end_user", "user_id"))
-SECONDS_APART = 1.0  # of requests without a time
-_MILLISECONDS = 1e11  # what is more would be a second in the year 5138
+SECONDS_APART = 1.0  # between requests without a time
+_MILLISECONDS = 1e11  # larger numbers are milliseconds: as seconds, this is the year 5138
 
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -42,9 +42,9 @@ class Logged:
     """A request of a log: its body, and what the log says of it."""
 
     body: bytes  # of the chat completion
-    line: int = 0  # where it stands, from 1; 0: in no file
+    line: int = 0  # line number, from 1; 0: not from a file
     at: float | None = None  # unix seconds
-    key: str = ""  # whatever tells one customer from another
+    key: str = ""  # identifies the customer: a key, its hash or a name
     headers: Headers = ()
     answer: Message | None = None  # the assistant message that it got
 
@@ -85,7 +85,7 @@ def in_order(requests: Sequence[Logged], now: float) -> tuple[Logged, ...]:
 def answered(requests: Sequence[Logged]) -> tuple[Logged, ...]:
     """Fills in answers that the log does not tell from the histories of later requests. `requests` are in order."""
     chains = Chains()
-    waiting: dict[bytes, int] = {}  # by the link of its last message: a request whose answer is not known
+    waiting: dict[bytes, int] = {}  # last link of the history → index of a request without an answer
     answers: dict[int, Message] = {}
     for number, each in enumerate(requests):
         messages = parse(each.body).messages
