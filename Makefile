@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test test-all check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
+.PHONY: run demo test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -20,6 +20,13 @@ test: $(DEV_READY) $(NODE_READY)       ## what is quick: under two minutes on tw
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too
 	$(BIN)/pytest -n 2 --dist worksteal
+
+coverage: $(DEV_READY) $(NODE_READY)   ## line and branch coverage of the quick tests; context, memory, reuse, protocol: at least 95 %
+	mkdir -p build
+	rm -f build/coverage.json
+	-COVERAGE_FILE=build/.coverage $(BIN)/pytest -n 2 --dist worksteal -m "not long" \
+		--cov=proxy --cov-branch --cov-report=json:build/coverage.json
+	$(BIN)/python -m tests.coverage_floor build/coverage.json
 
 check: $(DEV_READY)
 	$(BIN)/ruff format --check .

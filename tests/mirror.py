@@ -30,6 +30,7 @@ ELSEWHERE = {
     "types/plan.py": _DATA,
     "types/request.py": _DATA,
     "types/reuse.py": _DATA,
+    "protocol/message.py": "tests/protocol/test_chat.py: what is read of a request's messages",
     "protocol/merge.py": "tests/protocol/test_accumulate.py: its rules are an accumulator's",
 }
 

@@ -11,8 +11,8 @@ from tests.builders import ledger_row
 
 ROOT = Path(__file__).parent.parent
 MAPPED = [
-    *("admin", "cli", "config", "context", "conversation", "http", "memory", "pipeline", "protocol", "storage"),
-    *("storage/sqlite", "types", "upstream"),
+    *("admin", "cli", "config", "context", "conversation", "demo", "embedding", "http", "memory", "observe", "page"),
+    *("pipeline", "protocol", "replay", "storage", "storage/sqlite", "types", "upstream"),
 ]
 
 _QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")

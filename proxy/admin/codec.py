@@ -27,14 +27,14 @@ K = TypeVar("K")
 KEPT_BY_NOBODY: Headers = (("cache-control", "no-store"), ("x-content-type-options", "nosniff"))
 
 Moment = Annotated[float, msgspec.Meta(ge=0, lt=1e11)]  # unix seconds
-RowNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]  # of SQLite
+RowNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]  # a rowid of SQLite
 
 _BODIED = ("POST", "PATCH")
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """The parameters of a route: those of its query string, or of its body if it has one. Fields of text that have a
-    default need no value, and none is empty."""
+    """The base of a route's parameters: those of its query string, or of its body if it has one. Fields of text that
+    have a default need no value, and none is empty."""
 
 
 class Nothing(Asked, frozen=True):
@@ -42,8 +42,8 @@ class Nothing(Asked, frozen=True):
 
 
 async def decoded(call: Call, services: Services, kind: type[S]) -> S:
-    """The parameters of a request. Raises BadRequest and its like for what is unknown, repeated, empty, missing or no
-    such value."""
+    """Decodes the parameters of a request. Raises BadRequest and its like for what is unknown, repeated, empty, missing
+    or no such value."""
     if call.method not in _BODIED or kind is Nothing:
         return from_query(call.query, kind)
     from_query(call.query, Nothing)
@@ -54,7 +54,7 @@ async def decoded(call: Call, services: Services, kind: type[S]) -> S:
 
 
 def from_query(query: str, kind: type[S]) -> S:
-    """A query string as a `kind`. Raises BadRequest."""
+    """Decodes a query string as a `kind`. Raises BadRequest."""
     given = parse_qs(query, keep_blank_values=True)
     _refuse_unknown(given, kind, "parameter")
     for name, values in given.items():
@@ -66,7 +66,7 @@ def from_query(query: str, kind: type[S]) -> S:
 
 
 def from_body(raw: bytes, kind: type[S]) -> S:
-    """A JSON object as a `kind`. Raises BadRequest."""
+    """Decodes a JSON object as a `kind`. Raises BadRequest."""
     try:
         given = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -110,22 +110,22 @@ def _choices(type_: Any) -> Iterator[str]:
 
 
 def page(found: Sequence[T], limit: int, place: Callable[[T], K]) -> tuple[Sequence[T], K | None]:
-    """The first `limit` of what was found, and the place of the last of them if there are more."""
+    """Cuts a list to its first `limit` items; returns them, and the place of the last if there are more."""
     return found[:limit], place(found[limit - 1]) if len(found) > limit else None
 
 
 def as_json(value: Json, code: int = 200) -> Answer:
-    """An answer with a value that msgspec can encode."""
+    """Encodes a value as an answer."""
     return Answer(code, (("content-type", "application/json"), *KEPT_BY_NOBODY), msgspec.json.encode(value))
 
 
-async def as_json_aside(services: Services, make: Callable[[], Json]) -> Answer:
-    """An answer with what `make` returns, made and encoded off the event loop: for what may be long."""
+async def as_json_offloaded(services: Services, make: Callable[[], Json]) -> Answer:
+    """Encodes what `make` returns as an answer, made and encoded off the event loop: for what may be long."""
     return await asyncio.get_running_loop().run_in_executor(services.executor, lambda: as_json(make()))
 
 
 def without_body(*headers: tuple[str, str]) -> Answer:
-    """A 204 with these headers."""
+    """Builds a 204 with these headers."""
     return Answer(204, (*headers, *KEPT_BY_NOBODY), b"")
 
 
@@ -136,8 +136,8 @@ _NAMES = tuple(each.name for each in fields(LedgerRow))
 
 
 def row_json(number: int | None, row: LedgerRow, *, whole: bool = False) -> dict[str, Json]:
-    """A row as JSON: every field, and its number, which grows as rows are written. How the prompt came to be is told in
-    a few words unless the `whole` trail is wanted."""
+    """Encodes a ledger row: every field, and its number, which grows as rows are written. The decisions of the plan are
+    shortened unless the `whole` trail is wanted."""
     values: dict[str, Json] = {name: getattr(row, name) for name in _NAMES}
     values["number"] = number
     if not whole:
@@ -158,7 +158,7 @@ def _small(trail: Trail | None) -> Json:
 
 
 def sums_json(sums: Sums) -> Mapping[str, Json]:
-    """Sums as JSON, with what follows from them. Dollars saved are what plain pass-through would have cost, less what
+    """Encodes sums, with what follows from them. Dollars saved are what plain pass-through would have cost, less what
     was paid: it is below 0 where context management came to more than it left out."""
     dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context
     asked = max(sums.requests, 1)
@@ -173,12 +173,12 @@ def sums_json(sums: Sums) -> Mapping[str, Json]:
 
 
 def total(every: Iterable[Sums]) -> Sums:
-    """One sum of all."""
+    """Adds up sums."""
     return added_up((None, sums) for sums in every).get(None, Sums())
 
 
 def added_up(given: Iterable[tuple[Name, Sums]]) -> dict[Name, Sums]:
-    """The sums of each key."""
+    """Adds up the sums of each key."""
     known: dict[Name, tuple[float, ...]] = {}
     for key, sums in given:
         so_far, numbers = known.get(key), _numbers(sums)

@@ -40,7 +40,7 @@ from proxy.types import Answer, Fact, FactStatus, Json
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
-MOST_SAID = 5  # messages that said a fact
+MOST_SAID = 5  # messages that are shown as sources of a fact, at most
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_FACTS)]
 
@@ -107,14 +107,14 @@ async def shown(call: Call, admin: Admin, asked: Asked) -> Answer:
 
 
 async def wiped(call: Call, admin: Admin, asked: WipedAsked) -> Answer:
-    """Answers with a page of what can be brought back."""
+    """Answers with a page of the wipes that can be undone."""
     found = await admin.services.library.wipes.wiped(time(), asked.scope, after=asked.before, limit=asked.limit + 1)
     listed, after = page(found, asked.limit, lambda each: each.scope)
     return as_json({"wiped": listed, "next": after})
 
 
 async def restored(call: Call, admin: Admin, asked: Restore) -> Answer:
-    """Brings back what the newest wipe took."""
+    """Restores the facts of the newest wipe."""
     back = await admin.services.library.restore(asked.scope, asked.until)
     if back is None:
         raise UnknownRoute("Nothing of that scope can be brought back: nothing was wiped, or not lately, or not then.")

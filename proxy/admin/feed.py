@@ -1,7 +1,7 @@
-"""The live feed: one look at the storage a second, shared by all listeners of this process, and none while nobody
-listens. It looks at the storage, and not at the requests of this process, since others may serve beside it.
+"""The live feed: polls the storage once a second for all listeners of this process, and not at all while there are
+none. It reads the storage, and not the requests of this process, since others may serve beside it.
 
-A listener who is slow misses what is old, never what is new; nothing waits for him.
+A slow listener misses old events, never new ones; nothing waits for it.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from proxy.types import Json
 
 log = logging.getLogger(__name__)
 
-MOST_EVENTS = 8  # that wait for a listener
-MOST_ROWS = 100  # of one event: of more in a second the newest
+MOST_EVENTS = 8  # queued for a listener, at most
+MOST_ROWS = 100  # rows of one event, at most: the newest of a second
 MINUTE: Width = 60
 
 
@@ -46,16 +46,16 @@ class Feed:
         self._listeners: set[Listener] = set()
         self._looking: asyncio.Task[None] | None = None
         self._is_closed = False
-        self._totals = b""  # as last told
+        self._totals = b""  # as last sent
 
     @property
     def listeners(self) -> int:
-        """The number of those who listen."""
+        """The number of listeners."""
         return len(self._listeners)
 
     @property
     def is_looking(self) -> bool:
-        """Whether the storage is looked at."""
+        """True while the storage is polled."""
         return self._looking is not None
 
     def listen(self) -> "Listener":
@@ -135,7 +135,7 @@ class Listener:
         self._has_ended = False
 
     def give(self, event: bytes) -> None:
-        """Queues an event; the oldest one that waits leaves if there are too many."""
+        """Queues an event; the oldest one is dropped if too many wait."""
         self._waiting.append(event)
         self._news.set()
 

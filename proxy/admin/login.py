@@ -14,8 +14,8 @@ from functools import cache
 from importlib.metadata import version
 from time import time
 
+from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, without_body
-from proxy.admin.door import COOKIE, COOKIE_SECONDS
 from proxy.admin.parts import Admin
 from proxy.config.rules import shows_content
 from proxy.errors import Forbidden, Unauthorized
@@ -32,9 +32,9 @@ class Login(Asked, frozen=True):
 
 async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with the version, and to whom is admitted with the settings that the page needs."""
-    told = {"version": _version(), "needs_token": admin.door.needs_token, "is_admitted": False}
+    told = {"version": _version(), "needs_token": admin.auth.needs_token, "is_admitted": False}
     try:
-        await admin.door.admit(call.headers, call.method, call.client)
+        await admin.auth.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
         return as_json(told)
     config = admin.services.config
@@ -52,13 +52,13 @@ async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
 
 async def login(call: Call, admin: Admin, asked: Login) -> Answer:
     """Gives a browser its cookie."""
-    cookie = await admin.door.enter(asked.token, call.client)
+    cookie = await admin.auth.login(asked.token, call.client)
     return without_body(_cookie(cookie, COOKIE_SECONDS, call.headers))
 
 
 async def logout(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Ends the cookie, wherever there are copies of it."""
-    await admin.door.leave(call.headers)
+    await admin.auth.logout(call.headers)
     return without_body(_cookie("", 0, call.headers))
 
 

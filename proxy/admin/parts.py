@@ -2,31 +2,32 @@
 
 from dataclasses import dataclass
 
-from proxy.admin.aside import Aside
-from proxy.admin.door import Door
+from proxy.admin.auth import AdminAuthenticator
 from proxy.admin.feed import Feed
+from proxy.admin.worker import Worker
 from proxy.pipeline.parts import Services
 
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """Everything that its handlers need; `services` are closed by whoever built them."""
+    """The parts that its handlers share; `services` are closed by whoever built them."""
 
     services: Services
-    door: Door
+    auth: AdminAuthenticator
     feed: Feed
-    aside: Aside
+    worker: Worker
 
     @classmethod
     def of(cls, services: Services) -> "Admin":
+        """Builds the parts for these services."""
         return cls(
             services,
-            Door(services.config, services.shared.throttle, services.shared.logouts),
+            AdminAuthenticator(services.config, services.shared.throttle, services.shared.logouts),
             Feed(services.storage.accounts, services.tasks),
-            Aside(),
+            Worker(),
         )
 
     async def close(self) -> None:
-        """The end for whoever watches, and for work beside the requests, which is waited for as long as for these."""
+        """Ends the live feed and the background thread, which has `server.drain` seconds to end."""
         self.feed.close()
-        await self.aside.close(self.services.config.server.drain)
+        await self.worker.close(self.services.config.server.drain)

@@ -24,7 +24,7 @@ from typing import Annotated
 
 import msgspec
 
-from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_aside, page, row_json, sums_json
+from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_offloaded, page, row_json, sums_json
 from proxy.admin.parts import Admin
 from proxy.config.rules import shows_content
 from proxy.context import fates
@@ -83,13 +83,13 @@ async def listed(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
         scope=asked.scope, session=asked.session, before=asked.before, limit=asked.limit + 1
     )
     found, after = page(rows, asked.limit, lambda each: each[0])
-    return await as_json_aside(
+    return await as_json_offloaded(
         admin.services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
     )
 
 
 async def shown(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
-    """Answers with one request, and what became of its messages."""
+    """Answers with one request, and the fate of each of its messages."""
     services = admin.services
     request_id = call.parameters["id"]
     row = await services.storage.accounts.row(request_id, asked.scope)
@@ -99,7 +99,7 @@ async def shown(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
     if shows_content(services.config):
         contents = await services.storage.contents.get(row.scope, row.request_id)
     call.watch.start()
-    return await as_json_aside(services, partial(_looked_into, row, contents, services.counter.message))
+    return await as_json_offloaded(services, partial(_looked_into, row, contents, services.counter.message))
 
 
 def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Message], int]) -> Json:
@@ -114,7 +114,7 @@ def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Me
 
 
 async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
-    """Answers with a stream of what happens."""
+    """Answers with the live stream of requests and totals."""
     if call.method == "HEAD":
         return Answer(200, LIVE_HEADERS, b"")
     call.watch.start()
@@ -160,7 +160,7 @@ async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
         turns = [_turn(card, with_text=with_text) for card in cards]
         return {"scope": scope, "session": name, "requests": theirs, "turns": turns, "next": after}
 
-    return await as_json_aside(services, told)
+    return await as_json_offloaded(services, told)
 
 
 def _turn(card: TurnCard, *, with_text: bool) -> Json:
@@ -182,7 +182,8 @@ _SECRET = KEYS | {"cookie", "proxy-authorization"}
 
 
 def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], int]) -> Mapping[str, Json]:
-    """`tokens`: of a message. Raises BadRequest if the body is none, and ValueError if the fates can't be read."""
+    """Explains a request message by message. `tokens` counts those of a message. Raises BadRequest if the body is none,
+    and ValueError if the fates can't be read."""
     request = parse(contents.body)
     sent = unpacked(contents.sent) if contents.sent else None
     found = fates.explained(request.messages, fates.unpack(contents.fates) if contents.fates else None, tokens)

@@ -1,4 +1,4 @@
-"""Routes of the admin API. A route is behind the door unless it is written here that it is not."""
+"""Routes of the admin API. A route needs authentication unless its entry says that it does not."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -34,9 +34,9 @@ class Route:
     async def answer(self, call: Call, admin: Admin) -> None:
         """Answers a request whose sender is admitted, or that needs no admission."""
         if self.is_guarded:
-            await admin.door.admit(call.headers, call.method, call.client)
+            await admin.auth.admit(call.headers, call.method, call.client)
         elif self.method != "GET":
-            admin.door.refuse_others(call.headers)
+            admin.auth.refuse_others(call.headers)
         asked = await decoded(call, admin.services, self.asked)
         await call.answer(await self.handler(call, admin, asked))
 

@@ -1,5 +1,4 @@
-"""The route `/metrics`: what is counted anyway, what only needs to be looked at when somebody asks, and how late the
-event loop is."""
+"""The route `/metrics`: sets the gauges that are read only then, and measures the lag of the event loop."""
 
 import asyncio
 from collections import Counter
@@ -13,13 +12,12 @@ from proxy.observe.metrics import BEAT
 from proxy.pipeline.parts import Services
 from proxy.types import Answer
 
-REFRESHED = 4  # beats: where processes are told as one, each looks as often as that for itself
+REFRESHED = 4  # beats between two refreshes of a process that shares its metrics with others
 
 
-class Pulse:
-    """A measure of how late the event loop is, since whatever holds it up holds up every request. Calls `beat` every
-    `interval` seconds with how much later it is than it should be, in seconds. A timer and no task: nobody waits for
-    its end."""
+class LagMeter:
+    """Measures the lag of the event loop, since whatever holds it up holds up every request. Calls `beat` every
+    `interval` seconds with the lag in seconds. A timer and no task: nobody waits for its end."""
 
     def __init__(self, beat: Callable[[float], None], interval: float) -> None:
         self._beat = beat
@@ -46,7 +44,7 @@ class Pulse:
 async def metrics(call: Call, admin: Admin) -> None:
     """Answers with all metrics."""
     services = admin.services
-    await admin.door.admit_metrics(call.headers, call.client)
+    await admin.auth.admit_metrics(call.headers, call.client)
     await refresh(services)
     body = await asyncio.to_thread(services.metrics.exposition)
     await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
@@ -67,7 +65,7 @@ async def refresh(services: Services) -> None:
     for upstream in services.router.upstreams:
         told.of(told.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
         for counted in (told.upstream_retries, told.upstream_fallbacks):
-            told.of(counted, upstream.name)  # is there, at 0
+            told.of(counted, upstream.name)  # creates the series, at 0
     held = services.library.held()
     told.memory_scopes.set(held.scopes)
     told.memory_bytes.set(held.bytes)
@@ -78,8 +76,8 @@ async def refresh(services: Services) -> None:
     told.holding(statuses)
 
 
-def watch(services: Services) -> Pulse:
-    """A pulse that is started and feeds the metrics; whoever serves stops it."""
+def watch(services: Services) -> LagMeter:
+    """Starts a pulse that feeds the metrics; whoever serves stops it."""
     beats = 0
 
     def beat(late: float) -> None:
@@ -89,6 +87,6 @@ def watch(services: Services) -> Pulse:
         if services.metrics.is_shared and beats % REFRESHED == 0:
             services.tasks.spawn(refresh(services), name="refresh metrics")
 
-    pulse = Pulse(beat, BEAT)
+    pulse = LagMeter(beat, BEAT)
     pulse.start()
     return pulse

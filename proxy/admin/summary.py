@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from proxy.admin.codec import Asked, Moment, added_up, as_json, as_json_aside, page, sums_json, total
+from proxy.admin.codec import Asked, Moment, added_up, as_json, as_json_offloaded, page, sums_json, total
 from proxy.admin.parts import Admin
 from proxy.errors import BadRequest
 from proxy.http.exchange import Call
@@ -61,22 +61,22 @@ async def summary(call: Call, admin: Admin, asked: SummaryAsked) -> Answer:
     start = max(end - USUAL_SPAN, 0.0) if asked.start is None else asked.start
     if not start < end <= start + MOST_SPAN:
         raise BadRequest("from is before to, by twenty years at most", param="from")
-    width = wide(end - start)
+    width = point_width(end - start)
     start -= start % width
     by: Dimension = "source" if asked.by == "mechanism" else asked.by
     buckets = await admin.services.storage.accounts.buckets(start, end, width, asked.scope, by)
     head = {"from": start, "to": end, "width": width, "by": asked.by}
     # Hours of many models come to thousands of sums.
-    return await as_json_aside(admin.services, lambda: head | summary_of(buckets, asked.by))
+    return await as_json_offloaded(admin.services, lambda: head | summary_of(buckets, asked.by))
 
 
-def wide(span: float) -> Width:
-    """The width of a point in a span of so many seconds, in seconds."""
+def point_width(span: float) -> Width:
+    """The width of a point of a chart over `span` seconds, in seconds."""
     return next((width for most, width in WIDTHS if span <= most), WIDTHS[-1][1])
 
 
 def summary_of(buckets: Iterable[Bucket], by: By) -> dict[str, Json]:
-    """Totals, groups and points. `buckets` are named by what `by` asks for, or by source for mechanisms."""
+    """Builds totals, groups and points. `buckets` are named by what `by` asks for, or by source for mechanisms."""
     buckets = tuple(buckets)
     named = added_up((each.name, each.sums) for each in buckets)
     totals = total(named.values())

@@ -1,12 +1,12 @@
-"""Past requests once more, with other numbers in a profile.
+"""Replays past requests with other numbers in a profile.
 
     POST /admin/api/what-if   {profile, changes, scope, session, last}: the last requests whose contents are kept, taken
                               once more through the stages that serve live ones, under the configuration as it is
                               (`before`) and with `changes` in `profile` (`after`). Nothing is sent upstream.
 
 Both start from the first of these requests, with nothing remembered, and their prefix caches are simulated: compare
-them with each other, not with the ledger. `kept` are the messages that would have been sent, whole or shortened. One
-at a time; it ends when the client goes.
+them with each other, not with the ledger. `kept` are the messages that would have been sent, whole or shortened. One at
+a time; it ends when the client goes.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from proxy.admin.aside import Borrowed, Stopped
 from proxy.admin.codec import Asked, as_json
 from proxy.admin.parts import Admin
+from proxy.admin.worker import CrossLoopEmbedder, Stopped
 from proxy.config import Config
 from proxy.config.explain import explained
 from proxy.config.profiles import Profile
@@ -28,9 +28,9 @@ from proxy.config.source import Source, path_text
 from proxy.errors import BadRequest, Conflict
 from proxy.http.exchange import Call
 from proxy.protocol.request import message_of, parse
-from proxy.replay.means import Means, Memo
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
+from proxy.replay.resources import CachingEmbedder, Resources
 from proxy.replay.running import replayed
 from proxy.types import Answer, Contents, Json
 
@@ -64,28 +64,30 @@ async def asked(call: Call, admin: Admin, wanted: WhatIf) -> Answer:
     ids = {row.request_id for _, row in numbered}
     stored = await services.storage.contents.recent(wanted.last, scope=scope, session=session)
     kept = [each for each in stored if each.request_id in ids]
-    embedder = Borrowed(services.intent.embedder, asyncio.get_running_loop())
+    embedder = CrossLoopEmbedder(services.intent.embedder, asyncio.get_running_loop())
 
     async def both(go_on: Callable[[], None]) -> Json:
-        with ThreadPoolExecutor(1, thread_name_prefix="aside") as executor:
-            means = Means(services.counter, Memo(embedder), executor)
-            return await _compared(kept, services.config, config, means, go_on)
+        with ThreadPoolExecutor(1, thread_name_prefix="worker") as executor:
+            resources = Resources(services.counter, CachingEmbedder(embedder), executor)
+            return await _compared(kept, services.config, config, resources, go_on)
 
-    call.watch.when_leaving(admin.aside.stop)
+    call.watch.when_leaving(admin.worker.stop)
     try:
-        told = await admin.aside.run(both)
+        told = await admin.worker.run(both)
     except Stopped:
         raise Conflict("The proxy is being stopped.") from None
     return as_json({**told, "without": len(ids) - told["requests"]})
 
 
 async def _compared(
-    kept: Sequence[Contents], before: Config, after: Config, means: Means, go_on: Callable[[], None]
+    kept: Sequence[Contents], before: Config, after: Config, resources: Resources, go_on: Callable[[], None]
 ) -> dict[str, Json]:
     usable = [contents for contents in kept if _is_usable(contents)]
     requests = [_logged(contents, line) for line, contents in enumerate(usable, 1)]
     one, other = [
-        (await replayed(requests, config, means=means, ratios=(), details=True, progress=lambda *_: go_on())).requests
+        (
+            await replayed(requests, config, resources=resources, ratios=(), details=True, progress=lambda *_: go_on())
+        ).requests
         for config in (before, after)
     ]
     pairs = zip(one, other, strict=True)
@@ -98,7 +100,7 @@ async def _compared(
 
 
 def _is_usable(contents: Contents) -> bool:
-    """Whether the body can still be read: the rules may have changed since it was answered."""
+    """True if the body can still be parsed: the rules may have changed since it was answered."""
     try:
         parse(contents.body)
     except BadRequest:
@@ -153,9 +155,9 @@ def _dollars(each: Replayed, tokens: float) -> float:
 
 
 def changed(config: Config, name: str, changes: Mapping[str, Json]) -> Config:
-    """The configuration with `changes` in the profile of this name, like `{"window.tokens": 2000}`, held to the rules
-    of a file. A profile that no request would have had takes the place of that of plain chats. Raises BadRequest, which
-    names the number and what is wrong with it."""
+    """Returns the configuration with `changes` in the profile `name`, like `{"window.tokens": 2000}`, held to the rules
+    of a file. A profile that no request would have had takes the place of that of plain chats. Raises BadRequest,
+    which names the number and what is wrong with it."""
     profile = config.profiles.get(name)
     if profile is None:
         known = ", ".join(config.profiles)

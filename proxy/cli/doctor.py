@@ -1,4 +1,4 @@
-"""`olvido doctor`: what would keep this machine from serving, a row a finding. It changes nothing that stays.
+"""The command `olvido doctor`: checks the installation, and prints a row a finding. It changes nothing that stays.
 
 Each check takes what it looks at and returns rows; `run` calls them in order and prints. Reaching the upstreams is the
 one thing here that uses the network, because the user asked whether they can be reached.
@@ -51,6 +51,8 @@ _BUILT = 1_735_689_600.0  # 2025-01-01: a clock before it is not set
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A finding: the part that was checked, its status, and an explanation."""
+
     name: str
     status: Status
     text: str
@@ -63,7 +65,7 @@ def run(
     out: TextIO | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> int:
-    """Checks everything and prints a table. 1 if anything fails, else 0."""
+    """Runs all checks and prints a table. Returns the exit status: 1 if a check fails, else 0."""
     row, config = check_config(config_path, environ)
     rows = [check_versions(), row, check_tokenizer(), check_clock(time.time())]
     if config:
@@ -76,7 +78,7 @@ def run(
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Aligned text, a row a line; further lines of a text stand below its first."""
+    """Renders rows as aligned text, a row a line; further lines of a text stand below its first."""
     width = max((len(row.name) for row in rows), default=0)
     indent = "\n" + " " * (width + 8)
     return "".join(
@@ -85,6 +87,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def check_config(path: Path | None, environ: Mapping[str, str]) -> tuple[Row, Config | None]:
+    """Loads the configuration; returns None with a failing row if it is wrong."""
     try:
         config = load(path, environ)
     except ConfigError as error:
@@ -93,6 +96,7 @@ def check_config(path: Path | None, environ: Mapping[str, str]) -> tuple[Row, Co
 
 
 def check_versions() -> Row:
+    """Lists the versions of Python and of the libraries; fails if one is missing."""
     found = [f"python {platform.python_version()}"]
     for name in _LIBRARIES:
         try:
@@ -103,6 +107,7 @@ def check_versions() -> Row:
 
 
 def check_tokenizer() -> Row:
+    """Loads the tokenizer and encodes a sentence."""
     try:
         from proxy.tokens import load_tokenizer  # noqa: PLC0415 (its failure to import is one of the findings)
 
@@ -113,8 +118,8 @@ def check_tokenizer() -> Row:
 
 
 def check_embedding(config: Config, packaged: Path | None = None, exports: Sequence[Path] = ()) -> Row:
-    """The model that finds questions in other words: at hand, and what it says it is. `packaged`: where a packaged
-    one is, if not in its package. `exports`: folders that may hold its export, which needs neither."""
+    """Checks that the embedding model is at hand and unaltered. `packaged`: the file of a packaged one, if not in its
+    package. `exports`: folders that may hold its export, which needs neither."""
     if not config.reuse.intent.enabled:
         return Row("embedding", "ok", "not needed: reuse by intent is off")
     if config.embedding.base_url is not None:
@@ -144,6 +149,7 @@ def _check_multilingual(packaged: Path | None) -> Row:
 
 
 def check_clock(now: float) -> Row:
+    """Checks that the machine's clock was set. `now`: unix seconds."""
     text = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < _BUILT:
         return Row("clock", "fail", f"{text}: the clock is not set; nothing stored would expire when it should")
@@ -151,7 +157,7 @@ def check_clock(now: float) -> Row:
 
 
 def check_storage(storage: Storage) -> list[Row]:
-    """The folder: there or creatable, writable, for nobody else's eyes; and the secret in it."""
+    """Checks the storage folder: there or creatable, writable, private; and the secret and the database in it."""
     if storage.kind != "sqlite":
         kept = "nothing is kept" if storage.kind == "off" else "kept until the process ends"
         return [Row("storage", "ok", kept)]
@@ -188,7 +194,8 @@ def _check_secret(path: Path) -> Row:
 
 
 def _check_database(path: Path) -> list[Row]:
-    """Whether it can give the disk back what is free, which one that was made long ago cannot: its header says so."""
+    """Checks that the database can give free pages back to the disk, which one that was made long ago cannot: its
+    header says so."""
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER)
@@ -210,6 +217,7 @@ def _open_to_others(path: Path) -> bool:
 
 
 def check_port(server: Server) -> Row:
+    """Checks that the server's port is free."""
     address = f"{server.host}:{server.port}"
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
@@ -227,7 +235,7 @@ def check_port(server: Server) -> Row:
 
 
 def check_upstream(upstream: Upstream, transport: httpx.BaseTransport | None, clock: Callable[[], float]) -> list[Row]:
-    """Whether it answers, how fast, whether it takes the key, and whether its clock agrees with ours."""
+    """Asks an upstream for its models: reachable, how fast, key accepted, clocks agree. `clock`: unix seconds."""
     name = f"upstream {upstream.name}"
     key = upstream.api_key.get_secret_value() if upstream.api_key else None
     headers = {"authorization": f"Bearer {key}"} if key else {}

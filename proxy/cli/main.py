@@ -1,4 +1,4 @@
-"""The command `olvido`."""
+"""The command `olvido` and its subcommands."""
 
 import argparse
 import asyncio
@@ -25,6 +25,7 @@ log = logging.getLogger("olvido")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status. `arguments`: those of the process, if None."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -90,7 +91,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def serve(config: Config) -> int:
-    """Serve until a signal says otherwise; then let streams and background work finish."""
+    """Serves until a signal ends it; then lets streams and background work finish. Returns the exit status."""
     import uvloop  # noqa: PLC0415 (the other commands neither need it nor wait for it)
 
     from proxy import server  # noqa: PLC0415 (as above)

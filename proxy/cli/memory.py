@@ -1,4 +1,5 @@
-"""`olvido memory`: what is remembered, in the storage folder itself; a proxy may be serving from it at the same time.
+"""The command `olvido memory`: lists and edits facts in the storage folder; a proxy may be serving from it at the same
+time.
 
 A command reads, or writes in one short transaction, which the proxy sees within a second. What it finds goes to
 standard output, what is wrong to standard error. Exit status 0: done; 1: it could not be; 2: it was not clear what.
@@ -35,7 +36,7 @@ Work = Callable[[Memory], Awaitable[None]]
 
 
 def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argparse.ArgumentParser], None]) -> None:
-    """The commands of `olvido memory` and their options. Each sets `run`."""
+    """Adds the commands of `olvido memory` and their options to `parser`. Each sets `run`."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, work: Work, text: str) -> argparse.ArgumentParser:
@@ -225,7 +226,7 @@ def _tell(*lines: str) -> None:
 
 
 def _write(text: str) -> None:
-    """UTF-8, whatever the terminal claims: values are in the language of who said them."""
+    """Writes UTF-8, whatever the terminal claims: values are in the language of who said them."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()

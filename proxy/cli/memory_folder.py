@@ -1,4 +1,4 @@
-"""What `olvido memory` works on: the storage folder, whatever the configuration wants kept from now on."""
+"""The storage folder as `olvido memory` uses it, whatever the configuration wants kept from now on."""
 
 import argparse
 import asyncio
@@ -27,7 +27,7 @@ from proxy.types import Fact, Scope
 
 
 class Refused(Exception):
-    """Why nothing was done, and the status to exit with."""
+    """The reason for which a command did nothing, and its exit status."""
 
     def __init__(self, why: str, status: int = 1) -> None:
         super().__init__(why)
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is stored, whatever the configuration wants kept from now on."""
+    """The options of a command and the opened stores of the folder."""
 
     options: argparse.Namespace
     config: Config
@@ -49,11 +49,12 @@ class Memory:
 
     @property
     def is_named(self) -> bool:
-        """Do the options say whose memory is meant?"""
+        """True if the options name a scope or a key."""
         return self.options.scope is not None or self.options.key is not None
 
     async def scope(self) -> str:
-        """The one that the options name, or the only one that has facts; "" if none has."""
+        """The scope that the options name, or the only one that has facts; "" if none has. Raises Refused if there are
+        several."""
         if self.options.user and self.options.key is None:
             raise Refused("--user goes with --key", 2)
         if self.options.scope is not None:
@@ -71,17 +72,18 @@ class Memory:
         return scopes[0] if scopes else ""
 
     async def one(self, fact_id: str) -> tuple[str, Fact]:
-        """The fact, and its scope, which need not be named for that."""
+        """The fact with this id and its scope, which need not be named. Raises Refused if there is none."""
         found = await self.facts.find(fact_id)
         if found is None or (self.is_named and found[0] != await self.scope()):
             raise Refused(f"there is no fact {plain(fact_id)}")
         return found
 
     def table(self, shown: Iterable[Fact]) -> str:
+        """Renders facts as a table."""
         return table(shown, time.time(), edits.decay(self.config.memory))
 
     async def written(self) -> None:
-        """Returns when all that was put is durable."""
+        """Waits until all writes are durable. Raises Refused if they could not be written."""
         await self.facts.flush()
         writer = self.database.writer
         if writer.dropped or writer.failing is not None:
@@ -90,6 +92,7 @@ class Memory:
 
 @asynccontextmanager
 async def opened(options: argparse.Namespace) -> AsyncIterator[Memory]:
+    """Opens the storage folder. Raises Refused if there is none."""
     config = configuration.load(options.config, os.environ)
     if config.storage.kind != "sqlite":
         raise Refused(

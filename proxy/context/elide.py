@@ -16,7 +16,7 @@ import msgspec
 from proxy.config.profiles import Elide
 from proxy.context.economics import CostSoFar, Rates
 from proxy.conversation.progress import Case, Progress
-from proxy.protocol.content import rewritten, terse
+from proxy.protocol.content import rewritten, without_descriptions
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import ChatRequest, Json, Message, PathState, Plan, ResponseFormat, Tool, ToolCall
 
@@ -95,7 +95,7 @@ def applied(instructions: Instructions, elided: Elided) -> Instructions:
     """The instructions without what is left out; what is not touched is the client's own."""
     return Instructions(
         _without_tags(instructions.system, elided.tags) if instructions.system else None,
-        [_terse(tool) if tool.name in elided.tools else tool for tool in instructions.tools],
+        [_without_descriptions(tool) if tool.name in elided.tools else tool for tool in instructions.tools],
     )
 
 
@@ -114,8 +114,8 @@ def _without_tags(system: Message, tags: Collection[str]) -> Message:
     return rewritten(system, cut) if cut(system.text).strip() else system
 
 
-def _terse(tool: Tool) -> Tool:
-    return Tool(tool.name, tool.parameters, terse(tool.definition))
+def _without_descriptions(tool: Tool) -> Tool:
+    return Tool(tool.name, tool.parameters, without_descriptions(tool.definition))
 
 
 def _is_call(call: ToolCall, schemas: Mapping[str, Json]) -> bool:

@@ -20,7 +20,7 @@ _CREATED = 1_700_000_000
 
 
 def create_app(encode: Encode) -> Starlette:
-    """A fresh upstream with a prefix cache of its own. `encode` counts its tokens."""
+    """Builds the upstream, with a prefix cache of its own. `encode` counts its tokens."""
     model = Chat(encode)
 
     async def chat(request: Request) -> Response:

@@ -30,7 +30,7 @@ class Bill:
     asked: int = 0
     remembered: int = 0
     forgotten: list[str] = field(default_factory=list)
-    marks: dict[int, "Bill"] = field(default_factory=dict)  # as it stood after so many turns
+    marks: dict[int, "Bill"] = field(default_factory=dict)  # number of turns → the sums at that point
 
     def add(self, usage: Usage | None, *, reused: bool) -> None:
         """Counts an answer. One that the proxy `reused` costs nothing."""
@@ -56,7 +56,7 @@ class Bill:
 
     @property
     def cost(self) -> float:
-        """US dollars."""
+        """The cost in US dollars."""
         new = self.prompt - self.cached
         return (new * PRICE.input + self.cached * PRICE.cached + self.completion * PRICE.output) / 1_000_000
 
@@ -131,7 +131,7 @@ def _saved(before: float, after: float) -> str:
 
 
 def render(message: Mapping[str, Any]) -> str:
-    """A message as a chat template would lay it out: the text, what was called, and little around it."""
+    """Renders a message as a chat template would: the text, what was called, and little around it."""
     content = message.get("content")
     said = content if isinstance(content, str) else _json(content or "")
     more = [

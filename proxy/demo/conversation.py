@@ -52,8 +52,8 @@ class Ask:
     expects: str = ""  # the answer contains it if the prompt that arrived still held the fact
     tools: Sequence[Mapping[str, Any]] = ()  # offered with this turn; its result is WEATHER_RESULT
     alone: bool = False  # sent without the history and with temperature 0, as a FAQ would be
-    answer: str = ""  # what the model says to it; "": what it makes of the prompt
-    outdated: str = ""  # what was true before: the answer does not hold it if memory is up to date
+    answer: str = ""  # the scripted answer; "": derived from the prompt
+    outdated: str = ""  # the outdated value, which must not be in the answer
 
 
 _PASTE = (

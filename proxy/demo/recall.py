@@ -1,7 +1,6 @@
-"""Answers of the demonstration's model: a few of general knowledge, so that a conversation with it reads like one; and
-the sentence of the prompt that a question is about. The latter makes a lost memory visible: the answer is in the
-prompt that arrived, or it is not in the answer.
-"""
+"""Finds answers for the demonstration's model: a few of general knowledge, so that a conversation with it reads like
+one; and the sentence of the prompt that a question is about. The latter makes a lost memory visible: the answer is
+in the prompt that arrived, or it is not in the answer."""
 
 import re
 import unicodedata
@@ -86,7 +85,7 @@ def general_answer(question: str) -> str | None:
 
 
 def language(text: str) -> Language:
-    """Spanish if the text holds a letter or a frequent word of it, else English."""
+    """Detects Spanish by a letter or a frequent word of it; else English."""
     return "es" if _SPANISH.search(text) else "en"
 
 
@@ -108,9 +107,9 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(_SUFFIX.sub("", word)[:6] if len(word) > 3 else word for word in words)
 
 
-def told_in(texts: Sequence[str]) -> list[str]:
-    """Returns users' sentences in a prompt, the oldest first: what a proxy has put into them is older than what
-    they say, and of old turns it tells the assistant's words as well."""
+def user_sentences(texts: Sequence[str]) -> list[str]:
+    """Returns the users' sentences in a prompt, the oldest first. What a proxy has put into it is older than what they
+    say, and of old turns it holds the assistant's words as well."""
     ours_first = [*(block for text in texts for block in ours(text)), *map(without_ours, texts)]
     return [_ANSWER.sub("", text) for text in ours_first]
 

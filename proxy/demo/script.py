@@ -1,4 +1,4 @@
-"""The answer of the demonstration's model: a function of the messages, the model and the seed, and of nothing else.
+"""The answers of the demonstration's model: a function of the messages, the model and the seed, and of nothing else.
 
 It reads what was asked off the newest user message, without what a proxy has set before it. In this order:
 
@@ -90,7 +90,7 @@ class Scripted:
 
 
 def script(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], *, seed: int, thinking: bool) -> Scripted:
-    """The answer to a chat completion request. `fields` is the body without `messages`."""
+    """Answers a chat completion request. `fields` is the body without `messages`."""
     newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
     asked = without_ours(newest).strip()
     tongue = recall.language(recall.question_in(asked) or asked)
@@ -158,7 +158,7 @@ def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: recall
         if known := recall.general_answer(question):
             return known
         told = [_text(message) for message in messages if message.get("role") != "assistant"]
-        found = recall.recall(question, recall.told_in(told))
+        found = recall.recall(question, recall.user_sentences(told))
         return recall.KNOWN[tongue] + found if found else recall.UNKNOWN[tongue]
     agreed, went_on = _AGREED[tongue], _WENT_ON[tongue]
     more = [went_on[(number + at) % len(went_on)] for at in range(5 + number % 4)]

@@ -1,5 +1,5 @@
-"""`olvido demo`: the same conversation, once straight to the demo upstream and once through the real proxy; what each
-was billed; and then a proxy that is left running.
+"""Plays `olvido demo`: the same conversation, once straight to the demo upstream and once through the real proxy;
+prints what each was billed; then leaves a proxy running.
 
 Through the proxy it begins when vectors can be made, and a question that needs memory waits until what was said before
 is learnt: people type slower than this plays, and what is shown must not hang on how busy the machine is.
@@ -27,9 +27,9 @@ from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 
 MODEL = "demo-chat"
-MARKS = (20, 60, 100, 200)  # turns after which what was billed is told
+MARKS = (20, 60, 100, 200)  # turns after which the sums are printed
 POLL_SECONDS = 0.02
-PATIENCE_SECONDS = 60.0  # that a question waits for the index
+PATIENCE_SECONDS = 60.0  # seconds that a question waits for the index, at most
 
 
 def run(port: int, *, stay: bool, short: bool = False) -> int:
@@ -94,24 +94,24 @@ storage: {{path: {folder / "storage"}}}
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """State of the proxy's index of old turns, as its HTTP routes report it."""
+    """Reads the state of the proxy's index of old turns, over its HTTP routes."""
 
     client: httpx.AsyncClient
 
     async def warm(self) -> None:
-        """Returns when vectors can be made, or never will be."""
+        """Waits until vectors can be made, or never will be."""
         async with _patience():
             while (await self.client.get("/readyz")).json()["parts"]["embedding"] == "warming":  # noqa: ASYNC110 (over HTTP)
                 await asyncio.sleep(POLL_SECONDS)
 
     async def settled(self) -> None:
-        """Returns when what was said so far is learnt."""
+        """Waits until what was said so far is learnt."""
         async with _patience():
             while await self._number("olvido_memory_pending"):  # noqa: ASYNC110 (over HTTP)
                 await asyncio.sleep(POLL_SECONDS)
 
     async def recalled(self) -> int:
-        """Tokens of old turns that were put into prompts so far."""
+        """The number of tokens of old turns that were put into prompts so far."""
         return int(await self._number("olvido_recall_tokens_sum"))
 
     async def _number(self, name: str) -> float:

@@ -28,11 +28,11 @@ class EmbeddingError(Exception):
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """Not now: warming up, overloaded, closed, or a run went wrong."""
+    """No vectors for now: warming up, overloaded, closed, or a run failed. Another try may help."""
 
 
 class EmbeddingRefused(EmbeddingError):
-    """Never as configured. The message says what to do."""
+    """No vectors as long as the configuration is as it is. The message says what to do."""
 
 
 class Embedder(Protocol):
@@ -40,8 +40,8 @@ class Embedder(Protocol):
 
     @property
     def version(self) -> str:
-        """Changes whenever the vectors would: vectors of two versions must not be compared. Empty until `ready` where
-        only the loaded model can tell."""
+        """The version of the vectors: those of two versions must not be compared. Empty until `ready` where only the
+        loaded model can tell."""
         ...
 
     @property
@@ -55,11 +55,11 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int | None:
-        """None until `ready` for the first time."""
+        """The length of a vector; None until `ready` for the first time."""
         ...
 
     def start(self) -> None:
-        """Load in the background; returns at once. Called once, in the event loop that will use it."""
+        """Starts loading in the background; returns at once. Called once, in the event loop that will use it."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -68,7 +68,7 @@ class Embedder(Protocol):
         ...
 
     async def close(self) -> None:
-        """Ends all work; what waits is refused."""
+        """Ends all work; queries that wait are refused."""
 
 
 class EmbeddingOff:
@@ -90,8 +90,8 @@ class EmbeddingOff:
         """Does nothing."""
 
 
-class Lent:
-    """Another's embedder, under what its own `embed` makes of it: neither started nor closed here."""
+class DelegatingEmbedder:
+    """An embedder that delegates to another one, to be subclassed: `start` and `close` do not reach the other."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -128,8 +128,8 @@ class Lent:
 
 
 def checked(texts: Sequence[str], vectors: Vectors, dimensions: int | None = None) -> Vectors:
-    """The vectors at unit length. Raises EmbeddingUnavailable for what only a model that went wrong gives: a wrong
-    shape, NaN, infinity, a zero vector, or the same vector for different texts."""
+    """Returns the vectors at unit length. Raises EmbeddingUnavailable for what only a model that went wrong gives: a
+    wrong shape, NaN, infinity, a zero vector, or the same vector for different texts."""
     if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.shape[1] < 1:
         raise EmbeddingUnavailable(f"{len(texts)} texts gave vectors of shape {vectors.shape}")
     if dimensions is not None and vectors.shape[1] != dimensions:
@@ -149,7 +149,7 @@ def checked(texts: Sequence[str], vectors: Vectors, dimensions: int | None = Non
 
 
 def checked_probes(vectors: Vectors) -> Vectors:
-    """As `checked`, of the vectors of PROBES: no two of them may be the same."""
+    """Checks the vectors of PROBES: as `checked`, and no two of them may be the same."""
     units = checked(PROBES, vectors)
     cosines = units @ units.T - np.eye(len(units), dtype=np.float32)
     if float(cosines.max()) > _SAME:

@@ -1,5 +1,5 @@
-"""Queries that come at the same moment share one run; those that come during a run share the next. No timer: nobody
-waits for company.
+"""Batches queries: those that come at the same moment share one run; those that come during a run share the next. No
+timer: nobody waits for company.
 
 A run takes a few texts from every waiting call, in turns, so that a question doesn't wait behind somebody's hundred
 passages. When too many texts wait, further calls are refused at once: late vectors are worth nothing.
@@ -40,7 +40,7 @@ class _Call:
 
 
 class Batcher:
-    """`run` gets different texts, at most RUN_TEXTS, one run at a time."""
+    """A queue of texts in front of `run`, which gets different texts, at most RUN_TEXTS, one run at a time."""
 
     def __init__(self, run: Run, tasks: Tasks) -> None:
         self._run = run
@@ -50,12 +50,12 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """Texts that no run has taken yet."""
+        """The number of texts that no run has taken yet."""
         return sum(call.left for call in self._calls)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """The vectors that `run` gives for the texts, at least one. Raises what `run` raises of EmbeddingError, and
-        EmbeddingUnavailable when too many texts wait; a call that is cancelled leaves the queue."""
+        """Returns the vectors that `run` gives for the texts, at least one. Raises what `run` raises of EmbeddingError,
+        and EmbeddingUnavailable when too many texts wait; a call that is cancelled leaves the queue."""
         if self.waiting >= WAITING_TEXTS:
             raise EmbeddingUnavailable("too many texts wait to be embedded")
         call = _Call(texts, asyncio.get_running_loop().create_future())

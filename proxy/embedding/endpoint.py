@@ -1,4 +1,4 @@
-"""The engine that asks an OpenAI-compatible server: `POST /v1/embeddings`."""
+"""The engine of an OpenAI-compatible server: `POST /v1/embeddings`."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ class _Reply(msgspec.Struct):
 
 
 class EndpointEngine:
-    """`base_url`: up to and including /v1."""
+    """Embeds on an OpenAI-compatible server. `base_url`: up to and including /v1."""
 
     def __init__(self, base_url: str, model: str, api_key: str | None = None) -> None:
         self.version = f"{model}@{urlsplit(base_url).netloc}"

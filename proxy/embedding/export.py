@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> int:
 
 
 def export(source: Source, folder: Path, make: Callable[[Source, Path], Made] | None = None) -> None:
-    """Afterwards `folder` holds the export of `source`, made by `make` in a folder for what it needs meanwhile. Raises
-    EmbeddingRefused if the model can't be exported, OSError if the folder can't be written."""
+    """Makes sure that `folder` holds the export of `source`, made by `make` in a temporary folder if it is not there.
+    Raises EmbeddingRefused if the model can't be exported, OSError if the folder can't be written."""
     with locked(folder):
         if read(folder, source) is None:
             with _scratch(folder) as scratch:
@@ -68,7 +68,8 @@ def _scratch(folder: Path) -> Iterator[Path]:
 
 
 def made_of(source: Source, scratch: Path) -> Made:
-    """Raises EmbeddingRefused if the model is absent, altered, or can't be exported."""
+    """Makes the export of any sentence-transformers model. Raises EmbeddingRefused if the model is absent, altered, or
+    can't be exported."""
     if source.model == BUILTIN:
         return packaged.made(source)
     if source.model == MULTILINGUAL:

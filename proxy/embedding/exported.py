@@ -34,13 +34,13 @@ class Manifest(msgspec.Struct, frozen=True):
     model_sha256: str
     tokenizer_sha256: str
     dimensions: int
-    max_tokens: int  # what is longer is cut
+    max_tokens: int  # longer texts are cut
     prompt: str = ""  # stands before every text
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An export that is not on disk yet."""
+    """An export in memory, before it is written."""
 
     manifest: Manifest
     model: bytes = field(repr=False)
@@ -49,7 +49,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """An export on disk, whole."""
+    """A complete export on disk."""
 
     manifest: Manifest
     model: Path
@@ -57,7 +57,7 @@ class Exported:
 
 
 def read(folder: Path, source: Source) -> Exported | None:
-    """The export, or None if there is none from this source, or a damaged one."""
+    """Reads the export; None if there is none from this source, or a damaged one."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
         if manifest.fingerprint != source.fingerprint or source.version not in ("", manifest.version):
@@ -76,7 +76,7 @@ def read(folder: Path, source: Source) -> Exported | None:
 
 
 def write(folder: Path, made: Made) -> Exported:
-    """Replace what is there. A reader at the same time sees the old, the new, or none."""
+    """Writes an export in place of the one that is there. A reader at the same time sees the old, the new, or none."""
     _replace(folder / MODEL, made.model)
     _replace(folder / TOKENIZER, made.tokenizer)
     _replace(folder / MANIFEST, msgspec.json.encode(made.manifest))
@@ -86,7 +86,8 @@ def write(folder: Path, made: Made) -> Exported:
 def described(
     source: Source, name: str, model: bytes, tokenizer: bytes, *, dimensions: int, max_tokens: int, prompt: str
 ) -> Made:
-    """With its manifest. `name` and the hash of the model are the version of vectors that have none of their own."""
+    """Adds the manifest to an export. `name` and the hash of the model are the version of vectors that have none of
+    their own."""
     digest = _sha256(model)
     manifest = Manifest(
         fingerprint=source.fingerprint,
@@ -102,8 +103,8 @@ def described(
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Only one process at a time makes an export; the others wait, and find it made. The lock ends with its holder,
-    however that ends."""
+    """Locks the folder, so that one process at a time makes an export; the others wait, and find it made. The lock ends
+    with its holder, however that ends."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -111,7 +112,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def writable(folder: Path) -> bool:
-    """Whether files can be made in the folder, which is made if need be."""
+    """True if files can be made in the folder, which is made if need be."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

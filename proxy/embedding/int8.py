@@ -1,4 +1,4 @@
-"""Linear layers of an ONNX graph in int8, smoothed: the common part of how the packaged models are made.
+"""Quantises the linear layers of an ONNX graph to int8, smoothed: the common part of how the packaged models are made.
 
 Smoothing makes int8 cost less precision: a linear layer's inputs are divided by a factor per channel, its weights
 multiplied by the same, so that no few channels with large values leave the others only a handful of int8's steps (Xiao

@@ -1,4 +1,5 @@
-"""The engine that runs here: finds the model's export, or has it made, and loads it; one thread does all of it.
+"""The engine that runs in this process: finds the model's export, or has it made, and loads it; one thread does all of
+it.
 
 An export is looked for in every folder given, and made in the first that can be written; in a temporary one, gone with
 the process, if none can.

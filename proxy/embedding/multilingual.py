@@ -118,7 +118,8 @@ def read_e5(data: bytes) -> E5File:
 
 
 def made(source: Source) -> Made:
-    """The export of the model. Raises EmbeddingRefused if the extra is absent, or its package altered."""
+    """Makes the export of multilingual-e5-small. Raises EmbeddingRefused if the extra is absent, or its package
+    altered."""
     file = read_e5(checked_multilingual(multilingual_model()))
     tokenizer = tokenizer_of(file).to_str().encode()
     nodes, weights, table = _encoder(file)
@@ -137,7 +138,7 @@ def made(source: Source) -> Made:
 
 
 def tokenizer_of(file: E5File) -> Tokenizer:
-    """XLM-RoBERTa's: the likeliest pieces, spaces being the beginning of words."""
+    """Builds XLM-RoBERTa's tokenizer: the likeliest pieces, spaces being the beginning of words."""
     found = Tokenizer(models.Unigram(list(file.pieces), file.unknown, byte_fallback=False))
     found.normalizer = normalizers.Sequence(
         [

@@ -26,7 +26,7 @@ _INT8, _SCALE = "_q", "_scale"  # how the names of a weight's two halves end
 
 
 def made(source: Source) -> Made:
-    """The export of the packaged model. Raises EmbeddingRefused if the package is absent or altered."""
+    """Makes the export of the packaged model. Raises EmbeddingRefused if the package is absent or altered."""
     tokenizer = checked(TOKENIZER, TOKENIZER_SHA256)
     model = onnx.load_from_string(checked(packaged_model(), WEIGHTS_SHA256))
     nodes, weights = _in_floats(model)

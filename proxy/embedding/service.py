@@ -39,7 +39,7 @@ from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
-# What stands behind it is cut: four times what the default model reads, and tokenising a megabyte takes 0.3 s.
+# Longer texts are cut: four times what the default model reads, and tokenising a megabyte takes 0.3 s.
 MOST_CHARACTERS = 8192
 FAILURES = 3  # in a row: one text that an engine can't take must not be everybody's failure
 RETRY_SECONDS = 10.0
@@ -47,7 +47,7 @@ MOST_VECTORS = 4096  # that are kept, of 384 dimensions: about 7 MB
 
 
 class Engine(Protocol):
-    """A maker of vectors. Every method but `close` raises EmbeddingUnavailable if another try may help."""
+    """The Protocol of an engine. Every method but `close` raises EmbeddingUnavailable if another try may help."""
 
     @property
     def version(self) -> str:
@@ -55,22 +55,22 @@ class Engine(Protocol):
 
     @property
     def doing(self) -> str:
-        """The step that `open` is busy with."""
+        """The step that `open` is at, for people; "" if none."""
         ...
 
     async def open(self) -> None:
-        """Returns once it can embed; called again after it failed. Raises EmbeddingRefused if it never will."""
+        """Loads the model; called again after it failed. Raises EmbeddingRefused if no further try can help."""
         ...
 
     async def vectors(self, texts: Sequence[str]) -> Vectors:
         """A row for each text, not yet checked."""
 
     async def close(self) -> None:
-        """Lets go of what it holds."""
+        """Releases memory, threads and connections."""
 
 
 class EngineEmbedder:
-    """The Embedder of an engine."""
+    """The Embedder in front of an engine: state, cache, batches, checks."""
 
     def __init__(
         self, engine: Engine, observed: Observed = lambda _size, _seconds: None, *, retry_seconds: float = RETRY_SECONDS
@@ -93,7 +93,7 @@ class EngineEmbedder:
 
     @property
     def detail(self) -> str:
-        """The last failure, or what is done while it warms up."""
+        """The last failure, or the step of warming up."""
         return self._failure or (self._engine.doing if self.state == "warming" else "")
 
     def start(self) -> None:
@@ -184,8 +184,9 @@ def open_embedder(
     observed: Observed = lambda _size, _seconds: None,
     environ: Mapping[str, str] | None = None,
 ) -> Embedder:
-    """Not started, and nothing loaded. Off where nothing would use it: without reuse by intent and context management,
-    or where nothing is kept. `observed` is told the texts and seconds of every run."""
+    """Builds the configured embedder; nothing is started or loaded. It is off where nothing would use it: without reuse
+    by intent and context management, or where nothing is kept. `observed` is called with the texts and seconds of
+    every run."""
     is_used = config.reuse.intent.enabled or config.context.mode != "off"
     if not config.embedding.enabled or not is_used or config.storage.kind == "off":
         return EmbeddingOff()
@@ -199,7 +200,8 @@ def open_embedder(
 
 
 def vectors_of(config: Config) -> str:
-    """A name for models whose vectors can be compared, known before any is loaded; empty if there is none."""
+    """The name of the configured model's vectors, known before any is loaded: vectors of one name can be compared;
+    empty if there are none."""
     embedding = config.embedding
     if not embedding.enabled:
         return ""
@@ -210,8 +212,8 @@ def vectors_of(config: Config) -> str:
 
 
 def export_folders(config: Config, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """The storage folder, unless nothing is kept there; then the user's cache: an export is made of a public model,
-    holds nothing of any user, and takes ten seconds to make."""
+    """The folders that may hold an export: the storage folder, unless nothing is kept there; then the user's cache: an
+    export is made of a public model, holds nothing of any user, and takes ten seconds to make."""
     kept = (config.storage.path / FOLDER,) if config.storage.kind == "sqlite" else ()
     home = environ.get("HOME")
     cache = environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)

@@ -1,9 +1,9 @@
-"""A model that runs: the text's tokens by tokenizers, their vector by onnxruntime, in the calling thread.
+"""Runs an exported model: the text's tokens by tokenizers, their vector by onnxruntime, in the calling thread.
 
 Texts run one by one. int8 quantises activations by their range over the whole run, so a text would get another vector
 in other company (cosines down to 0.985), and a batch gains little on one core: with no padding at all, eight texts of
-one length take 0.74 of the time a text at 32 tokens, 0.84 at 64, 0.94 at 128, 1.1 at 256. Of a run
-at 34 tokens half is the quantised products; making tokens of the text takes 2 % as long.
+one length take 0.74 of the time a text at 32 tokens, 0.84 at 64, 0.94 at 128, 1.1 at 256. Of a run at 34 tokens half is
+the quantised products; making tokens of the text takes 2 % as long.
 """
 
 import os
@@ -48,7 +48,7 @@ class Session:
         self._session = onnxruntime.InferenceSession(exported.model, options, providers=["CPUExecutionProvider"])
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """As the model gives them, not yet checked. Texts must be encodable as UTF-8."""
+        """A row for each text, not yet checked. Texts must be encodable as UTF-8."""
         rows: Vectors = np.empty((len(texts), self._dimensions), np.float32)
         for row, text in zip(rows, texts, strict=True):
             ids = self._tokenizer.encode(self._prompt + text).ids

@@ -1,4 +1,4 @@
-"""Identity of the model that runs here, and proof that a packaged one is what it says.
+"""The identity of a local model, and the check that a packaged one is unaltered.
 
 The packages that carry all-MiniLM-L6-v2 and multilingual-e5-small are little known, so nothing of them is ever run:
 their one file is located without being imported, and must have the sha256 below. MiniLM's tokenizer, which its package
@@ -42,7 +42,7 @@ class Source:
 
 
 def source_of(model: str) -> Source:
-    """Reads nothing but, for a model in a folder, the sizes and times of its files."""
+    """Identifies a model. Reads nothing but, for a model in a folder, the sizes and times of its files."""
     if model == BUILTIN:
         version = f"minilm-l6-v2/int8/{REVISION}"
         return Source(model, version.replace("/", "-"), version, f"{WEIGHTS_SHA256} {TOKENIZER_SHA256}")
@@ -65,7 +65,7 @@ def local_path(model: str) -> Path | None:
 
 
 def slug(model: str) -> str:
-    """The model's own name, fit for a folder and a label."""
+    """The model's own name as a file name and label."""
     return re.sub(r"[^a-z0-9.]+", "-", model.rstrip("/").rsplit("/", 1)[-1].lower()).strip("-.")[:48] or "model"
 
 
@@ -79,7 +79,8 @@ def _state_of(folder: Path) -> str:
 
 
 def packaged_model(package: str = PACKAGE, file: str = WEIGHTS, *, extra: str = "") -> Path:
-    """The path of the packaged model. Raises EmbeddingRefused if it isn't installed. `extra`: of ours, with it."""
+    """The path of the packaged model. Raises EmbeddingRefused if it isn't installed. `extra`: of ours, that installs
+    it."""
     spec = importlib.util.find_spec(package)  # of a top-level package: looks, and imports nothing
     locations = list(spec.submodule_search_locations or ()) if spec else []
     if not locations:
@@ -94,7 +95,7 @@ def multilingual_model() -> Path:
 
 
 def checked(path: Path, expected: str, *, model: str = MINILM, package: str = PACKAGE) -> bytes:
-    """The contents of a file of a packaged model. Raises EmbeddingRefused unless it has the sha256 that is expected."""
+    """Reads a file of a packaged model. Raises EmbeddingRefused unless it has the expected sha256."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -105,5 +106,5 @@ def checked(path: Path, expected: str, *, model: str = MINILM, package: str = PA
 
 
 def checked_multilingual(path: Path) -> bytes:
-    """The contents of multilingual-e5-small's file. Raises EmbeddingRefused unless it is that."""
+    """Reads multilingual-e5-small's file. Raises EmbeddingRefused unless it has its sha256."""
     return checked(path, E5_SHA256, model=E5, package=E5_PACKAGE)

@@ -1,5 +1,6 @@
-"""Every metric of ours: its name, what it means, and what its labels can say. `python -m proxy.observe.table` prints
-it.
+"""The catalogue of metrics: name, meaning and labels of each. `python -m proxy.observe.table` prints it.
+
+To add a metric: its entry here, the event that counts it in metrics.py, then `make metrics-docs`.
 
 A metric whose labels can say only what is known before anything happens begins with all of its series, at 0: a series
 that begins with its first event has a rate of 0.
@@ -16,7 +17,7 @@ from proxy.observe import labels
 from proxy.observe.labels import Labels
 
 Kind = Literal["counter", "gauge", "histogram"]
-Several = Literal["livesum", "livemax"]  # of the values of several processes that share a folder for metrics
+Several = Literal["livesum", "livemax"]  # how values of several processes are combined: sum, largest
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -43,7 +44,7 @@ class Entry:
     kind: Kind
     meaning: str
     labels: Labels
-    several: str  # what is told of several processes
+    several: str  # how the values of several processes are combined
 
 
 class Catalogue:
@@ -60,7 +61,7 @@ class Catalogue:
         self._health()
 
     def of(self, metric: Metric, *labels: str) -> Metric:
-        """The series of `metric` with these labels. Kept here: the library takes a lock and 2 µs to find one."""
+        """Returns the series of `metric` with these labels. Cached: the library takes a lock and 2 µs to find one."""
         child: Metric | None = self._children.get((metric, labels))
         if child is None:
             child = self._children[metric, labels] = metric.labels(*labels)

@@ -1,4 +1,4 @@
-"""Values of the labels of our metrics: each one, or where they come from. All are bounded.
+"""The possible values of each label of our metrics, or their source. All are bounded.
 
 Taken from where the values are decided, so a new one is documented as soon as it exists.
 """
@@ -12,7 +12,7 @@ from proxy.reuse.partition import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
 
-Values: TypeAlias = Sequence[str] | str  # every one; or what they are
+Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
 Labels: TypeAlias = Mapping[str, Values]
 
 MOST_MODELS = 100

@@ -30,7 +30,7 @@ _SECRET_NAME = re.compile(r"(?i)(^|[_-])(authorization|cookie|credential|passwor
 
 
 def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: TextIO | None = None) -> None:
-    """Route every logger, uvicorn's included, to `stream` (standard error by default). Calling it again replaces what
+    """Routes every logger, uvicorn's included, to `stream` (standard error by default). Calling it again replaces what
     it set up before, and leaves handlers of others alone."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, _Handler)]:
@@ -55,7 +55,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
 
 class JsonLines(logging.Formatter):
-    """`{"time", "level", "logger", "message", "error"?, …extra}`, one object a line."""
+    """Formats a record as `{"time", "level", "logger", "message", "error"?, …extra}`, one object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
@@ -63,8 +63,8 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """`time level logger message key=value …` for people, a traceback indented below; control characters are written
-    as escapes, so that no message can pretend to be another line."""
+    """Formats a record as `time level logger message key=value …` for people, a traceback indented below; control
+    characters are written as escapes, so that no message can pretend to be another line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""

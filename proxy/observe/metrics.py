@@ -23,13 +23,13 @@ from proxy.observe.labels import FACT, MOST_MODELS
 from proxy.types import LedgerRow, Trail
 
 LONGEST_MODEL = 100  # characters
-BEAT = 0.5  # seconds between two looks at how late the event loop is
+BEAT = 0.5  # seconds between two measurements of the event loop's lag
 _MINUTE = round(60 / BEAT)  # looks
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def shared_folder(environ: Mapping[str, str]) -> Path | None:
-    """The folder of the processes that are told as one; None: this process tells of itself alone."""
+    """The folder in which several processes share their metrics; None: this process has its own alone."""
     named = environ.get(VARIABLE)
     return Path(named) if named else None
 
@@ -61,7 +61,7 @@ class SharedFolder:
         return generate_latest(registry)
 
     def leave(self) -> None:
-        """Takes the present state of this process out."""
+        """Removes the gauges of this process."""
         mark_process_dead(os.getpid(), str(self._folder))  # type: ignore[no-untyped-call]  # the library's
         os.close(self._lock)
 
@@ -78,7 +78,7 @@ class SharedFolder:
 
 
 class Metrics(Catalogue):
-    """Every metric, and what is counted when."""
+    """Counts events, in every metric of the catalogue."""
 
     content_type = CONTENT_TYPE_LATEST
 
@@ -97,22 +97,23 @@ class Metrics(Catalogue):
 
     @property
     def is_shared(self) -> bool:
-        """Are several processes told as one? Then whoever is scraped speaks for those that are not."""
+        """True if several processes share their metrics: the one that is scraped answers for all."""
         return self._shared is not None
 
     def exposition(self) -> bytes:
-        """In a worker thread: it takes a while if there are many series."""
+        """Returns the metrics in Prometheus' text format, made in a worker thread: it takes a while if there are many
+        series."""
         return generate_latest(self.registry) if self._shared is None else self._shared.exposition()
 
     def close(self) -> None:
-        """Takes this process out of those that are told as one."""
+        """Removes this process from those that share their metrics."""
         if self._shared is not None:
             self._shared.leave()
 
     # --- what happens outside of a request's row ----------------------------------------------------------------------
 
     def failed_open(self, stage: str, reason: str) -> None:
-        """Counts a stage that failed and was done without."""
+        """Counts a stage that failed and was skipped."""
         self.of(self.fail_open, stage, reason).inc()
 
     def embedded(self, texts: int, seconds: float) -> None:
@@ -121,31 +122,31 @@ class Metrics(Catalogue):
         self.embed_seconds.observe(seconds)
 
     def stored(self, operation: str, seconds: float) -> None:
-        """`operation`: "read", or "write" of a batch. Called in any thread."""
+        """Counts a storage operation: "read", or "write" of a batch. Called in any thread."""
         self.of(self.storage_seconds, operation).observe(seconds)
 
     def dropped(self, rows: Mapping[str, int]) -> None:
-        """As many rows of each kind have been lost since the start."""
+        """Sets the number of rows of each kind that have been lost since the start."""
         for kind, count in rows.items():
             self.of(self.writer_dropped, kind).inc(count - self._dropped.get(kind, 0))
             self._dropped[kind] = count
 
     def beat(self, late: float) -> None:
-        """The event loop was as late, in seconds, when it was last looked at."""
+        """Counts a lag of the event loop, in seconds."""
         self._late.append(late)
         self.loop_late.observe(late)
         self.loop_latest.set(max(self._late))
 
     def holding(self, facts: Mapping[str, int]) -> None:
-        """As many facts of each status."""
+        """Sets the number of facts of each status."""
         for status in FACT:
             self.of(self.facts, status).set(facts.get(status, 0))
 
     # --- a request's row ----------------------------------------------------------------------------------------------
 
     def model(self, name: str, *, served: bool) -> str:
-        """`name` as a label: itself while there are few, then `other`. So are a name that is too long, and one that no
-        upstream has answered for yet: a client can invent as many as it likes."""
+        """Returns `name` as a label: itself while there are few, then `other`. So are a name that is too long, and one
+        that no upstream has answered for yet: a client can invent as many as it likes."""
         if name in self._models:
             return name
         if not served or len(self._models) >= MOST_MODELS or len(name) > LONGEST_MODEL:
@@ -154,7 +155,7 @@ class Metrics(Catalogue):
         return name
 
     def recorded(self, row: LedgerRow) -> None:
-        """Everything that a ledger row says; so metrics and ledger can't disagree."""
+        """Counts everything that a ledger row says; so metrics and ledger can't disagree."""
         of = self.of
         model = self.model(row.model, served=200 <= row.status < 300)
         measured = "true" if row.measured else "false"
@@ -168,7 +169,7 @@ class Metrics(Catalogue):
             if count:
                 of(self.tokens, kind, model, measured).inc(count)
         if row.tokens_original:
-            # Nobody has measured a prompt that was not sent.
+            # The tokens of a prompt that was not sent are estimates only.
             as_sent = "false" if row.mechanisms else measured
             of(self.tokens, "original", model, as_sent).inc(row.tokens_original)
         of(self.reuse, "exact", row.reuse_reason).inc()

@@ -1,4 +1,4 @@
-"""`python -m proxy.observe.table`: the documentation of the metrics, in Markdown, from the catalogue."""
+"""Prints the documentation of the metrics in Markdown, from the catalogue: `python -m proxy.observe.table`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The files of the page, read once: what is not among them is not there, whatever a path says.
+"""Serves the files of the page, read once: a path that is not among them is not found.
 
 GET /           redirects to the page
 GET /ui         index.html, whose links are relative: it may be reached under a prefix
@@ -33,7 +33,7 @@ HEADERS: Headers = (
     ("cross-origin-resource-policy", "same-origin"),
 )
 
-# Written out: what the system's own table says differs from machine to machine.
+# Written out, since the table of the operating system differs from machine to machine.
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -57,8 +57,7 @@ class File:
 
 
 def read(folder: Path) -> dict[str, File]:
-    """Every file below `folder`, by its path in it. Hidden ones, and what links lead out of it to, are left where they
-    are."""
+    """Reads every file below `folder`, by its path in it, but hidden files and links that lead out of it."""
     root = folder.resolve()
     files = {}
     for path in sorted(folder.rglob("*")):
@@ -71,7 +70,7 @@ def read(folder: Path) -> dict[str, File]:
 
 
 def answered(files: Mapping[str, File], name: str, asked: Headers) -> Answer:
-    """Raises UnknownRoute."""
+    """Builds the answer with a file, or a 304 if the client's copy is the newest. Raises UnknownRoute."""
     found = files.get(name)
     if found is None:
         raise UnknownRoute(f"The page has no file {name[:100]!r}.")
@@ -105,6 +104,6 @@ def _to(place: str) -> Answer:
 
 
 def _has(tags: str | None, tag: str) -> bool:
-    """RFC 9110 §13.1.2: weakly compared."""
+    """True if `tags`, an If-None-Match header, names `tag`, weakly compared (RFC 9110 §13.1.2)."""
     given = [each.strip().removeprefix("W/") for each in (tags or "").split(",")]
     return "*" in given or tag in given

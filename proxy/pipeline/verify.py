@@ -18,7 +18,7 @@ from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import assemble
 from proxy.pipeline.record import Recorder
-from proxy.protocol.answers import said_by
+from proxy.protocol.answers import first_text
 from proxy.protocol.disclaimer import without_disclaimer
 from proxy.tasks import Tasks
 from proxy.types import (
@@ -105,8 +105,8 @@ class Verifier:
                 await _exhaust(answer.body)
         except UpstreamError:
             return  # the ledger and the metrics tell of it
-        reused = without_disclaimer(said_by(_object.decode(hit.answer.completion)), self._disclaimers)
-        texts = [reused, said_by(_completion(delivered[0]))]
+        reused = without_disclaimer(first_text(_object.decode(hit.answer.completion)), self._disclaimers)
+        texts = [reused, first_text(_completion(delivered[0]))]
         if all(texts):
             vectors = await attempts.run("verify", self._embedder.embed(texts), fallback=None, deadline=DEADLINE)
             if vectors is not None:

@@ -1,17 +1,17 @@
-"""Between bytes and types. Nothing here does I/O, and nothing decides.
+"""The chat completions protocol: bytes to types and back. Pure: no I/O, and no decisions about a request.
 
-chat.py        the neutral request and message, read from a chat completion's body
-fields.py      which field means what, and the canonical form by which two requests are the same
-request.py     the body, parsed once; a changed body, every untouched byte kept; bodies that strict parsers refuse
+chat.py        the neutral request, read from a chat completion's body; message.py: its messages
+fields.py      the names of request fields by their meaning, and the canonical form of a request
+request.py     parses the body once; writes a changed body, every untouched byte kept
 content.py     changed messages: a block before or behind, shorter texts, another content
-answers.py     what a completion says, how it ended, and what the upstream counted
+answers.py     reads completions: texts, finish reasons, `usage`
 turns.py       turns, units that must not be cut, and the hash chain that recognises a history
-headers.py     which headers pass, in which direction, and what a client asks of us by them
-sse.py         server-sent events, parsed and written
-accumulate.py  a stream of chunks → the completion it amounts to
-merge.py       how a fragment of one joins what is there
-replay.py      a completion → a stream of chunks
-disclaimer.py  the line that says an answer is from memory: put in front, recognised, taken off
-dialects.py    what each kind of upstream demands
-order.py       is this order of messages one the upstream accepts?
+headers.py     filters headers in both directions; reads a client's directives from them
+sse.py         parses and writes server-sent events
+accumulate.py  adds up the chunks of a stream to one completion
+merge.py       merges one fragment of a stream into the value so far
+replay.py      writes a stored completion as JSON or as a stream of chunks
+disclaimer.py  adds, recognises and removes the line that says an answer is from memory
+dialects.py    the demands of each kind of upstream: the table of dialects
+order.py       validates a list of messages against a dialect
 """

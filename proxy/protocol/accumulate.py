@@ -1,4 +1,4 @@
-"""A streamed answer, put together again while it passes: the `chat.completion` it would have been if not streamed.
+"""Accumulates a streamed answer into the `chat.completion` that it would have been without streaming.
 
 Of a chunk's own values the last non-empty wins, but `id`, `created` and `model`: the first, as in the SDKs. How choices
 and deltas are joined is in merge.py. `usage` is the last one seen, wherever it stood: Kimi sends it in
@@ -18,23 +18,23 @@ from proxy.types import Json, Usage
 _FIRST_WINS = frozenset({"id", "created", "model"})
 # `obfuscation` is random padding that OpenAI adds to chunks, against guessing tokens from their length.
 _NOT_OF_THE_ANSWER = frozenset({"choices", "usage", "object", "obfuscation"})
-# OpenRouter ends a stream that failed on the way with `error`; DeepSeek with the other when it ran out of capacity.
+# Finish reasons of an incomplete answer: OpenRouter's for a failure, DeepSeek's for a lack of capacity.
 _BROKE_OFF = frozenset({"error", "insufficient_system_resource"})
 
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 class Accumulator:
-    """Fed the data of each event; never raises, whatever it is fed.
+    """Adds up the events of a stream to one completion. Never raises, whatever it is fed.
 
-    Past `max_bytes` of kept text (characters, 8 for a number) what was kept is let go; usage and finish reasons are
-    still followed, and the answer is never called complete.
+    Past `max_bytes` of kept text (characters, 8 for a number) the text is dropped; usage and finish reasons are still
+    followed, and the answer is never called complete.
     """
 
     def __init__(self, max_bytes: int = 16 * 2**20) -> None:
         self.usage: Usage | None = None
         self.error: Json = None  # the `error` of an event that had one
-        self.garbage = 0  # events that were no chunk, or contradicted an earlier one
+        self.garbage = 0  # number of events that were no chunk, or contradicted an earlier one
         self.done = False  # [DONE] was seen
         self.overflowed = False
         self._max_bytes = max_bytes
@@ -45,26 +45,25 @@ class Accumulator:
 
     @property
     def model(self) -> str | None:
-        """As the upstream names it."""
+        """The model's name as the upstream gives it; None before it is known."""
         model = self._head.get("model")
         return model if isinstance(model, str) and model else None
 
     @property
     def started(self) -> bool:
-        """Whether any choice was seen: it is a stream of completion chunks, and not of something else."""
+        """True once a choice was seen: the stream is one of completion chunks."""
         return bool(self._choices)
 
     @property
     def finished(self) -> bool:
-        """Whether every choice that was seen has a finish reason."""
+        """True if every choice that was seen has a finish reason."""
         return self.started and all(choice.get("finish_reason") for choice in self._choices.values())
 
     @property
     def complete(self) -> bool:
-        """Whether this is a whole answer: at least one choice, a finish reason for each, no error, nothing that was
-        not understood or not kept. [DONE] is neither needed (some upstreams omit it) nor enough (some send it after
-        an answer that broke off).
-        """
+        """True for a whole answer: at least one choice, a finish reason for each, no error, and every event understood
+        and kept. [DONE] is neither needed (some upstreams omit it) nor enough (some send it after an answer that
+        broke off)."""
         reasons = [choice.get("finish_reason") for choice in self._choices.values()]
         return (
             bool(reasons)
@@ -75,9 +74,8 @@ class Accumulator:
         )
 
     def feed(self, data: bytes) -> bool:
-        """Take in one event's data. True for the chunk that carries nothing but the usage: the one that a client gets
-        only if it asked for `include_usage`. Empty data and whatever follows [DONE] are ignored, as SDKs do.
-        """
+        """Adds one event's data. Returns True for the chunk that carries nothing but the usage, which a client gets
+        only if it asked for `include_usage`. Empty data and whatever follows [DONE] are ignored, as SDKs do."""
         if self.done or not data or data.isspace():
             return False
         if data.startswith(DONE_DATA):
@@ -90,7 +88,7 @@ class Accumulator:
             return False
 
     def completion(self) -> Object:
-        """What has come so far, as a `chat.completion`. Whether that is all of it, `complete` says."""
+        """The `chat.completion` so far; the property `complete` says if that is all of it."""
         choices = [_finished(choice) for _, choice in sorted(self._choices.items())]
         completion = {**self._head, "object": "chat.completion", "choices": choices}
         if self._raw_usage is not None:
@@ -131,7 +129,7 @@ class Accumulator:
         if known is None:
             known = self._choices[index] = {"index": index, "message": {}}
         reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:  # here too, for it is followed when nothing else is kept any more
+        if isinstance(reason, str) and reason:  # here too, since it is followed after an overflow
             known["finish_reason"] = reason
         self._take_usage(choice.pop("usage", None))
         delta = choice.pop("delta", None)

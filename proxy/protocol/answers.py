@@ -1,4 +1,4 @@
-"""Reads completions: the assistant's messages, how they ended, whether they may be given again."""
+"""Reads completions: the assistant's messages, finish reasons, `usage`, and if an answer may be stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,12 +8,12 @@ from proxy.types import Json, Message, Usage
 
 
 def answers_of(completion: Mapping[str, Json] | None) -> tuple[Message, ...]:
-    """The message of every choice that has one."""
+    """The messages of a completion's choices; a choice without one is skipped."""
     return tuple(map(message, _messages(completion)))
 
 
 def completion_of(said: Message | None) -> bytes:
-    """A completion with this answer; None: without a choice."""
+    """Builds the body of a completion with this message as its only choice; with None it has no choice."""
     return b'{"choices":[%s]}' % (
         b"" if said is None else b'{"index":0,"message":%s,"finish_reason":"stop"}' % said.raw
     )
@@ -25,11 +25,12 @@ def model_of(completion: Mapping[str, Json]) -> str:
 
 
 def has_error(completion: Mapping[str, Json] | None) -> bool:
+    """True if the completion has an `error`."""
     return bool((completion or {}).get("error"))
 
 
-def said_by(completion: Mapping[str, Json]) -> str:
-    """The text of the first choice; "" unless it is one string."""
+def first_text(completion: Mapping[str, Json]) -> str:
+    """The text of the first choice; "" unless its content is one string."""
     match _choices(completion):
         case [{"message": {"content": str(content)}}, *_]:
             return content
@@ -38,7 +39,7 @@ def said_by(completion: Mapping[str, Json]) -> str:
 
 
 def generated_text(completion: Mapping[str, Json] | None) -> str:
-    """All that the model wrote, thinking included: for counting what it cost."""
+    """All text that the model generated, reasoning included, for counting its tokens."""
     parts = [
         value
         for said in _messages(completion)
@@ -49,8 +50,8 @@ def generated_text(completion: Mapping[str, Json] | None) -> str:
 
 
 def is_finished(completion: Mapping[str, Json]) -> bool:
-    """Every choice says something, and ended by itself or at the limit the client set, with no error told in between; a
-    content filter's verdict may change tomorrow, and nothing at all is a slip of the upstream's."""
+    """True if every choice has content and ended by `stop`, `length` or `tool_calls`, without an error. A content
+    filter's decision may change tomorrow, and an empty answer is a slip of the upstream's: neither is stored."""
     choices = _choices(completion)
     if not choices or has_error(completion):
         return False
@@ -64,7 +65,7 @@ def is_finished(completion: Mapping[str, Json]) -> bool:
 
 
 def sole_text(completion: Mapping[str, Json]) -> str | None:
-    """The text of an answer that is one text and nothing else, ended as the model meant to; else None."""
+    """The text of a completion that is one text, ended by `stop`, and nothing else; else None."""
     match _choices(completion):
         case [{"finish_reason": "stop", "message": {"content": str(content), **rest}, **choice}]:
             extras = any(rest.get(name) for name in ("tool_calls", "function_call", "refusal", "audio"))
@@ -74,7 +75,7 @@ def sole_text(completion: Mapping[str, Json]) -> str | None:
 
 
 def _says_something(said: object) -> bool:
-    """A text, a call, a refusal; what was only thought is none of them."""
+    """True if the message has a text, a call or a refusal; reasoning alone does not count."""
     if not isinstance(said, dict):
         return False
     content = said.get("content")
@@ -94,11 +95,11 @@ def _choices(completion: Mapping[str, Any]) -> Sequence[Any]:
     return choices if isinstance(choices, list) else ()
 
 
-_TOO_MANY = 2**53  # no prompt is that long; the ledger's integers and JSON's end somewhere too
+_TOO_MANY = 2**53  # tokens; a larger count is an error of the upstream's, and beyond JSON's integers
 
 
 def parse_usage(usage: Json) -> Usage | None:
-    """A `usage` object, or None when it has neither a prompt nor a completion count. Never raises.
+    """Parses a `usage` object; None if it has neither a prompt nor a completion count. Never raises.
 
     Several spellings of the cached count name one number, so the largest counts; a part never exceeds its whole.
     """
@@ -131,7 +132,7 @@ def parse_usage(usage: Json) -> Usage | None:
 
 
 def find_usage(body: Json) -> Usage | None:
-    """The usage of a completion or of one chunk: the body's own, else that of its first choice that has one."""
+    """Finds the usage of a completion or of one chunk: the body's own, else that of the first choice that has one."""
     if not isinstance(body, Mapping):
         return None
     if usage := parse_usage(body.get("usage")):
@@ -144,7 +145,7 @@ def find_usage(body: Json) -> Usage | None:
 
 
 def _most(counts: Iterable[int | None], whole: int) -> int | None:
-    """Several spellings of one number, a part of `whole`; None if there is none."""
+    """The largest of several spellings of one count, at most `whole`; None if there is none."""
     told = [count for count in counts if count is not None]
     return min(max(told), whole) if told else None
 

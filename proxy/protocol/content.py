@@ -1,4 +1,4 @@
-"""Changed messages. What is not changed of them stays as the client wrote it, fields that nobody knows included."""
+"""Makes changed copies of messages and tools. All else in them stays as the client wrote it, unknown fields too."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,8 +8,8 @@ from proxy.types import Json, Message
 
 
 def prefixed(said: Message, block: str) -> Message:
-    """The message with `block` before its own content, which stays verbatim: as text, or as a part of its own, which
-    ends in a line end, since some templates put nothing between two parts."""
+    """Returns the message with `block` before its content: in the same string, or as a part of its own, which ends in a
+    line end, since some templates put nothing between two parts."""
     content = said.data.get("content")
     if isinstance(content, list):
         return _with_content(said, [{"type": "text", "text": f"{block}\n"}, *content])
@@ -17,7 +17,7 @@ def prefixed(said: Message, block: str) -> Message:
 
 
 def suffixed(said: Message, block: str) -> Message:
-    """The same behind its own content."""
+    """Returns the message with `block` behind its content."""
     content = said.data.get("content")
     if isinstance(content, list):
         return _with_content(said, [*content, {"type": "text", "text": block}])
@@ -25,8 +25,8 @@ def suffixed(said: Message, block: str) -> Message:
 
 
 def rewritten(said: Message, rewrite: Callable[[str], str]) -> Message:
-    """The message with each of its texts, first to last, as `rewrite` makes it; itself if that changes none. A part
-    that becomes empty leaves, unless all would: a provider refuses empty parts."""
+    """Returns the message with `rewrite` applied to each of its texts; itself if that changes none. A part that becomes
+    empty is removed, unless all would be: a provider refuses empty parts."""
     content = said.data.get("content")
     changed: Json = content
     if said.is_plain:
@@ -37,13 +37,13 @@ def rewritten(said: Message, rewrite: Callable[[str], str]) -> Message:
 
 
 def replaced(said: Message, text: str) -> Message:
-    """The message with `text` as its whole content, in the form in which it came."""
+    """Returns the message with `text` as its whole content, as a string or a part as it was before."""
     in_parts = isinstance(said.data.get("content"), list)
     return _with_content(said, [{"type": "text", "text": text}] if in_parts else text)
 
 
 def instruction(text: str) -> Message:
-    """A system message."""
+    """Builds a system message."""
     return message({"role": "system", "content": text})
 
 
@@ -61,8 +61,8 @@ def _with_content(said: Message, content: Json) -> Message:
     return message(data)
 
 
-def terse(definition: Json) -> Json:
-    """A tool without what describes it and its arguments."""
+def without_descriptions(definition: Json) -> Json:
+    """Returns a tool definition without the descriptions of the function and its arguments."""
     function = {name: value for name, value in definition["function"].items() if name != "description"}
     if isinstance(function.get("parameters"), dict):
         function["parameters"] = _undescribed(function["parameters"])

@@ -1,4 +1,7 @@
-"""What each upstream demands: one row per dialect, read by the validator, the planner and the demo upstream.
+"""The demands of each kind of upstream: one row per dialect, read by the validator, the planner and the demo upstream.
+
+To add a dialect: a row here and in `DIALECTS`, and its name in `Upstream.dialect` (proxy/config/model.py); a rule that
+none has yet also needs a check in order.py.
 
 `refuses` holds, for every rule that the upstream enforces, the text it answers with, as users reported it or as its own
 source has it (looked up November 2026). Two texts were found nowhere and say the rule in its upstream's manner: Kimi's
@@ -41,13 +44,13 @@ Reasoning = Literal["optional", "with_calls", "with_call_turns"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One upstream's row. What is not mentioned follows OpenAI."""
+    """The demands of one kind of upstream. Where a field has its default, the upstream follows OpenAI."""
 
     name: str
     refuses: Mapping[Rule, str]
     include_usage: bool = True  # knows `stream_options.include_usage`; else the field must not be added
-    usage_unasked: bool = False  # its streams tell the usage whether or not it was asked for
-    memory_role: Literal["user", "system"] = "user"  # where the memory head goes when the configuration is silent
+    usage_unasked: bool = False  # its streams have the usage, asked for or not
+    memory_role: Literal["user", "system"] = "user"  # default role of the memory head
     reasoning: Reasoning = "optional"  # which `reasoning_content` it wants back while thinking is on
     max_tools: int | None = None
     nonempty: frozenset[str] = frozenset()  # roles whose content may not be empty

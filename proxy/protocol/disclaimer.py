@@ -1,7 +1,8 @@
-"""The line that says an answer is from memory: put in front of it, recognised, and taken off again.
+"""The disclaimer, the line that says an answer is from memory: added to an answer, recognised, removed.
 
 It is the first paragraph of the answer, by the system and not by the model. A client sends it back with the history of
-its next request. Where two histories are compared it comes off; what goes to the upstream is what the client sent.
+its next request. Where two histories are compared it is removed; the upstream gets what the client sent. Its texts are
+the setting `reuse.intent.disclaimer` (proxy/config/model.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,12 +12,12 @@ import msgspec
 
 Language: TypeAlias = Literal["es", "en"]
 
-FALLBACK: Language = "en"  # whose line is told where a language has none
+FALLBACK: Language = "en"  # used for a language without a disclaimer
 
 _GAP = "\n\n"
 _NULL = b"null"
 
-# Raw: what is not ours keeps its bytes.
+# Raw: values that are not changed keep their bytes.
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _choices = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 _content = msgspec.json.Decoder(str | list[dict[str, Any]] | None)
@@ -24,8 +25,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def disclaimer_line(language: Language | None, table: Mapping[Language, str]) -> str:
-    """The line of `table` (language to line) in which to tell whoever asked in `language`: else the English one, else
-    any.
+    """Chooses the disclaimer for a question in `language` from `table`: its own, else the English one, else any.
 
     Raises:
         ValueError: the table is empty.
@@ -37,8 +37,8 @@ def disclaimer_line(language: Language | None, table: Mapping[Language, str]) ->
 
 
 def with_disclaimer(completion: bytes, line: str) -> bytes:
-    """The `chat.completion` with `line` as the first paragraph of its answer. Everything else stays as it was stored:
-    `id`, and `usage` too, which is what the upstream counted. To be replayed by `replay.as_json` or `as_sse`.
+    """Returns the `chat.completion` with `line` as the first paragraph of its answer. Everything else stays as it was
+    stored: `id`, and `usage` too, which is what the upstream counted.
 
     Raises:
         ValueError: there is no text to put it in front of, there is more than one choice, or there are logprobs, which
@@ -68,13 +68,13 @@ def _introduced(content: str | list[dict[str, Any]] | None, line: str) -> str | 
 
 
 def has_disclaimer(text: str, lines: Iterable[str]) -> bool:
-    """Does `text` begin with one of `lines`, as a paragraph of its own?"""
+    """True if `text` begins with one of `lines` as a paragraph of its own."""
     return _after_disclaimer(text, lines) is not None
 
 
 def without_disclaimer(text: str, lines: Iterable[str]) -> str:
-    """`text` as the model wrote it. Clients trim texts and change line ends, and older versions of a conversation may
-    hold more than one line; so all of them come off, with the white space around them."""
+    """Returns `text` as the model wrote it. Clients trim texts and change line ends, and older versions of a
+    conversation may hold more than one line; so all of them are removed, with the white space around them."""
     lines = tuple(lines)
     while (rest := _after_disclaimer(text, lines)) is not None:
         text = rest

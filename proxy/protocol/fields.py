@@ -29,40 +29,40 @@ UNKEYED: Mapping[str, str] = MappingProxyType(
         "request_id": "names this one request (vLLM)",
     }
 )
-# By which a provider is told to look things up while it answers (OpenAI; xAI; DashScope, Perplexity, Z.ai; OpenRouter;
-# Cohere). Such answers are of the day.
+# Fields that make a provider search the web while it answers (OpenAI; xAI; DashScope, Perplexity, Z.ai; OpenRouter;
+# Cohere). Such answers grow old.
 SEARCHING = frozenset(
     {"web_search_options", "search_parameters", "enable_search", "search_options", "search_domain_filter"}
     | {"search_recency_filter", "plugins", "connectors"}
 )
-# That ask for text of a certain form, where a disclaimer would break it (vLLM, SGLang, llama.cpp, Ollama).
+# Fields that ask for text of a certain form, where a disclaimer would break it (vLLM, SGLang, llama.cpp, Ollama).
 CONSTRAINING = frozenset(
     {"guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "structural_tag"}
     | {"json_schema", "grammar", "regex", "ebnf", "format"}
 )
-# That ask for the tokens of an answer, which are not those of the disclaimer.
+# Fields that ask for the tokens of an answer; the disclaimer has none.
 TOKEN_DETAILS = frozenset(
     {"logprobs", "top_logprobs", "prompt_logprobs", "return_token_ids", "return_tokens_as_token_ids"}
 )
-BILLED = ("tools", "functions", "response_format")  # beside the messages
+BILLED = ("tools", "functions", "response_format")  # fields beside the messages that cost tokens
 SESSION_METADATA = ("session_id", "conversation_id", "thread_id", "chat_id")
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def is_any_given(fields: Mapping[str, Json], names: frozenset[str]) -> bool:
-    """Is a field of these neither absent nor null nor false?"""
+    """True if one of these fields is neither absent nor null nor false."""
     return any(fields[name] not in (None, False) for name in names.intersection(fields))
 
 
 def keyed(request: ChatRequest) -> dict[str, Json]:
-    """What of the request, beside its messages, can make a difference to the answer."""
+    """The fields of a request, beside its messages, that can make a difference to the answer."""
     return {name: value for name, value in request.fields.items() if name not in UNKEYED}
 
 
 def canonical(request: ChatRequest) -> tuple[bytes, bool]:
-    """The canonical form, and whether it is ambiguous: a name that stands twice in an object has two values, and which
-    of them counts is the upstream's to say."""
+    """Returns the canonical form of a request, and True if it is ambiguous: a name that stands twice in an object has
+    two values, and which of them counts is the upstream's to say."""
     form = _encode(keyed(request) | {"messages": [message.data for message in request.messages]})
     # A parsed object keeps one of two equal names, so the client's bytes have more quotation marks than ours. A `"`
     # inside a string is `\"` in ours and may be `\u0022` in the client's; nothing else makes the counts differ.

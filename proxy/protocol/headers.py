@@ -1,11 +1,11 @@
-"""HTTP headers: those that pass, in which direction, and those by which a client steers us or tells whose conversation
-a request belongs to. The rest of the world's are none of our business and pass."""
+"""HTTP headers: filtered towards the upstream and the client, and read for a client's directives, session and user.
+Unknown headers pass."""
 
 from collections.abc import Iterable
 
 from proxy.types import Directives, Headers
 
-# RFC 9110 §7.6.1, and what they were called before.
+# Hop-by-hop headers: RFC 9110 §7.6.1, and their older names.
 HOP_BY_HOP = frozenset(
     {
         "connection",
@@ -21,18 +21,18 @@ HOP_BY_HOP = frozenset(
     }
 )
 OURS = "x-olvido-"
-# By which providers know their customers: Azure's, Anthropic's, Google's, Azure API Management's.
+# Headers that carry an API key: OpenAI's, Azure's, Anthropic's, Google's, Azure API Management's.
 KEYS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "ocp-apim-subscription-key"})
 
-# Which pages of other sites may read an answer is ours to say, not the upstream's.
+# CORS headers are set by the proxy, never passed on from the upstream.
 CORS = "access-control-"
 
-# Written anew by whoever sends the message on. The client's Accept-Encoding is not passed on the managed route: we
-# read the answer, and a compressed stream would have to be unpacked and packed again.
+# Written by the HTTP client that sends the message on. The client's Accept-Encoding is not passed on the managed route:
+# we read the answer, and a compressed stream would have to be unpacked and packed again.
 _REQUEST_REWRITTEN = HOP_BY_HOP | {"host", "content-length", "expect"}
 _RESPONSE_REWRITTEN = HOP_BY_HOP | {"content-length"}
 
-# By which known clients name the conversation, first match wins.
+# Headers by which known clients name the conversation; the first match counts.
 SESSION_HEADERS = (
     "x-openwebui-chat-id",  # Open WebUI, ENABLE_FORWARD_USER_INFO_HEADERS
     "session-id",  # Codex CLI
@@ -51,11 +51,12 @@ _READ = frozenset((*SESSION_HEADERS, *USER_HEADERS, "cache-control"))
 
 
 def decode(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """ASGI's header list as text, names in lower case as ASGI has them."""
+    """Decodes ASGI's header list to text; names are in lower case already."""
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
 
 
 def get(headers: Headers, name: str) -> str | None:
+    """The first value of the header `name` (lower case); None if absent."""
     for key, value in headers:
         if key == name:
             return value
@@ -63,15 +64,15 @@ def get(headers: Headers, name: str) -> str | None:
 
 
 def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -> list[tuple[str, str]]:
-    """The client's headers as the upstream shall see them. `authorization` replaces the client's own if given.
-    Managed requests are sent whole and read by us: no content coding, no accept-encoding."""
+    """The client's headers as the upstream gets them. `authorization` replaces the client's own if given. Managed
+    requests are sent whole and read by us: no content coding, no accept-encoding."""
     dropped = _REQUEST_REWRITTEN | named_by_connection(headers)
     if managed:
         dropped |= {"accept-encoding"}
     else:
         dropped -= {"content-length"}
     if authorization is not None:
-        dropped |= KEYS | {"cookie"}  # what the client is known by elsewhere is nothing to an upstream with its own key
+        dropped |= KEYS | {"cookie"}  # the client's credentials are not for an upstream with a key of its own
     kept = [(name, value) for name, value in headers if name not in dropped and not name.startswith(OURS)]
     if managed:
         kept.append(("accept-encoding", "identity"))
@@ -81,7 +82,7 @@ def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -
 
 
 def to_client(headers: Iterable[tuple[str, str]], *, length: bool) -> Headers:
-    """The upstream's headers as the client shall see them; `length` keeps Content-Length (the body passes as it is)."""
+    """The upstream's headers as the client gets them; `length` keeps Content-Length (the body passes as it is)."""
     listed = tuple((name.lower(), value) for name, value in headers)
     dropped = _RESPONSE_REWRITTEN | named_by_connection(listed)
     if length:
@@ -90,13 +91,14 @@ def to_client(headers: Iterable[tuple[str, str]], *, length: bool) -> Headers:
 
 
 def named_by_connection(headers: Headers) -> frozenset[str]:
-    """Headers that a Connection header, of which there may be several, declares hop-by-hop."""
+    """The headers that a Connection header, of which there may be several, declares hop-by-hop."""
     named = [token for name, value in headers if name == "connection" for token in value.split(",")]
     return frozenset(token.strip().lower() for token in named)
 
 
 def read_directives(headers: Headers) -> Directives:
-    """What the client asks of us. Unknown values are ignored: a typo must not cost an answer."""
+    """Reads the client's directives: mode, cache use, session, user. Unknown values are ignored: a typo must not cost
+    an answer."""
     given = {name: value for name, value in headers if name in _READ or name.startswith(OURS)}
     if not given:
         return Directives()
@@ -117,5 +119,5 @@ def read_directives(headers: Headers) -> Directives:
 
 
 def is_retry(headers: Headers) -> bool:
-    """Has the client's SDK sent this request before?"""
+    """True if the client's SDK sends this request again."""
     return (get(headers, RETRIED) or "0") != "0"

@@ -1,4 +1,4 @@
-"""How a value of a streamed chunk joins what is already there:
+"""Merges a value of a streamed chunk into the value so far:
 
 | where | string | object | array | number, bool |
 |---|---|---|---|---|
@@ -21,17 +21,19 @@ _Find: TypeAlias = Callable[[list[Any], Object], Object | None]
 # Strings of a delta that arrive whole, and again in later deltas. (`name` comes in one piece, in several (Gemini), or
 # whole in every chunk (MiniMax): a repetition of it is dropped, anything else appended.)
 WHOLE = frozenset({"id", "type", "role", "object", "model", "status", "format", "signature", "thought_signature"})
-_LOOK_BACK = 128  # entries of an array among which a fragment's own is sought; as many as there may be tools
+_LOOK_BACK = (
+    128  # entries of an array that are searched for the one that a fragment continues; most upstreams allow 128 tools
+)
 _SCALAR_BYTES = 8
 _SCALARS = (bool, int, float)
 
 
 class MisfitError(ValueError):
-    """A value that cannot join what is there: an object after a string, say."""
+    """A value that cannot be merged with the one before: an object after a string, say."""
 
 
 def merge_delta(message: Object, delta: Json) -> int:
-    """Join a delta to the message so far; returns the size of what was added."""
+    """Merges a delta into the message so far; returns the size of what was added (characters, 8 for a number)."""
     if not isinstance(delta, dict):
         raise MisfitError("a delta that is no object")
     if not isinstance(calls := delta.get("tool_calls"), list):
@@ -44,7 +46,7 @@ def merge_delta(message: Object, delta: Json) -> int:
 
 
 def merge(into: Object, new: Object, *, fragments: bool) -> int:
-    """Join `new` to `into`, as the table above says; `fragments`: in a delta."""
+    """Merges `new` into `into`, as the table above says; `fragments`: in a delta. Returns the size of the addition."""
     size = 0
     for key, value in new.items():
         old = into.get(key)
@@ -96,9 +98,8 @@ def _merge_array(into: list[Json], new: list[Json], find: _Find, *, fragments: b
 
 
 def _entry_of(entries: list[Json], fragment: Object) -> Object | None:
-    """The entry that a fragment goes on: the latest of its `index`, unless of another type (OpenRouter numbers all
-    `reasoning_details` 0). Without an index it is an entry of its own.
-    """
+    """Finds the entry that a fragment continues: the latest of its `index`, unless of another type (OpenRouter numbers
+    all `reasoning_details` 0). Without an index it is an entry of its own."""
     index = fragment.get("index")
     if not is_index(index):
         return None
@@ -108,7 +109,7 @@ def _entry_of(entries: list[Json], fragment: Object) -> Object | None:
 
 
 def _call_of(calls: list[Json], fragment: Object) -> Object | None:
-    """The tool call that a fragment goes on, and an `index` for the fragment if it has none.
+    """Finds the tool call that a fragment continues, and gives the fragment an `index` if it has none.
 
     Some upstreams number every call 0: another id together with a name begins another call. Gemini sends no index: an
     id says which call, without one a name begins the next, and anything else belongs to the last.
@@ -134,6 +135,7 @@ def _latest(entries: list[Json], key: str, value: Json) -> Object | None:
 
 
 def joined(value: Json) -> Json:
+    """Returns the merged value with its collected text fragments as strings."""
     if isinstance(value, bytearray):
         return value.decode()
     if isinstance(value, dict):
@@ -154,4 +156,5 @@ def _size(value: Json) -> int:
 
 
 def is_index(value: Json) -> bool:
+    """True for an integer that is no bool."""
     return isinstance(value, int) and not isinstance(value, bool)

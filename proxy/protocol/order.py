@@ -1,4 +1,4 @@
-"""Would the upstream take these messages? A validator for the arrays that we have rewritten, before they are sent.
+"""Validates a list of messages against a dialect, for the lists that we have rewritten, before they are sent.
 
 It knows the order rules, not the whole protocol: what the client wrote inside a message is kept to the byte and is for
 the upstream to judge. A violation means that the client's own request is sent instead.
@@ -17,6 +17,8 @@ _NINE_ALPHANUMERIC = re.compile(r"[a-zA-Z0-9]{9}")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
+    """A rule of the dialect that a message breaks."""
+
     rule: Rule
     index: int  # of the message at fault
     text: str  # what the upstream would answer
@@ -40,13 +42,15 @@ class _Array:
     thinking: bool
 
 
-Finding: TypeAlias = tuple[int, Mapping[str, Any]]  # index of the message at fault, what its text mentions
+Finding: TypeAlias = tuple[
+    int, Mapping[str, Any]
+]  # index of the message at fault, values for the placeholders of the text
 
 
 def violations(
     messages: Sequence[Message], dialect: Dialect, tools: int = 0, *, thinking: bool | None = None
 ) -> tuple[Violation, ...]:
-    """Everything that `dialect` would refuse, the first message at fault first; empty if it would take them.
+    """Lists the rules of `dialect` that the messages break, in their order; empty if the upstream would accept them.
 
     `tools` is the length of the request's `tools`. `thinking` says whether the model thinks; when unknown, it is taken
     to if any message carries `reasoning_content` (a model that never thinks has none to return).

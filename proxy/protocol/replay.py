@@ -1,4 +1,4 @@
-"""A stored answer, given again: as the JSON that it is, or as the stream that it was or would have been.
+"""Writes a stored completion again: as JSON, or as the stream of chunks that it was or would have been.
 
 An SDK that reads the stream ends up with the stored completion. Two things do not survive the form: `choices[].usage`
 moves to the top, and an `index` inside a stored tool call is its position again.
@@ -16,19 +16,21 @@ _Object: TypeAlias = dict[str, Any]
 
 _PIECE = 128  # characters a chunk: 30 chunks for a page of text
 _IN_EVERY_CHUNK = ("id", "created", "model", "system_fingerprint", "service_tier")
-_TEXTS = ("reasoning_content", "reasoning", "content", "refusal")  # told in this order
+_TEXTS = ("reasoning_content", "reasoning", "content", "refusal")  # streamed in this order
 
 _encoder = msgspec.json.Encoder()
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
 def as_json(completion: Mapping[str, Json] | bytes) -> bytes:
+    """Encodes a completion as the body of a JSON answer."""
     return completion if isinstance(completion, bytes) else _encoder.encode(completion)
 
 
 def as_sse(completion: Mapping[str, Json] | bytes, *, include_usage: bool) -> list[bytes]:
-    """The events of the stream, [DONE] included. With `include_usage` a chunk without choices tells the usage before
-    the end, and every other one has `usage: null`; without it there is no word of usage: both as OpenAI does it.
+    """Encodes a completion as the events of a stream, [DONE] included. With `include_usage` a chunk without choices
+    tells the usage before the end, and every other one has `usage: null`; without it there is no word of usage: both
+    as OpenAI does it.
 
     Raises:
         ValueError: `completion` is not an object with an array of choices.

@@ -1,7 +1,7 @@
-"""The body of a chat completion request: parsed once, kept as the bytes it was.
+"""Parses the body of a chat completion request, once, and writes changed bodies. Unchanged parts keep their bytes.
 
-`msgspec.Raw` cuts a JSON document into its values without rewriting them, so a message that we keep goes upstream
-with the client's own bytes: key order, escapes, unknown keys, number formats.
+`msgspec.Raw` cuts a JSON document into its values without rewriting them, so a message that we keep goes upstream with
+the client's own bytes: key order, escapes, unknown keys, number formats.
 """
 
 import json
@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
-from proxy.protocol.chat import ChatCompletionRequest, chat_message
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.message import chat_message
 from proxy.types import ChatRequest, Json, Message
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -25,14 +26,14 @@ _encoder = msgspec.json.Encoder()
 MAX_MESSAGES = 100_000
 # A few bytes of JSON are 60 of memory or more once they are an object or array: 30 MB of `[],` took a gigabyte.
 MAX_CONTAINERS = 1_000_000
-ALWAYS_DECODED = 4 * 2**20  # bytes; cannot have too many
-# It stands in every row of the ledger.
+ALWAYS_DECODED = 4 * 2**20  # bytes; a body of this size cannot have too many
+# Characters; the name is stored in every row of the ledger.
 MAX_MODEL = 500
-_OUT_OF_RANGE = "Number out of range"  # msgspec's, for one beyond a double
+_OUT_OF_RANGE = "Number out of range"  # msgspec's message for a number beyond a double
 
 
 def parse(body: bytes) -> ChatRequest:
-    """The request in `body`. Raises BadRequest (OpenAI's shape, 400) for what no upstream could accept: not JSON, not
+    """Parses a request body. Raises BadRequest (OpenAI's shape, 400) for what no upstream could accept: not JSON, not
     an object, no model, no messages. Anything else (unknown roles, odd contents) is for the upstream to judge."""
     if len(body) > ALWAYS_DECODED and body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
         raise BadRequest(f"The request body has more than {MAX_CONTAINERS} objects and arrays.")
@@ -61,7 +62,7 @@ def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
     try:
         decoded = _objects.decode(raw)
     except (ValueError, RecursionError):
-        # Once more, one by one: which of them is it?
+        # Decoded one by one, to name the one that is wrong.
         decoded = [
             _decode(_object, element, f"'messages[{i}]'", "expected an object") for i, element in enumerate(elements)
         ]
@@ -88,12 +89,12 @@ def _shorten(error: Exception) -> str:
 
 
 def message(data: Mapping[str, Any]) -> Message:
-    """A message of our own making, or an upstream's."""
+    """Builds a message from its fields: one that we write, or an upstream's answer."""
     return chat_message(_encoder.encode(data), data)
 
 
 def message_of(raw: bytes) -> Message | None:
-    """The message that a JSON object is; None if `raw` is none."""
+    """Parses a JSON object as a message; None if `raw` is none."""
     try:
         return chat_message(raw, _object.decode(raw))
     except (ValueError, RecursionError):
@@ -101,17 +102,17 @@ def message_of(raw: bytes) -> Message | None:
 
 
 def unpacked(array: bytes) -> tuple[Message, ...]:
-    """The messages of a JSON array of them, each with its own bytes."""
+    """Parses a JSON array of messages; each keeps its own bytes."""
     return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])
 
 
 def packed(messages: Iterable[Message]) -> bytes:
-    """The same the other way."""
+    """Encodes messages as a JSON array; the inverse of `unpacked`."""
     return b"[" + b",".join([said.raw for said in messages]) + b"]"
 
 
 def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
-    """The request with these messages in place of the client's; every other byte stays."""
+    """Returns the request with these messages in place of the client's; every other byte stays."""
     raw = with_changes(request, messages=messages)
     return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream)
 
@@ -124,8 +125,8 @@ def with_changes(
     model: str | None = None,
     ask_usage: bool = False,
 ) -> bytes:
-    """The body with what is given in place of the client's; `ask_usage`: streamed with a usage chunk. Values that are
-    not replaced keep their bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in
+    """Returns the body with the given values in place of the client's; `ask_usage`: streamed with a usage chunk. Other
+    values keep their bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in
     use reads it."""
     parts: dict[str, msgspec.Raw] = dict(_top_level.decode(request.raw))
     if messages is not None:
@@ -153,8 +154,8 @@ _READ = (
 
 
 def glimpse(body: bytes) -> ChatRequest | None:
-    """The request without its messages; None if `body` is not JSON to any parser, or no request for a completion. No
-    text in it has lone surrogates, which nothing here could encode."""
+    """Parses a body that `parse` refuses, leniently and without its messages; None if it is not JSON to any parser, or
+    no request for a completion. No text in it has lone surrogates, which nothing here could encode."""
     try:
         # Numbers are not looked at: one of thousands of digits would be refused.
         top = json.loads(body.decode("utf-8-sig"), parse_int=_number, parse_float=_number, parse_constant=_number)
@@ -182,7 +183,7 @@ def _has_messages(messages: Any) -> bool:
 
 
 def _encodable(value: Any) -> Any:
-    """The same with U+FFFD for lone surrogates."""
+    """Replaces lone surrogates with U+FFFD."""
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):

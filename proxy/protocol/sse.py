@@ -1,12 +1,12 @@
-"""Server-sent events: bytes to events and back, without losing a byte.
+"""Parses and writes server-sent events, without losing a byte.
 
 Follows https://html.spec.whatwg.org/multipage/server-sent-events.html (comments, `data` over several lines, LF, CRLF
-and CR, a byte order mark), except that bytes left over at the end of the stream count as an event: some upstreams
-end on `data: [DONE]` with no blank line after it.
+and CR, a byte order mark), except that bytes left over at the end of the stream count as an event: some upstreams end
+on `data: [DONE]` with no blank line after it.
 
 The `raw` of all events, joined, is the stream. So a filter passes on the `raw` of what it lets through, keep-alive
-comments included. Whoever stops a stream with `error_event` must have passed on whole events only: inside a
-half-sent one, a client would read the error as the rest of a broken JSON document.
+comments included. Whoever stops a stream with `error_event` must have passed on whole events only: inside a half-sent
+one, a client would read the error as the rest of a broken JSON document.
 """
 
 import re
@@ -24,13 +24,12 @@ _CR = ord("\r")
 
 
 class EventTooLargeError(ValueError):
-    """One event is larger than the parser may hold. `SseParser.rest` has the bytes not yet given out."""
+    """An event is larger than the parser may hold. `SseParser.rest` has the bytes not yet given out."""
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """One block of the stream, up to and with its blank line. A msgspec struct, for there is one per token: it costs
-    0.1 us to make where a frozen dataclass costs 0.8.
-    """
+    """One event or comment of the stream, up to and with its blank line. A msgspec struct, for there is one per token:
+    it costs 0.1 µs to make where a frozen dataclass costs 0.8."""
 
     raw: bytes
     data: bytes | None  # the lines joined by LF; None: a comment or a block without a `data` field
@@ -38,9 +37,10 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 
 class SseParser:
-    """Feed it chunks cut anywhere. The events do not depend on where the cuts were.
+    """Parses a stream of server-sent events, fed in chunks cut anywhere. The events do not depend on where the cuts
+    were.
 
-    A block that ends in CR is given out with the next chunk, which may begin with the LF that belongs to it.
+    An event that ends in CR is given out with the next chunk, which may begin with the LF that belongs to it.
     """
 
     def __init__(self, max_event_bytes: int = 16 * 2**20) -> None:
@@ -50,7 +50,7 @@ class SseParser:
         self._at_start = True
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """The events that this chunk completes.
+        """Returns the events that this chunk completes.
 
         Raises:
             EventTooLargeError: and then none of the chunk's events is given out; they are in `rest`.
@@ -71,12 +71,12 @@ class SseParser:
         return events
 
     def flush(self) -> list[Event]:
-        """At the end of the stream: what no blank line has ended, as one event."""
+        """Returns the bytes that no blank line has ended as one event, at the end of the stream."""
         raw = self.rest()
         return [self._parse(raw)] if raw else []
 
     def rest(self) -> bytes:
-        """The bytes not yet given out, for a caller that gives up parsing and passes them on as they are."""
+        """Returns the bytes not yet given out, for a caller that gives up parsing and passes them on as they are."""
         raw = bytes(self._pending)
         self._pending.clear()
         self._scan = 0
@@ -122,7 +122,7 @@ class SseParser:
 
 
 def encode(data: bytes) -> bytes:
-    """One event. Line ends inside `data` become further `data` lines, which a reader joins by LF."""
+    """Encodes one event. Line ends inside `data` become further `data` lines, which a reader joins by LF."""
     if b"\n" in data or b"\r" in data:
         return b"".join(b"data: " + line + b"\n" for line in re.split(rb"\r\n|\n|\r", data)) + b"\n"
     return b"data: " + data + b"\n\n"

@@ -1,4 +1,4 @@
-"""Turns, the units inside them that must never be cut, and the hash chain that recognises a history."""
+"""Splits messages into turns and units that must never be cut; hashes a history into the chain that recognises it."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ LINK_BYTES = 16
 
 _canonical = msgspec.json.Encoder(order="deterministic")
 
-# What makes a message the same message when the client sends it back. SDKs re-send an answer with or without the
+# The fields that identify a message when the client sends it back. SDKs re-send an answer with or without the
 # fields that were null or only informative (refusal: null, annotations, audio, logprobs), so those are not part of it.
 # `content` is, as `identity` reads it.
 _MORE = ("tool_calls", "tool_call_id", "function_call", "name")
@@ -23,8 +23,8 @@ _DIGITS = re.compile(r"\d+")
 
 
 def units(messages: Sequence[Message], start: int, stop: int) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges that tile [start, stop): a message that calls tools together with the results that follow it,
-    or one message."""
+    """Splits [start, stop) into half-open index ranges that must not be cut: a message that calls tools together with
+    the results that follow it, or one message."""
     ranges: list[tuple[int, int]] = []
     index = start
     while index < stop:
@@ -38,7 +38,7 @@ def units(messages: Sequence[Message], start: int, stop: int) -> tuple[tuple[int
 
 
 def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
-    """The messages as turns, which tile them. What comes before the first user message is a turn of its own."""
+    """Splits the messages into turns, without gaps. Messages before the first user message are a turn of their own."""
     starts = [i for i, m in enumerate(messages) if m.role == "user"]
     if not starts or starts[0] != 0:
         starts.insert(0, 0)
@@ -51,8 +51,8 @@ def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
 
 
 def chain(scope_id: str, messages: Sequence[Message]) -> tuple[bytes, ...]:
-    """One link per message: the hash of the message and of the link before it. The first link hangs on the scope, so
-    that equal conversations of two scopes share none."""
+    """Hashes a history: one link per message, over the message and the link before it. The first link depends on the
+    scope, so that equal conversations of two scopes share none."""
     return extend(_root(scope_id), messages)
 
 
@@ -61,8 +61,8 @@ def _root(scope_id: str) -> bytes:
 
 
 class Chains:
-    """`chain`, with what it found remembered under a hash of the messages' own bytes: a conversation that goes on sends
-    its history as it was, and a hash over all of it takes less than reading each message again."""
+    """A cache of `chain`, keyed by a hash of the messages' own bytes: a conversation that goes on sends its history as
+    it was, and a hash over all of it takes less than reading each message again."""
 
     GROWTH = 3  # messages that a request adds to the one before it, at most: an answer, a tool's result, a question
 
@@ -74,6 +74,7 @@ class Chains:
         return len(self._known)
 
     def of(self, scope_id: str, messages: Sequence[Message]) -> tuple[bytes, ...]:
+        """Returns `chain(scope_id, messages)`, from the cache as far as it is known."""
         digests = self._digests(scope_id, messages)
         found = next((links for digest in digests if (links := self._known.get(digest)) is not None), ())
         if len(found) < len(messages):
@@ -82,7 +83,7 @@ class Chains:
         return found
 
     def _digests(self, scope_id: str, messages: Sequence[Message]) -> list[bytes]:
-        """Of all messages, of all but the last, … longest first."""
+        """Hashes all messages, all but the last, … down to `GROWTH` fewer; longest first."""
         hashed = sha256(scope_id.encode())
         settled = max(0, len(messages) - self.GROWTH)
         for message in messages[:settled]:
@@ -97,7 +98,7 @@ class Chains:
 
 
 def extend(link: bytes, messages: Sequence[Message]) -> tuple[bytes, ...]:
-    """The links of `messages` when they follow the message whose link is given."""
+    """Continues a chain: the links of `messages` behind the message whose link is given."""
     links: list[bytes] = []
     for message in messages:
         link = blake2b(link + identity(message), digest_size=LINK_BYTES).digest()
@@ -106,7 +107,7 @@ def extend(link: bytes, messages: Sequence[Message]) -> tuple[bytes, ...]:
 
 
 def identity(message: Message) -> bytes:
-    """What a message says, in one canonical form: key order, `null` fields and the two ways to write a text (a string,
+    """The canonical bytes of a message's content: key order, `null` fields and the two ways to write a text (a string,
     or one text part) make no difference."""
     data = message.data
     role, content = data.get("role"), data.get("content")
@@ -118,7 +119,7 @@ def identity(message: Message) -> bytes:
         content = content.strip()  # clients trim answers before they send them back
         if role in ("system", "developer"):
             content = _DIGITS.sub("0", content)  # the clock that many clients write into their system prompt
-    plain = len(data) == 2 and role is not None and content is not None  # there is no room for more
+    plain = len(data) == 2 and role is not None and content is not None  # no other field
     more = {} if plain else {name: value for name in _MORE if (value := data.get(name)) is not None}
     if not more and content and isinstance(content, str) and isinstance(role, str):
         return f"{len(role)} {role}{content}".encode()  # most messages, five times as fast

@@ -1,5 +1,5 @@
-"""`olvido replay FILE.jsonl`: what would I have saved? The report goes to standard output, what is wrong to standard
-error. Exit status 0: there is a report; 1: no line could be used, or the file not be read."""
+"""The command `olvido replay FILE.jsonl`. The report goes to standard output, complaints to standard error. Exit status
+0: there is a report; 1: no line could be used, or the file not be read."""
 
 import argparse
 import asyncio
@@ -15,17 +15,18 @@ import msgspec
 from proxy import config as configuration
 from proxy.config import Config
 from proxy.observe import logs
-from proxy.replay.means import opened
 from proxy.replay.reading import Logged, Skipped, read
 from proxy.replay.rendering import as_json, as_text, shown
 from proxy.replay.report import Report
-from proxy.replay.running import aside, replayed
+from proxy.replay.resources import open_resources
+from proxy.replay.running import replay_config, replayed
 
 STANDARD = Path("-")  # standard input
-EVERY = 25  # requests between two words of how far it has come
+EVERY = 25  # requests between two reports of progress
 
 
 def run(options: argparse.Namespace) -> int:
+    """Runs the command; returns its exit status."""
     config = configuration.load(options.config, os.environ)
     logs.setup("warning", "text")
     try:
@@ -53,11 +54,13 @@ def _requests(file: Path) -> tuple[list[Logged], list[Skipped]]:
 
 
 async def _report(options: argparse.Namespace, config: Config, requests: Sequence[Logged]) -> Report:
-    config = aside(config)
-    async with opened(config, embedding=not options.no_embedding) as means:
-        if means.embedder.state == "failed":
-            _complain(f"no embedding, old turns are found by their words alone: {means.embedder.detail}")
-        return await replayed(requests, config, means=means, now=time.time(), details=options.show, progress=_progress)
+    config = replay_config(config)
+    async with open_resources(config, embedding=not options.no_embedding) as resources:
+        if resources.embedder.state == "failed":
+            _complain(f"no embedding, old turns are found by their words alone: {resources.embedder.detail}")
+        return await replayed(
+            requests, config, resources=resources, now=time.time(), details=options.show, progress=_progress
+        )
 
 
 def _rendered(report: Report, skipped: Sequence[Skipped], options: argparse.Namespace) -> bytes:
@@ -74,7 +77,7 @@ def _progress(done: int, of: int) -> None:
 
 
 def _write(rendered: bytes) -> None:
-    """UTF-8, whatever the terminal claims: messages are in the language of who said them."""
+    """Writes UTF-8, whatever the terminal claims: messages are in the language of who said them."""
     sys.stdout.flush()
     sys.stdout.buffer.write(rendered)
     sys.stdout.buffer.flush()

@@ -1,5 +1,5 @@
-"""What prompts cost where the provider's prefix cache holds what was sent before: simulated, for what was sent and for
-what might have been, by the same rules.
+"""Simulates the provider's prefix cache, for the prompts that were sent and for those that might have been, by the same
+rules.
 
 A prefix cache finds the longest beginning that an earlier prompt had, within its time to live: the tools, then whole
 messages, and of the first message that differs what both have in common.
@@ -13,20 +13,22 @@ from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import Message
 
 SLIDING_TURNS = 6  # of the plain sliding window that many clients have
-MOST_LOOKED_AT = 8  # messages that stood where one is not found, newest first: how much of each it begins with
+MOST_LOOKED_AT = (
+    8  # cached messages in the place of one that is not cached, newest first, whose beginnings are compared
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A prompt as it is priced."""
 
-    preface: bytes  # what stands before the messages: tools and the like
+    preface: bytes  # the JSON before the messages: tools, response format
     preface_tokens: int
     messages: Sequence[Message]
 
 
 class Weights:
-    """Tokens of messages, each counted once."""
+    """A cache of token counts: each message is counted once."""
 
     def __init__(self, message: Callable[[Message], int], count: Callable[[str], int]) -> None:
         self._message = message
@@ -34,17 +36,19 @@ class Weights:
         self.text = count
 
     def __call__(self, said: Message) -> int:
+        """Counts the tokens of a message."""
         if (tokens := self._known.get(said.raw)) is None:
             tokens = self._known[said.raw] = self._message(said)
         return tokens
 
     def prompt(self, prompt: Prompt) -> int:
+        """Counts the tokens of a whole prompt."""
         return prompt.preface_tokens + sum(map(self, prompt.messages))
 
 
 @dataclass(slots=True)
 class _Node:
-    """A beginning that was sent: all messages from the root to here."""
+    """A prefix that was sent: all messages from the root to here."""
 
     said: Message | None
     at: float
@@ -52,14 +56,14 @@ class _Node:
 
 
 class PrefixCache:
-    """What a provider holds of the prompts of each owner (its customer, at one model) for `ttl` seconds."""
+    """The simulated cache of a provider: the prompts of each owner (its customer, at one model), for `ttl` seconds."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
         self._roots: dict[tuple[Hashable, bytes], _Node] = {}
 
     def send(self, owner: Hashable, prompt: Prompt, at: float, ttl: float) -> int:
-        """Tokens of its beginning that are held. From now on all of it is."""
+        """Adds a prompt; returns how many tokens of its beginning were cached before. `at`: unix seconds."""
         if ttl <= 0:
             return 0
         node = self._roots.get((owner, prompt.preface))
@@ -83,7 +87,7 @@ class PrefixCache:
         return held
 
     def _begun(self, node: _Node, said: Message, at: float, ttl: float) -> int:
-        """Tokens that a message which is not held has in common with one that is, and stood in its place."""
+        """Counts the tokens that a message shares with a cached one that stood in its place."""
         latest = [child for _, child in zip(range(MOST_LOOKED_AT), reversed(node.next.values()), strict=False)]
         own = said.text
         longest = max(
@@ -102,7 +106,7 @@ def _is_alive(node: _Node, at: float, ttl: float) -> bool:
 
 
 def common(one: str, other: str) -> int:
-    """Characters that both begin with."""
+    """The length of the common beginning of two texts, in characters."""
     shorter = min(len(one), len(other))
     if one[:shorter] == other[:shorter]:
         return shorter
@@ -114,15 +118,15 @@ def common(one: str, other: str) -> int:
 
 
 def sliding(messages: Sequence[Message], turns: int = SLIDING_TURNS) -> tuple[Message, ...]:
-    """Instructions and the newest turns: what many clients do."""
+    """The instructions and the newest `turns` turns: the plain sliding window of many clients."""
     starts = [index for index, said in enumerate(messages) if said.role == "user"]
     start = starts[-turns] if len(starts) > turns else 0
     return tuple(said for index, said in enumerate(messages) if index >= start or said.role in INSTRUCTIONS)
 
 
 def worst(costs: Iterable[tuple[float, float]]) -> float:
-    """The highest ratio of what was paid so far to what pass-through would have cost, at any point on the way. `costs`:
-    of pass-through and of ours, a pair a request."""
+    """The highest ratio, at any request, of the cost so far to that of pass-through. `costs`: of pass-through and of
+    ours, a pair a request."""
     full = ours = highest = 0.0
     for whole, sent in costs:
         full += whole

@@ -1,6 +1,6 @@
-"""Logs of requests, a JSON object a line: the bare body of a chat completion, or an object that has it as `body` or
-`request`, with what else is known. Gateways write many such formats; what they have in common is read, the rest is
-ignored. Then their order, and the answers that they got."""
+"""Parses logs of requests, a JSON object a line: the bare body of a chat completion, or an object that has it as `body`
+or `request`, with what else is known. Gateways write many such formats; what they have in common is read, the rest
+is ignored. Then puts the requests in order, with the answers that they got."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from proxy.protocol.request import message, parse
 from proxy.protocol.turns import Chains
 from proxy.types import Headers, Message
 
-# By what name logs have it: ours, then LiteLLM's, then others'; the first that is there counts.
+# Names of the fields in logs: ours, LiteLLM's, others'; the first that is present counts.
 BODIES = ("body", "request")
 TIMES = ("at", "time", "timestamp", "ts", "startTime", "start_time", "created_at", "created")
 SESSIONS = ("session", "session_id", "conversation_id", "thread_id", "chat_id")
@@ -27,36 +27,38 @@ HEADERS = "headers"
 
 # A body at top level is the line without these; `user` is a field of the body itself.
 _OURS = frozenset((*BODIES, *TIMES, *SESSIONS, *KEYS, *ANSWERS, *SETTINGS, HEADERS, "end_user", "user_id"))
-SECONDS_APART = 1.0  # of requests without a time
-_MILLISECONDS = 1e11  # what is more would be a second in the year 5138
+SECONDS_APART = 1.0  # between requests without a time
+_MILLISECONDS = 1e11  # larger numbers are milliseconds: as seconds, this is the year 5138
 
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Unusable(ValueError):
-    """Why a line says nothing."""
+    """The reason for which a line is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A request as it was made, and what the log says of it."""
+    """A request of a log: its body, and what the log says of it."""
 
     body: bytes  # of the chat completion
-    line: int = 0  # where it stands, from 1; 0: in no file
+    line: int = 0  # line number, from 1; 0: not from a file
     at: float | None = None  # unix seconds
-    key: str = ""  # whatever tells one customer from another
+    key: str = ""  # identifies the customer: a key, its hash or a name
     headers: Headers = ()
     answer: Message | None = None  # the assistant message that it got
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
+    """A line that is no request, and the reason."""
+
     line: int
     why: str
 
 
 def read(lines: Iterable[bytes]) -> Iterator[Logged | Skipped]:
-    """What each line says; empty ones say nothing."""
+    """Parses each line; empty ones are ignored."""
     for number, line in enumerate(lines, 1):
         text = line.removeprefix(b"\xef\xbb\xbf").strip()
         if not text:
@@ -68,7 +70,8 @@ def read(lines: Iterable[bytes]) -> Iterator[Logged | Skipped]:
 
 
 def in_order(requests: Sequence[Logged], now: float) -> tuple[Logged, ...]:
-    """By time. A request without one was made when the one before it was; if none has a time, from `now` on."""
+    """Sorts requests by time. A request without one was made when the one before it was; if none has a time, the first
+    was made at `now`, the others `SECONDS_APART` later each."""
     at = next((each.at for each in requests if each.at is not None), None)
     if at is None:
         return tuple(replace(each, at=now + number * SECONDS_APART) for number, each in enumerate(requests))
@@ -80,9 +83,9 @@ def in_order(requests: Sequence[Logged], now: float) -> tuple[Logged, ...]:
 
 
 def answered(requests: Sequence[Logged]) -> tuple[Logged, ...]:
-    """`requests` are in order."""
+    """Fills in answers that the log does not tell from the histories of later requests. `requests` are in order."""
     chains = Chains()
-    waiting: dict[bytes, int] = {}  # by the link of its last message: a request whose answer is not known
+    waiting: dict[bytes, int] = {}  # last link of the history → index of a request without an answer
     answers: dict[int, Message] = {}
     for number, each in enumerate(requests):
         messages = parse(each.body).messages
@@ -143,7 +146,7 @@ def _parts(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
 
 
 def _plain(raw: msgspec.Raw) -> msgspec.Raw:
-    """A value, which may be written as a string of JSON."""
+    """Returns a value that may be written as a string of JSON."""
     return msgspec.Raw(str(_decoded(raw)).encode()) if bytes(raw).startswith(b'"') else raw
 
 
@@ -164,7 +167,7 @@ def _without_envelope(top: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
 def _completed(
     body: Mapping[str, msgspec.Raw], top: Mapping[str, msgspec.Raw], answer: tuple[Mapping[str, Any], str] | None
 ) -> dict[str, msgspec.Raw]:
-    """With what some logs keep beside the body: its settings, its model."""
+    """Adds what some logs keep beside the body: its settings, its model."""
     settings = _decoded(_first(top, SETTINGS))
     more = settings if isinstance(settings, dict) else {}
     whole = {**{name: msgspec.Raw(msgspec.json.encode(value)) for name, value in more.items()}, **body}

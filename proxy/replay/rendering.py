@@ -1,4 +1,4 @@
-"""A report as text for people, and as JSON."""
+"""Renders a report as text for people, and as JSON."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +24,7 @@ _ADDED = ("summaries", "facts", "recall")
 
 
 def as_json(report: Report, skipped: Sequence[Skipped]) -> dict[str, Any]:
+    """Renders the report as one JSON object."""
     return {
         "total": _total(report.total),
         "models": {model: _total(each) for model, each in report.by_model.items()},
@@ -36,6 +37,7 @@ def as_json(report: Report, skipped: Sequence[Skipped]) -> dict[str, Any]:
 
 
 def as_text(report: Report, skipped: Sequence[Skipped]) -> str:
+    """Renders the report as tables."""
     totals = {**report.by_model, ALL: report.total}
     if len(totals) == 2:
         totals.pop(ALL)
@@ -65,7 +67,7 @@ def as_text(report: Report, skipped: Sequence[Skipped]) -> str:
 
 
 def shown(request: Replayed) -> str:
-    """A request, message by message."""
+    """Renders a request message by message, with the fate of each; "" if it was not asked for."""
     if request.inside is None:
         return ""
     head = f"line {request.line}  {_moment(request.at)}  {plain(request.model)}  {plain(request.conversation)}"

@@ -1,4 +1,4 @@
-"""What became of each request that was replayed, and sums of that: per model, in all, and at other prices."""
+"""The result of each replayed request, and sums of them: per model, in all, and at other prices."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from proxy.types import Mechanisms, PlanKind
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Of a prompt, in tokens at the input price, the prefix cache simulated."""
+    """Costs of prompts in tokens at the input price (US dollars in `Total.dollars`), the prefix cache simulated."""
 
     full: float = 0.0  # as the client sent it
     sliding: float = 0.0  # the newest turns alone
@@ -20,7 +20,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One request."""
+    """The result of one request."""
 
     line: int
     at: float
@@ -41,6 +41,8 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Total:
+    """Sums of requests."""
+
     requests: int
     conversations: int
     over_budget: int
@@ -56,21 +58,26 @@ class Total:
 
     @property
     def ratio(self) -> float:
+        """The cost through the proxy divided by that of pass-through."""
         return self.costs.ours / self.costs.full if self.costs.full else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
+    """The results of a replay."""
+
     requests: tuple[Replayed, ...]
     at_ratios: Mapping[float, Total]  # what it would have been where a cached token costs so much
     embedding: str  # by which old turns were found; "": by their words alone
 
     @property
     def total(self) -> Total:
+        """Sums of all requests."""
         return total(self.requests)
 
     @property
     def by_model(self) -> dict[str, Total]:
+        """Sums by model, in alphabetical order."""
         grouped: dict[str, list[Replayed]] = defaultdict(list)
         for each in self.requests:
             grouped[each.model].append(each)
@@ -78,6 +85,7 @@ class Report:
 
 
 def total(requests: Sequence[Replayed]) -> Total:
+    """Sums requests. The worst ratio is that of the conversation in which it is highest."""
     conversations: dict[str, list[Replayed]] = defaultdict(list)
     for each in requests:
         conversations[each.conversation].append(each)

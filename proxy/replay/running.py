@@ -1,6 +1,6 @@
-"""Replay of requests that were made already, one after another, under any configuration: each goes through the pipeline
-that serves live ones, in front of an upstream that is nowhere, and is priced by what that upstream received. What is
-remembered on the way is forgotten at the end.
+"""Replays requests one after another, under any configuration: each goes through the pipeline that serves live ones, in
+front of a simulated upstream, and is priced by what that upstream received. What is remembered on the way is
+forgotten at the end.
 
 Reuse of answers is left out: it would take the request away from everything that is measured here.
 """
@@ -30,10 +30,10 @@ from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import completion_of
 from proxy.protocol.request import parse
-from proxy.replay.means import Means, Memo, opened
 from proxy.replay.pricing import PrefixCache, Prompt, Weights, sliding
 from proxy.replay.reading import Logged, answered, in_order
 from proxy.replay.report import Costs, Replayed, Report, total
+from proxy.replay.resources import CachingEmbedder, Resources, open_resources
 from proxy.services import compose
 from proxy.storage.opening import open_storage
 from proxy.storage.shared.local import local_state
@@ -53,28 +53,29 @@ async def replayed(
     requests: Sequence[Logged],
     config: Config,
     *,
-    means: Means | None = None,
+    resources: Resources | None = None,
     ratios: Sequence[float] = RATIOS,
     now: float = 0.0,
     details: bool = False,
     progress: Progress = lambda _done, _of: None,
 ) -> Report:
-    """What would have become of `requests` under `config`, whatever it says of mode and storage. If none has a time,
-    the first was made at `now`. For each of `ratios` all is decided anew. `details`: look into every prompt."""
-    config = aside(config)
-    if means is None:
-        async with opened(config) as made:
+    """Replays `requests` under `config`, whatever it says of mode and storage. If none has a time, the first was made
+    at `now`. For each of `ratios` (price of a cached token, input = 1) all is decided anew. `details`: explain every
+    prompt."""
+    config = replay_config(config)
+    if resources is None:
+        async with open_resources(config) as made:
             return await replayed(
-                requests, config, means=made, ratios=ratios, now=now, details=details, progress=progress
+                requests, config, resources=made, ratios=ratios, now=now, details=details, progress=progress
             )
-    embedding = means.embedder.version if means.embedder.state == "ready" else ""
-    means = replace(means, embedder=Memo(means.embedder))
+    embedding = resources.embedder.version if resources.embedder.state == "ready" else ""
+    resources = replace(resources, embedder=CachingEmbedder(resources.embedder))
     ordered = answered(in_order(requests, now))
     configs = [config, *(at_ratio(config, ratio) for ratio in ratios)]
     runs: list[tuple[Replayed, ...]] = []
     for each in configs:
         rows: list[Replayed] = []
-        async with replaying(each, means) as replay:
+        async with replaying(each, resources) as replay:
             for number, logged in enumerate(ordered):
                 rows.append(await replay.take(logged, number, details=details and each is config))
                 progress(len(runs) * len(ordered) + len(rows), len(configs) * len(ordered))
@@ -83,7 +84,7 @@ async def replayed(
 
 
 class LogUpstream(Upstream):
-    """An upstream that is nowhere. It keeps the body that it got last."""
+    """A simulated upstream: answers as the log says, and keeps the last body that it received."""
 
     answer: Message | None = None  # the assistant message to answer with; None: nothing
     received = b""
@@ -96,6 +97,7 @@ class LogUpstream(Upstream):
         content: bytes | AsyncIterator[bytes] | None,
         first_byte: float | None,  # noqa: ARG002
     ) -> httpx.Response:
+        """Keeps the body; returns the logged answer as a completion."""
         assert isinstance(content, bytes)
         self.received = content
         body = completion_of(self.answer)
@@ -103,24 +105,24 @@ class LogUpstream(Upstream):
 
 
 @asynccontextmanager
-async def replaying(config: Config, means: Means) -> AsyncIterator["Replay"]:
-    """A replay that has seen nothing yet. `means` stay open."""
+async def replaying(config: Config, resources: Resources) -> AsyncIterator["Replay"]:
+    """A replay with storage of its own, empty. `resources` stay open."""
     tasks, kept = Tasks(), dict[str, Exchange]()
     services = compose(
         config,
         upstreams=[LogUpstream(each) for each in config.upstreams],
         storage=await open_storage(config, Tasks()),  # its writer waits for more to write: it is flushed, not drained
         shared=local_state(),
-        counter=means.counter,
-        embedder=means.embedder,
-        executor=means.executor,
+        counter=resources.counter,
+        embedder=resources.embedder,
+        executor=resources.executor,
         tasks=tasks,
         metrics=Metrics(),
         keep=lambda exchange, _answers: kept.update({exchange.incoming.request_id: exchange}),
         patience=PATIENCE,
     )
     try:
-        yield Replay(services, means, kept)
+        yield Replay(services, resources, kept)
     finally:
         await tasks.drain(0)
         await services.storage.close()
@@ -129,18 +131,18 @@ async def replaying(config: Config, means: Means) -> AsyncIterator["Replay"]:
 
 
 class Replay:
-    """Everything that lives from one request to the next. `kept`: what was decided about each, by its id."""
+    """The services of a replay and its simulated prefix caches. `kept`: the exchange of each request, by request id."""
 
-    def __init__(self, services: Services, means: Means, kept: dict[str, Exchange]) -> None:
+    def __init__(self, services: Services, resources: Resources, kept: dict[str, Exchange]) -> None:
         self._services = services
-        self._means = means
+        self._resources = resources
         self._kept = kept
-        self._weights = Weights(means.counter.message, means.counter.text)
+        self._weights = Weights(resources.counter.message, resources.counter.text)
         self._caches = {name: PrefixCache(self._weights) for name in ("full", "sliding", "ours")}
 
     async def take(self, logged: Logged, number: int, *, details: bool) -> Replayed:
-        """`number` tells the request from all others. Returns when all of it is learnt: in a log the next request
-        follows at once."""
+        """Replays one request and prices it. `number` tells it from all others. Returns when all of it is learnt: in a
+        log the next request follows at once."""
         services, headers = self._services, _unmetered(logged.headers)
         tenant = blake2b(logged.key.encode("utf-8", "replace"), digest_size=16).hexdigest()
         incoming = Incoming(f"replay-{number}", headers, logged.body, logged.at or 0.0, tenant)
@@ -161,12 +163,12 @@ class Replay:
         return self._priced(logged, self._kept.pop(incoming.request_id), upstream, done, details=details)
 
     async def _embed(self, request: ChatRequest) -> None:
-        """The newest question, which planning waits for only as long as a client would."""
+        """Embeds the newest question, which planning waits for only as long as a client would."""
         newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
         if newest is None or not (said := without_ours(newest.text)).strip():
             return
         try:
-            await self._means.embedder.embed([said])
+            await self._resources.embedder.embed([said])
         except EmbeddingUnavailable:
             return  # as planning finds out for itself
 
@@ -212,13 +214,13 @@ class Replay:
         beside = request.beside
         return Prompt(
             preface=msgspec.json.encode(beside) if beside else b"",
-            preface_tokens=self._means.counter.overhead(request),
+            preface_tokens=self._resources.counter.overhead(request),
             messages=messages,
         )
 
 
-def aside(config: Config) -> Config:
-    """Nothing of the user's is touched, context is managed, and no answer is reused."""
+def replay_config(config: Config) -> Config:
+    """Returns the configuration of a replay: storage in memory, context managed, no answer reused."""
     context = config.context.model_copy(update={"mode": "on"})
     # Requests of long ago are recent to each other, and the archive goes by the clock on the wall.
     memory = config.memory.model_copy(update={"archive_ttl": inf if config.memory.archive_ttl else 0})
@@ -237,7 +239,7 @@ def aside(config: Config) -> Config:
 
 
 def at_ratio(config: Config, ratio: float) -> Config:
-    """All upstreams charge `ratio` for a token that their prefix cache holds."""
+    """Returns the configuration with every upstream charging `ratio` of the input price for a cached token."""
     upstreams = []
     for upstream in config.upstreams:
         changes: dict[str, Any] = {
@@ -250,5 +252,5 @@ def at_ratio(config: Config, ratio: float) -> Config:
 
 
 def _unmetered(headers: Headers) -> Headers:
-    """Who only measured wants to know what would have been."""
+    """Removes `x-olvido-mode: meter`: a replay tells what would have been sent."""
     return tuple(each for each in headers if each != ("x-olvido-mode", "meter"))

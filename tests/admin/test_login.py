@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from proxy.admin.door import COOKIE
+from proxy.admin.auth import COOKIE
 from tests.admin.conftest import API, TOKEN, Watched, error, started
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}

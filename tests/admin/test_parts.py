@@ -15,4 +15,4 @@ async def test_whoever_watches_is_told_of_the_end_before_storage_is_closed() -> 
     await asyncio.gather(admin.close(), asyncio.wait_for(anext(listener, None), 5.0))
     await listener.aclose()
     await services.close()
-    assert (admin.feed.is_looking, admin.aside.is_busy) == (False, False)
+    assert (admin.feed.is_looking, admin.worker.is_busy) == (False, False)

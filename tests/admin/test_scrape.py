@@ -7,7 +7,7 @@ from time import perf_counter, time
 
 import pytest
 
-from proxy.admin.scrape import Pulse, refresh
+from proxy.admin.scrape import LagMeter, refresh
 from tests.builders import body, user
 from tests.proxied import Upstream, ask, in_front_of, run_upstream, serving, total
 
@@ -79,7 +79,7 @@ class Beats:
 
 async def test_it_goes_on_until_it_is_stopped() -> None:
     beats = Beats()
-    pulse = Pulse(beats, INTERVAL)
+    pulse = LagMeter(beats, INTERVAL)
     pulse.start()
     for _ in range(3):
         await beats.next
@@ -93,7 +93,7 @@ async def test_it_goes_on_until_it_is_stopped() -> None:
 
 async def test_whatever_holds_the_loop_up_makes_it_late_by_as_much() -> None:
     beats = Beats()
-    pulse = Pulse(beats, INTERVAL)
+    pulse = LagMeter(beats, INTERVAL)
     pulse.start()
     until = perf_counter() + HELD_UP
     while perf_counter() < until:

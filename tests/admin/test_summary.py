@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from proxy.admin.summary import By, summary_of, wide
+from proxy.admin.summary import By, point_width, summary_of
 from proxy.types import Bucket, Sums
 from tests.admin.conftest import API, Watched, error
 
@@ -31,7 +31,7 @@ BUCKETS = [
     ],
 )
 def test_points_are_as_wide_as_the_span_is_long(span: float, width: int) -> None:
-    assert wide(span) == width
+    assert point_width(span) == width
 
 
 def test_groups_are_told_the_dearest_first_and_points_by_name() -> None:

@@ -130,12 +130,12 @@ def test_one_at_a_time_requests_go_on_and_it_ends_when_the_client_goes(watched: 
     leaving = HTTPConnection(address.host, address.port)
     question = json.dumps({"profile": "lean", "scope": scope, "last": MOST_REQUESTS})
     leaving.request("POST", ROUTE, question)
-    eventually(lambda: watched.admin.aside.is_busy)
+    eventually(lambda: watched.admin.worker.is_busy)
     assert error(watched.http.post(ROUTE, json={"profile": "lean"})) == (409, "conflict")
     assert watched.client.post("/v1/chat/completions", content=body(user("hi"), model=MODEL)).status_code == 200
-    assert watched.admin.aside.is_busy
+    assert watched.admin.worker.is_busy
     leaving.close()
-    eventually(lambda: not watched.admin.aside.is_busy)
+    eventually(lambda: not watched.admin.worker.is_busy)
 
 
 # --- other numbers in a profile, held to the configuration's own rules ---

@@ -2,7 +2,7 @@ import pytest
 
 from proxy.conversation.blocks import RECALLED_TITLE
 from proxy.demo.conversation import CONVERSATION
-from proxy.demo.recall import general_answer, language, question_in, recall, told_in
+from proxy.demo.recall import general_answer, language, question_in, recall, user_sentences
 
 TOLD = [
     "Hola, me llamo Valentina y vivo en Rosario. Tengo dos gatos.",
@@ -31,7 +31,7 @@ def test_finds_the_sentence_that_a_question_is_about_or_nothing(question: str, a
 def test_what_a_proxy_recalls_is_older_than_what_the_prompt_says_and_answers_are_not_the_users() -> None:
     lines = "3: The budget is 100.\n3 assistant: The budget is small. Is it?"
     old = f"<recalled>\n{RECALLED_TITLE}\n{lines}\n</recalled>\n\n"
-    told = told_in(["The budget is 200.", f"{old}What is the budget?"])
+    told = user_sentences(["The budget is 200.", f"{old}What is the budget?"])
     assert recall("What is the budget?", told) == "The budget is 200."
     assert "small" not in "".join(told)
 

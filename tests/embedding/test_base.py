@@ -8,10 +8,10 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from proxy.embedding.base import (
     PROBES,
+    DelegatingEmbedder,
     Embedder,
     EmbeddingOff,
     EmbeddingUnavailable,
-    Lent,
     Vectors,
     checked,
     checked_probes,
@@ -101,7 +101,7 @@ async def test_a_lent_embedder_says_what_its_owners_does_and_is_left_as_it_is() 
             self.closed = True
 
     own = Own()
-    lent = Lent(own)
+    lent = DelegatingEmbedder(own)
     await lent.close()
     assert (lent.version, lent.state, lent.detail, lent.dimensions) == (
         own.version,

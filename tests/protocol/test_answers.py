@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from proxy.protocol.answers import (
     answers_of,
     find_usage,
+    first_text,
     generated_text,
     has_error,
     is_finished,
     model_of,
     parse_usage,
-    said_by,
     sole_text,
 )
 from proxy.types import Usage
@@ -44,7 +44,7 @@ TWICE = {"choices": completion()["choices"] * 2}
     ],
 )
 def test_what_a_completion_says(given: Any, said: str, sole: str | None, finished: bool) -> None:
-    assert (said_by(given), sole_text(given), is_finished(given)) == (said, sole, finished)
+    assert (first_text(given), sole_text(given), is_finished(given)) == (said, sole, finished)
 
 
 def test_an_answer_with_probabilities_is_more_than_its_text() -> None:

@@ -9,8 +9,8 @@ import msgspec
 
 from proxy.config import Config
 from proxy.embedding.base import EmbeddingOff
-from proxy.replay.means import Means
 from proxy.replay.reading import Logged
+from proxy.replay.resources import Resources
 from tests.builders import Said, assistant, config, counter, system, user
 
 MODEL = "kimi-k2.6"
@@ -74,6 +74,6 @@ def priced(*, cached: float = 0.2, **sections: Any) -> Config:
 
 
 @asynccontextmanager
-async def by_words() -> AsyncIterator[Means]:
+async def by_words() -> AsyncIterator[Resources]:
     with ThreadPoolExecutor(1) as executor:
-        yield Means(counter(), EmbeddingOff(), executor)
+        yield Resources(counter(), EmbeddingOff(), executor)

@@ -10,7 +10,7 @@ import pytest
 
 from proxy.config import Config
 from proxy.protocol.request import message
-from proxy.replay.running import Replay, aside, at_ratio, replayed, replaying
+from proxy.replay.running import Replay, at_ratio, replay_config, replayed, replaying
 from proxy.storage.opening import DATABASE
 from tests.builders import assistant, user
 from tests.replay.logs import AT, FACT, MODEL, by_words, conversation, log_of, logged, priced, requests
@@ -20,9 +20,9 @@ LOG = [*log_of("es", 30), *log_of("en", 30)]
 
 async def test_a_log_of_two_conversations_is_cheaper_and_at_no_point_much_dearer() -> None:
     seen: list[tuple[int, int]] = []
-    async with by_words() as means:
+    async with by_words() as resources:
         report = await replayed(
-            LOG, priced(), means=means, ratios=(0.1, 1.0), progress=lambda done, of: seen.append((done, of))
+            LOG, priced(), resources=resources, ratios=(0.1, 1.0), progress=lambda done, of: seen.append((done, of))
         )
     assert (report.total.requests, report.total.conversations, report.embedding) == (62, 2, "")
     assert report.total.fail_open == report.total.over_budget == 0
@@ -36,22 +36,22 @@ async def test_a_log_of_two_conversations_is_cheaper_and_at_no_point_much_dearer
 
 
 async def test_the_same_requests_come_to_the_same() -> None:
-    async with by_words() as means:
-        once, again = [await replayed(LOG[:20], priced(), means=means, ratios=(0.25,)) for _ in range(2)]
+    async with by_words() as resources:
+        once, again = [await replayed(LOG[:20], priced(), resources=resources, ratios=(0.25,)) for _ in range(2)]
     assert once == again
 
 
 async def test_a_number_of_the_profile_changes_what_would_be_sent() -> None:
-    async with by_words() as means:
-        wide = await replayed(LOG, priced(), means=means, ratios=())
-        narrow = await replayed(LOG, priced(profiles={"lean": {"budget": 900}}), means=means, ratios=())
+    async with by_words() as resources:
+        wide = await replayed(LOG, priced(), resources=resources, ratios=())
+        narrow = await replayed(LOG, priced(profiles={"lean": {"budget": 900}}), resources=resources, ratios=())
     assert max(each.tokens_sent for each in narrow.requests) <= 900 < max(each.tokens_sent for each in wide.requests)
 
 
 async def test_requests_without_times_or_answers_are_a_conversation_all_the_same() -> None:
     given = [logged(told) for told in requests(conversation("es", 30))]
-    async with by_words() as means:
-        report = await replayed(given, priced(), means=means, ratios=(), now=1_000.0)
+    async with by_words() as resources:
+        report = await replayed(given, priced(), resources=resources, ratios=(), now=1_000.0)
     assert report.total.conversations == 1
     assert report.requests[0].at == 1_000.0
     assert report.total.mechanisms.window > 0
@@ -59,8 +59,8 @@ async def test_requests_without_times_or_answers_are_a_conversation_all_the_same
 
 async def test_nothing_is_kept_and_context_is_managed_whatever_the_configuration_says(tmp_path: Path) -> None:
     settings = priced(storage={"path": tmp_path / "kept"}, context={"mode": "off"})
-    async with by_words() as means:
-        report = await replayed(LOG, settings, means=means, ratios=())
+    async with by_words() as resources:
+        report = await replayed(LOG, settings, resources=resources, ratios=())
     assert report.total.mechanisms.window > 0
     assert not (tmp_path / "kept" / DATABASE).exists()
     assert not (tmp_path / "kept").exists()
@@ -81,7 +81,7 @@ def test_at_a_ratio_every_upstream_has_a_prefix_cache_and_that_price(dialect: st
 
 @asynccontextmanager
 async def replay(config: Config | None = None) -> AsyncIterator[Replay]:
-    async with by_words() as means, replaying(aside(config or priced()), means) as made:
+    async with by_words() as resources, replaying(replay_config(config or priced()), resources) as made:
         yield made
 
 

@@ -13,8 +13,8 @@ from proxy.demo.app import THINKING_MODELS, Chat, thinks
 from proxy.demo.bill import PromptCache
 from proxy.demo.completions import Choice, Json, body, chunks
 from proxy.demo.script import Scripted
-from proxy.protocol.chat import chat_message
 from proxy.protocol.dialects import Dialect
+from proxy.protocol.message import chat_message
 from proxy.protocol.order import violations
 from tests.scripted import refusals
 from tests.scripted.config import ScriptedConfig

@@ -1,4 +1,4 @@
-"""The parts of a replay that take long to load or to compute: token ranks, embeddings."""
+"""The parts of a replay that take long to load or to compute: the tokenizer and the embedder."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 
 from proxy.config import Config
-from proxy.embedding.base import Embedder, EmbeddingOff, Lent, Vectors
+from proxy.embedding.base import DelegatingEmbedder, Embedder, EmbeddingOff, Vectors
 from proxy.embedding.service import open_embedder
 from proxy.lru import Lru
 from proxy.tokens import TokenCounter, load_tokenizer
@@ -20,8 +20,8 @@ MOST_TEXTS = 50_000  # of 384 dimensions: 80 MB
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """A proxy that runs has all of it."""
+class Resources:
+    """The tokenizer, the embedder and the threads that replays share. A proxy that runs has all of it."""
 
     counter: TokenCounter
     embedder: Embedder
@@ -29,9 +29,9 @@ class Means:
 
 
 @asynccontextmanager
-async def opened(config: Config, *, embedding: bool = True) -> AsyncIterator[Means]:
-    """Returns once texts can be embedded as configured, or it is clear that they can't be. Raises OSError or ValueError
-    if the token ranks are not there."""
+async def open_resources(config: Config, *, embedding: bool = True) -> AsyncIterator[Resources]:
+    """Loads the resources; returns once texts can be embedded as configured, or it is clear that they can't be. Raises
+    OSError or ValueError if the token ranks are not there."""
     embedder = open_embedder(config) if embedding else EmbeddingOff()
     with ThreadPoolExecutor(2, thread_name_prefix="replay") as executor:
         embedder.start()
@@ -39,19 +39,20 @@ async def opened(config: Config, *, embedding: bool = True) -> AsyncIterator[Mea
             encoding = await asyncio.get_running_loop().run_in_executor(executor, load_tokenizer)
             while embedder.state == "warming":  # noqa: ASYNC110 (an Embedder tells its state, and no event)
                 await asyncio.sleep(READY_EVERY)
-            yield Means(TokenCounter(encoding), embedder, executor)
+            yield Resources(TokenCounter(encoding), embedder, executor)
         finally:
             await embedder.close()
 
 
-class Memo(Lent):
-    """An embedder that has every text embedded once, however often the same conversations are replayed."""
+class CachingEmbedder(DelegatingEmbedder):
+    """An embedder with a cache: every text is embedded once, however often the same conversations are replayed."""
 
     def __init__(self, embedder: Embedder, most: int = MOST_TEXTS) -> None:
         super().__init__(embedder)
         self._known: Lru[bytes, Vectors] = Lru(most)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, from the cache where it has one."""
         keys = [blake2b(text.encode(errors="replace"), digest_size=16).digest() for text in texts]
         rows = {key: row for key in keys if (row := self._known.get(key)) is not None}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}

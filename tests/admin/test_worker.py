@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from proxy.admin.aside import Aside, Borrowed, Stopped
+from proxy.admin.worker import CrossLoopEmbedder, Stopped, Worker
 from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.errors import Conflict
 
@@ -18,11 +18,11 @@ async def test_it_runs_in_a_thread_of_its_own_and_its_result_is_told() -> None:
         await asyncio.sleep(0)
         return threading.current_thread().name, asyncio.get_running_loop() is here
 
-    here, aside = asyncio.get_running_loop(), Aside()
-    name, is_same_loop = await aside.run(work)
-    assert name.startswith("aside")
+    here, worker = asyncio.get_running_loop(), Worker()
+    name, is_same_loop = await worker.run(work)
+    assert name.startswith("worker")
     assert not is_same_loop
-    assert not aside.is_busy
+    assert not worker.is_busy
 
 
 async def test_what_goes_wrong_in_it_is_told_and_the_next_one_may_run() -> None:
@@ -32,10 +32,10 @@ async def test_what_goes_wrong_in_it_is_told_and_the_next_one_may_run() -> None:
     async def works(_: Callable[[], None]) -> int:
         return 7
 
-    aside, before = Aside(), sys.getswitchinterval()
+    worker, before = Worker(), sys.getswitchinterval()
     with pytest.raises(ValueError, match="broken"):
-        await aside.run(breaks)
-    assert await aside.run(works) == 7
+        await worker.run(breaks)
+    assert await worker.run(works) == 7
     assert sys.getswitchinterval() == before
 
 
@@ -49,16 +49,16 @@ async def test_one_at_a_time_and_who_leaves_ends_his() -> None:
             begun.set()
             await asyncio.sleep(0)
 
-    aside = Aside()
-    waiting = asyncio.get_running_loop().create_task(aside.run(endless))
+    worker = Worker()
+    waiting = asyncio.get_running_loop().create_task(worker.run(endless))
     await asyncio.to_thread(begun.wait)
     with pytest.raises(Conflict, match="under way"):
-        await aside.run(endless)
+        await worker.run(endless)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     async with asyncio.timeout(5):
-        while aside.is_busy:  # noqa: ASYNC110 (a thread ends it)
+        while worker.is_busy:  # noqa: ASYNC110 (a thread ends it)
             await asyncio.sleep(0)
     seen = steps[0]
     await asyncio.sleep(0)
@@ -74,12 +74,12 @@ async def test_when_the_server_stops_it_ends_at_its_next_step() -> None:
             begun.set()
             await asyncio.sleep(0)
 
-    aside = Aside()
-    await aside.close(5.0)  # nothing runs: nothing to end
-    waiting = asyncio.get_running_loop().create_task(aside.run(endless))
+    worker = Worker()
+    await worker.close(5.0)  # nothing runs: nothing to end
+    waiting = asyncio.get_running_loop().create_task(worker.run(endless))
     await asyncio.to_thread(begun.wait)
-    await aside.close(5.0)
-    assert not aside.is_busy
+    await worker.close(5.0)
+    assert not worker.is_busy
     with pytest.raises(Stopped):
         await waiting
 
@@ -103,7 +103,7 @@ class Home(EmbeddingOff):
 
 async def test_an_embedder_is_lent_to_another_event_loop() -> None:
     home = Home()
-    lent = Borrowed(home, asyncio.get_running_loop())
+    lent = CrossLoopEmbedder(home, asyncio.get_running_loop())
 
     async def work(_: Callable[[], None]) -> tuple[int, ...]:
         lent.start()
@@ -113,7 +113,7 @@ async def test_an_embedder_is_lent_to_another_event_loop() -> None:
         await lent.close()
         return vectors.shape
 
-    assert await Aside().run(work) == (2, 2)
+    assert await Worker().run(work) == (2, 2)
     assert (lent.state, lent.version, lent.detail, lent.dimensions) == (
         home.state,
         home.version,

@@ -1,5 +1,5 @@
-"""Long work beside the requests: one piece at a time, in a thread of its own with an event loop of its own, so that
-requests neither wait for it nor for the threads that they share."""
+"""Runs long work in a thread with an event loop of its own, one piece at a time, so that requests neither wait for it
+nor for the threads that they share."""
 
 import asyncio
 import sys
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
-from proxy.embedding.base import Embedder, Lent, Vectors
+from proxy.embedding.base import DelegatingEmbedder, Embedder, Vectors
 from proxy.errors import Conflict
 
 T = TypeVar("T")
@@ -19,24 +19,24 @@ SWITCH_SECONDS = 0.0005
 
 
 class Stopped(Exception):
-    """Nobody waits for this work any more."""
+    """The work was cancelled."""
 
 
-class Aside:
-    """A place for long work: one piece at a time."""
+class Worker:
+    """A thread for long work, one piece at a time."""
 
     def __init__(self) -> None:
-        self._stop: Event | None = None  # of what runs
+        self._stop: Event | None = None  # of the running work
         self._running: asyncio.Future[Any] | None = None
 
     @property
     def is_busy(self) -> bool:
-        """Whether something runs."""
+        """True while something runs."""
         return self._stop is not None
 
     async def run(self, work: Callable[[Callable[[], None]], Coroutine[Any, Any, T]]) -> T:
-        """The result of `work`, which is given a function to call between its steps, which raises Stopped once whoever
-        waits here was cancelled. Raises Conflict while something else runs."""
+        """Runs `work` in the thread and returns its result. It is given a function to call between its steps, which
+        raises Stopped once the caller was cancelled. Raises Conflict while something else runs."""
         if self._stop is not None:
             raise Conflict("Another one is under way. Try again when it has ended.")
         self._stop = stop = Event()
@@ -45,7 +45,7 @@ class Aside:
             if stop.is_set():
                 raise Stopped
 
-        executor = ThreadPoolExecutor(1, thread_name_prefix="aside")
+        executor = ThreadPoolExecutor(1, thread_name_prefix="worker")
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
         running = asyncio.get_running_loop().run_in_executor(executor, lambda: asyncio.run(work(go_on)))
@@ -56,7 +56,7 @@ class Aside:
             sys.setswitchinterval(before)
             self._stop = self._running = None
             if not future.cancelled():
-                future.exception()  # heard, by whoever waits or by nobody
+                future.exception()  # retrieved, so that asyncio does not log it
 
         running.add_done_callback(ended)
         try:
@@ -65,19 +65,20 @@ class Aside:
             stop.set()
 
     def stop(self) -> None:
-        """Let what runs end at its next step."""
+        """Ends the running work at its next step."""
         if self._stop is not None:
             self._stop.set()
 
     async def close(self, seconds: float) -> None:
-        """The same, and wait for it: an interpreter does not exit before its threads have."""
+        """Ends the running work and waits for it, so many seconds at most: an interpreter does not exit before its
+        threads have."""
         self.stop()
         if self._running is not None:
             await asyncio.wait([self._running], timeout=seconds)
 
 
-class Borrowed(Lent):
-    """An embedder that works on another event loop, `home`."""
+class CrossLoopEmbedder(DelegatingEmbedder):
+    """An embedder for another event loop: the vectors are made on `home`."""
 
     def __init__(self, embedder: Embedder, home: asyncio.AbstractEventLoop) -> None:
         super().__init__(embedder)

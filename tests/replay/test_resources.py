@@ -6,29 +6,29 @@ import numpy as np
 import pytest
 
 from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
-from proxy.replay.means import Memo, opened
+from proxy.replay.resources import CachingEmbedder, open_resources
 from tests.builders import config
 
 
 @pytest.mark.usefixtures("embedding_folder")
 async def test_it_is_there_once_texts_can_be_embedded() -> None:
-    async with opened(config(storage={"kind": "memory"})) as means:
-        assert means.embedder.state == "ready"
-        assert (await means.embedder.embed(["hola"])).shape == (1, 384)
-        assert means.counter.text("hola") == 1
+    async with open_resources(config(storage={"kind": "memory"})) as resources:
+        assert resources.embedder.state == "ready"
+        assert (await resources.embedder.embed(["hola"])).shape == (1, 384)
+        assert resources.counter.text("hola") == 1
     with pytest.raises(EmbeddingUnavailable):
-        await means.embedder.embed(["adiós"])
+        await resources.embedder.embed(["adiós"])
 
 
 async def test_without_embedding_nothing_is_loaded() -> None:
-    async with opened(config(storage={"kind": "memory"}), embedding=False) as means:
-        assert means.embedder.state == "off"
+    async with open_resources(config(storage={"kind": "memory"}), embedding=False) as resources:
+        assert resources.embedder.state == "off"
 
 
 async def test_a_model_that_does_not_come_is_not_waited_for() -> None:
     settings = config(storage={"kind": "memory"}, embedding={"model": "m", "base_url": "http://127.0.0.1:1/v1"})
-    async with opened(settings) as means:
-        assert means.embedder.state == "failed"
+    async with open_resources(settings) as resources:
+        assert resources.embedder.state == "failed"
 
 
 class Lengths(EmbeddingOff):
@@ -44,7 +44,7 @@ class Lengths(EmbeddingOff):
 
 async def test_a_text_that_is_known_is_not_embedded_again() -> None:
     behind = Lengths()
-    memo = Memo(behind)
+    memo = CachingEmbedder(behind)
     assert (await memo.embed(["a", "bb", "a"])).tolist() == [[1], [2], [1]]
     assert (await memo.embed(["bb", "ccc"])).tolist() == [[2], [3]]
     assert behind.asked == ["a", "bb", "ccc"]
@@ -53,14 +53,14 @@ async def test_a_text_that_is_known_is_not_embedded_again() -> None:
 
 async def test_the_oldest_leave() -> None:
     behind = Lengths()
-    memo = Memo(behind, most=1)
+    memo = CachingEmbedder(behind, most=1)
     assert (await memo.embed(["a", "bb"])).tolist() == [[1], [2]]
     await memo.embed(["bb", "a"])
     assert behind.asked == ["a", "bb", "a"]
 
 
 async def test_what_cannot_be_embedded_is_told_as_the_one_behind_tells_it() -> None:
-    memo = Memo(EmbeddingOff())
+    memo = CachingEmbedder(EmbeddingOff())
     assert (memo.state, memo.version, memo.detail, memo.dimensions) == ("off", "", "", None)
     with pytest.raises(EmbeddingUnavailable):
         await memo.embed(["a"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.admin.door import COOKIE, COOKIE_SECONDS, Door
+from proxy.admin.auth import COOKIE, COOKIE_SECONDS, AdminAuthenticator
 from proxy.config import Config
 from proxy.errors import BadRequest, Forbidden, OlvidoError, TooMany, Unauthorized
 from proxy.storage.shared.local import MOST_WRONG, WRONG_SECONDS, LocalThrottle
@@ -22,20 +22,20 @@ LOCAL: Headers = (("host", "127.0.0.1:8484"),)
 RIGHT: Headers = (("authorization", f"Bearer {TOKEN}"),)
 
 
-def opened(settings: Config, clock: Callable[[], float] = time) -> Door:
-    return Door(settings, LocalThrottle(), FileLogouts(None, clock), clock)
+def opened(settings: Config, clock: Callable[[], float] = time) -> AdminAuthenticator:
+    return AdminAuthenticator(settings, LocalThrottle(), FileLogouts(None, clock), clock)
 
 
-def door(host: str = "127.0.0.1", token: str | None = None, **server: Any) -> Door:
+def auth(host: str = "127.0.0.1", token: str | None = None, **server: Any) -> AdminAuthenticator:
     """One whose configuration need not be allowed: what a rule refuses today has to be refused here as well."""
     settings: dict[str, Any] = {"server": {"host": host, **server}, "tenancy": "personal", "admin": {"token": TOKEN}}
     allowed = config(**settings)
     return opened(allowed if token is not None else allowed.model_copy(update={"admin": config().admin}))
 
 
-async def refusal(door: Door, headers: Headers) -> type[OlvidoError] | None:
+async def refusal(auth: AdminAuthenticator, headers: Headers) -> type[OlvidoError] | None:
     try:
-        await door.admit(headers)
+        await auth.admit(headers)
     except OlvidoError as error:
         return type(error)
     return None
@@ -70,12 +70,12 @@ async def refusal(door: Door, headers: Headers) -> type[OlvidoError] | None:
 )
 async def test_with_a_token_only_who_has_it_gets_in(authorization: str | None, host: str, *, admitted: bool) -> None:
     given_: Headers = () if authorization is None else (("authorization", authorization),)
-    assert await refusal(door(host, TOKEN), (*LOCAL, *given_)) is (None if admitted else Unauthorized)
+    assert await refusal(auth(host, TOKEN), (*LOCAL, *given_)) is (None if admitted else Unauthorized)
 
 
 @pytest.mark.parametrize("name", ["x-api-key", "api-key", "cookie", "x-olvido-token"])
 async def test_a_token_elsewhere_is_none(name: str) -> None:
-    assert await refusal(door(token=TOKEN), ((name, f"Bearer {TOKEN}"),)) is Unauthorized
+    assert await refusal(auth(token=TOKEN), ((name, f"Bearer {TOKEN}"),)) is Unauthorized
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_a_token_elsewhere_is_none(name: str) -> None:
     ],
 )
 async def test_who_has_it_may_come_from_anywhere(headers: Headers) -> None:
-    assert await refusal(door("0.0.0.0", TOKEN, allowed_origins=[FRIEND]), (*headers, *RIGHT)) is None
+    assert await refusal(auth("0.0.0.0", TOKEN, allowed_origins=[FRIEND]), (*headers, *RIGHT)) is None
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -110,8 +110,8 @@ async def test_who_has_it_may_come_from_anywhere(headers: Headers) -> None:
 )
 @pytest.mark.parametrize("by", ["token", "cookie"])
 async def test_but_not_from_a_page_of_another_site(by: str, headers: Headers, method: str) -> None:
-    asked = door("0.0.0.0", TOKEN, allowed_origins=[FRIEND])
-    proof = RIGHT if by == "token" else (("cookie", f"{COOKIE}={await asked.enter(TOKEN, '10.0.0.1')}"),)
+    asked = auth("0.0.0.0", TOKEN, allowed_origins=[FRIEND])
+    proof = RIGHT if by == "token" else (("cookie", f"{COOKIE}={await asked.login(TOKEN, '10.0.0.1')}"),)
     await asked.admit((*LOCAL, *proof))
     with pytest.raises(Forbidden):
         await asked.admit((*LOCAL, *proof, *headers, ("content-type", "application/json")), method)
@@ -119,7 +119,7 @@ async def test_but_not_from_a_page_of_another_site(by: str, headers: Headers, me
 
 async def test_a_refusal_does_not_tell_what_would_have_been_right() -> None:
     with pytest.raises(Unauthorized) as refused:
-        await door(token=TOKEN).admit((("authorization", "Bearer wrong"),))
+        await auth(token=TOKEN).admit((("authorization", "Bearer wrong"),))
     assert TOKEN not in refused.value.message
     assert "wrong" not in refused.value.message
 
@@ -130,7 +130,7 @@ async def test_a_refusal_does_not_tell_what_would_have_been_right() -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "olvido.example.org", "10.0.0.1"])
 @pytest.mark.parametrize("headers", [LOCAL, (*LOCAL, *RIGHT), (("host", "localhost"), ("sec-fetch-site", "none"))])
 async def test_without_a_token_nobody_gets_in_where_others_can_reach_us(host: str, headers: Headers) -> None:
-    assert await refusal(door(host), headers) is Forbidden
+    assert await refusal(auth(host), headers) is Forbidden
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ async def test_without_a_token_nobody_gets_in_where_others_can_reach_us(host: st
 )
 async def test_without_a_token_we_answer_to_this_machines_own_name_only(host: str | None, *, admitted: bool) -> None:
     given_: Headers = () if host is None else (("host", host),)
-    assert await refusal(door(), given_) is (None if admitted else Forbidden)
+    assert await refusal(auth(), given_) is (None if admitted else Forbidden)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ async def test_without_a_token_we_answer_to_this_machines_own_name_only(host: st
     ],
 )
 async def test_without_a_token_no_page_of_another_site_gets_in(host: str, origin: str, *, admitted: bool) -> None:
-    assert await refusal(door(), (("host", host), ("origin", origin))) is (None if admitted else Forbidden)
+    assert await refusal(auth(), (("host", host), ("origin", origin))) is (None if admitted else Forbidden)
 
 
 @pytest.mark.parametrize(
@@ -221,16 +221,16 @@ async def test_without_a_token_no_page_of_another_site_gets_in(host: str, origin
 )
 async def test_a_browser_says_whose_request_it_is(site: str | None, *, admitted: bool) -> None:
     given_: Headers = () if site is None else (("sec-fetch-site", site),)
-    assert await refusal(door(), (*LOCAL, *given_)) is (None if admitted else Forbidden)
+    assert await refusal(auth(), (*LOCAL, *given_)) is (None if admitted else Forbidden)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
 async def test_a_private_address_is_any_that_only_this_machine_reaches(host: str) -> None:
-    assert await refusal(door(host), LOCAL) is None
+    assert await refusal(auth(host), LOCAL) is None
 
 
 async def test_a_token_that_nobody_asked_for_does_no_harm() -> None:
-    assert await refusal(door(), (*LOCAL, *RIGHT)) is None
+    assert await refusal(auth(), (*LOCAL, *RIGHT)) is None
 
 
 # --- the cookie of a browser ------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ class Clock:
         return self.now
 
 
-def guarded(clock: Clock, token: str = TOKEN) -> Door:
+def guarded(clock: Clock, token: str = TOKEN) -> AdminAuthenticator:
     return opened(config(admin={"token": token}), clock)
 
 
@@ -254,9 +254,9 @@ def with_cookie(value: str, *more: tuple[str, str]) -> Headers:
 OWN = (("sec-fetch-site", "same-origin"), ("content-type", "application/json"))
 
 
-async def verdict(door: Door, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
+async def verdict(auth: AdminAuthenticator, headers: Headers, method: str = "GET") -> type[OlvidoError] | None:
     try:
-        await door.admit(headers, method)
+        await auth.admit(headers, method)
     except OlvidoError as error:
         return type(error)
     return None
@@ -264,35 +264,35 @@ async def verdict(door: Door, headers: Headers, method: str = "GET") -> type[Olv
 
 async def test_who_has_the_token_gets_a_cookie_that_says_so_for_twelve_hours() -> None:
     clock = Clock()
-    door = guarded(clock)
-    headers = with_cookie(await door.enter(TOKEN, "10.0.0.1"))
-    assert await verdict(door, headers) is None
+    auth = guarded(clock)
+    headers = with_cookie(await auth.login(TOKEN, "10.0.0.1"))
+    assert await verdict(auth, headers) is None
     clock.now = NOW + COOKIE_SECONDS - 1
-    assert await verdict(door, headers) is None
+    assert await verdict(auth, headers) is None
     clock.now = NOW + COOKIE_SECONDS
-    assert await verdict(door, headers) is Unauthorized
+    assert await verdict(auth, headers) is Unauthorized
 
 
 async def test_the_cookie_is_known_to_every_process_with_this_token_and_to_none_with_another() -> None:
     clock = Clock()
-    cookie = await guarded(clock).enter(TOKEN, "")
+    cookie = await guarded(clock).login(TOKEN, "")
     assert await verdict(guarded(clock), with_cookie(cookie)) is None
     assert await verdict(guarded(clock, f"{TOKEN}-changed"), with_cookie(cookie)) is Unauthorized
 
 
 async def test_no_two_cookies_are_the_same_and_none_holds_the_token() -> None:
-    door = guarded(Clock())
-    cookies = {await door.enter(TOKEN, "") for _ in range(20)}
+    auth = guarded(Clock())
+    cookies = {await auth.login(TOKEN, "") for _ in range(20)}
     assert len(cookies) == 20
     assert not any(TOKEN in cookie for cookie in cookies)
 
 
 async def test_one_of_several_cookies_of_this_name_is_enough() -> None:
     # Another program of this machine may have set its own: cookies know no ports.
-    door = guarded(Clock())
-    right = await door.enter(TOKEN, "")
-    assert await verdict(door, (("cookie", f"{COOKIE}=x"), ("cookie", f"{COOKIE}={right}"))) is None
-    assert await verdict(door, (("cookie", f"{COOKIE}=x;{COOKIE}={right}"),)) is None
+    auth = guarded(Clock())
+    right = await auth.login(TOKEN, "")
+    assert await verdict(auth, (("cookie", f"{COOKIE}=x"), ("cookie", f"{COOKIE}={right}"))) is None
+    assert await verdict(auth, (("cookie", f"{COOKIE}=x;{COOKIE}={right}"),)) is None
 
 
 @pytest.mark.parametrize(
@@ -313,8 +313,8 @@ async def test_one_of_several_cookies_of_this_name_is_enough() -> None:
     ],
 )
 async def test_a_cookie_that_was_changed_is_none(forge: Any) -> None:
-    door = guarded(Clock())
-    assert await verdict(door, with_cookie(forge(await door.enter(TOKEN, "")))) is Unauthorized
+    auth = guarded(Clock())
+    assert await verdict(auth, with_cookie(forge(await auth.login(TOKEN, "")))) is Unauthorized
 
 
 @pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE", "PUT"])
@@ -339,8 +339,8 @@ async def test_a_cookie_that_was_changed_is_none(forge: Any) -> None:
     ],
 )
 async def test_by_cookie_only_our_own_page_changes_anything(headers: Headers, method: str, *, admitted: bool) -> None:
-    door = guarded(Clock())
-    assert await verdict(door, with_cookie(await door.enter(TOKEN, ""), *headers), method) is (
+    auth = guarded(Clock())
+    assert await verdict(auth, with_cookie(await auth.login(TOKEN, ""), *headers), method) is (
         None if admitted else Forbidden
     )
 
@@ -352,30 +352,30 @@ async def test_the_token_itself_needs_no_such_proof() -> None:
 @pytest.mark.parametrize("given", ["", "wrong-wrong-wrong-wrong", TOKEN.upper(), f"{TOKEN} ", "ñandú", "\ud800"])
 async def test_a_wrong_token_gets_no_cookie(given: str) -> None:
     with pytest.raises(Unauthorized) as refused:
-        await guarded(Clock()).enter(given, "10.0.0.1")
+        await guarded(Clock()).login(given, "10.0.0.1")
     assert TOKEN not in refused.value.message
 
 
 async def test_without_a_token_there_is_nothing_to_log_in_with() -> None:
     with pytest.raises(BadRequest, match=r"admin\.token"):
-        await door().enter("anything", "10.0.0.1")
+        await auth().login("anything", "10.0.0.1")
 
 
 async def test_who_guesses_has_to_wait_and_who_has_the_right_one_never() -> None:
     clock = Clock()
-    door = guarded(clock)
+    auth = guarded(clock)
     for _ in range(MOST_WRONG):
         with pytest.raises(Unauthorized):
-            await door.enter("wrong", "10.0.0.1")
+            await auth.login("wrong", "10.0.0.1")
     with pytest.raises(TooMany) as refused:
-        await door.enter("wrong", "10.0.0.1")
+        await auth.login("wrong", "10.0.0.1")
     assert dict(refused.value.headers) == {"retry-after": str(round(WRONG_SECONDS) + 1)}
-    assert await door.enter(TOKEN, "10.0.0.1")
+    assert await auth.login(TOKEN, "10.0.0.1")
     with pytest.raises(Unauthorized):
-        await door.enter("wrong", "10.0.0.2")
+        await auth.login("wrong", "10.0.0.2")
     clock.now += WRONG_SECONDS
     with pytest.raises(Unauthorized):
-        await door.enter("wrong", "10.0.0.1")
+        await auth.login("wrong", "10.0.0.1")
 
 
 def bearer(token: str) -> Headers:
@@ -384,44 +384,44 @@ def bearer(token: str) -> Headers:
 
 async def test_who_guesses_by_header_is_limited_as_who_guesses_by_the_form() -> None:
     clock = Clock()
-    door = guarded(clock)
+    auth = guarded(clock)
     for _ in range(MOST_WRONG):
         with pytest.raises(Unauthorized):
-            await door.admit(bearer("wrong"), "GET", "10.0.0.1")
+            await auth.admit(bearer("wrong"), "GET", "10.0.0.1")
     with pytest.raises(TooMany) as refused:
-        await door.admit(bearer("wrong"), "GET", "10.0.0.1")
+        await auth.admit(bearer("wrong"), "GET", "10.0.0.1")
     assert dict(refused.value.headers) == {"retry-after": str(round(WRONG_SECONDS) + 1)}
     with pytest.raises(TooMany):
-        await door.enter("wrong", "10.0.0.1")
-    await door.admit(bearer(TOKEN), "GET", "10.0.0.1")  # the owner, who shares the address
-    await door.admit(with_cookie(await door.enter(TOKEN, "10.0.0.1")), "GET", "10.0.0.1")
+        await auth.login("wrong", "10.0.0.1")
+    await auth.admit(bearer(TOKEN), "GET", "10.0.0.1")  # the owner, who shares the address
+    await auth.admit(with_cookie(await auth.login(TOKEN, "10.0.0.1")), "GET", "10.0.0.1")
     clock.now += WRONG_SECONDS
     with pytest.raises(Unauthorized):
-        await door.admit(bearer("wrong"), "GET", "10.0.0.1")
+        await auth.admit(bearer("wrong"), "GET", "10.0.0.1")
 
 
 @pytest.mark.parametrize("headers", [LOCAL, (*LOCAL, ("authorization", "Basic eA==")), (*LOCAL, ("cookie", "a=b"))])
 async def test_who_gives_no_token_guesses_none(headers: Headers) -> None:
-    door = guarded(Clock())
+    auth = guarded(Clock())
     for _ in range(2 * MOST_WRONG):
         with pytest.raises(Unauthorized):
-            await door.admit(headers, "GET", "10.0.0.1")
-    await door.admit(bearer(TOKEN), "GET", "10.0.0.1")
+            await auth.admit(headers, "GET", "10.0.0.1")
+    await auth.admit(bearer(TOKEN), "GET", "10.0.0.1")
 
 
 async def test_who_leaves_ends_the_cookie_and_all_copies_of_it() -> None:
-    door = guarded(Clock())
-    mine, others = await door.enter(TOKEN, ""), await door.enter(TOKEN, "")
-    await door.leave(with_cookie(mine))
-    assert await verdict(door, with_cookie(mine)) is Unauthorized
-    assert await verdict(door, with_cookie(others)) is None
+    auth = guarded(Clock())
+    mine, others = await auth.login(TOKEN, ""), await auth.login(TOKEN, "")
+    await auth.logout(with_cookie(mine))
+    assert await verdict(auth, with_cookie(mine)) is Unauthorized
+    assert await verdict(auth, with_cookie(others)) is None
 
 
 async def test_nobody_ends_what_is_not_a_cookie_of_ours() -> None:
-    door = guarded(Clock())
-    right = await door.enter(TOKEN, "")
-    await door.leave(with_cookie(right[:-1] + ("0" if right[-1] != "0" else "1")))
-    assert await verdict(door, with_cookie(right)) is None
+    auth = guarded(Clock())
+    right = await auth.login(TOKEN, "")
+    await auth.logout(with_cookie(right[:-1] + ("0" if right[-1] != "0" else "1")))
+    assert await verdict(auth, with_cookie(right)) is None
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
@@ -451,28 +451,28 @@ OWN_METRICS = {"metrics_token": METRICS_TOKEN}
 async def test_numbers_are_told_to_who_has_a_token_for_them_or_where_none_is_needed(
     host: str, admin: dict[str, str], token: str | None, *, is_open: bool, admitted: bool
 ) -> None:
-    door = opened(config(server={"host": host, "open_metrics": is_open}, admin=admin), Clock())
+    auth = opened(config(server={"host": host, "open_metrics": is_open}, admin=admin), Clock())
     headers: Headers = LOCAL if token is None else bearer(token)
     if admitted:
-        await door.admit_metrics(headers)
+        await auth.admit_metrics(headers)
     else:
         with pytest.raises(Unauthorized):
-            await door.admit_metrics(headers)
+            await auth.admit_metrics(headers)
 
 
 async def test_the_token_of_the_numbers_opens_nothing_else() -> None:
-    door = opened(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN, **OWN_METRICS}), Clock())
-    assert await refusal(door, bearer(METRICS_TOKEN)) is Unauthorized
+    auth = opened(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN, **OWN_METRICS}), Clock())
+    assert await refusal(auth, bearer(METRICS_TOKEN)) is Unauthorized
 
 
 async def test_who_guesses_for_the_numbers_is_limited_too() -> None:
-    door = opened(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN}), Clock())
+    auth = opened(config(server={"host": "0.0.0.0"}, admin={"token": TOKEN}), Clock())
     for _ in range(MOST_WRONG):
         with pytest.raises(Unauthorized):
-            await door.admit_metrics(bearer("wrong"), "10.0.0.1")
+            await auth.admit_metrics(bearer("wrong"), "10.0.0.1")
     with pytest.raises(TooMany):
-        await door.admit_metrics(bearer("wrong"), "10.0.0.1")
-    await door.admit_metrics(bearer(TOKEN), "10.0.0.1")
+        await auth.admit_metrics(bearer("wrong"), "10.0.0.1")
+    await auth.admit_metrics(bearer(TOKEN), "10.0.0.1")
 
 
 # --- whatever comes ---------------------------------------------------------------------------------------------------
@@ -483,7 +483,7 @@ ODD = st.text(alphabet="127.0localhost[]:@/?#\\%é \x00", max_size=20)
 
 @given(st.lists(st.tuples(NAMES, ODD | st.text(st.characters(max_codepoint=255)))))
 async def test_nothing_odd_gets_in_or_fails(headers: list[tuple[str, str]]) -> None:
-    assert await refusal(door(token=TOKEN), tuple(headers)) in (Unauthorized, Forbidden)
-    assert await refusal(door(), (("host", "evil.com"), *headers)) is Forbidden
-    assert await refusal(door(), (*LOCAL, ("origin", "https://evil.com"), *headers)) is Forbidden
-    assert await refusal(door(), (*LOCAL, *headers)) in (None, Forbidden)
+    assert await refusal(auth(token=TOKEN), tuple(headers)) in (Unauthorized, Forbidden)
+    assert await refusal(auth(), (("host", "evil.com"), *headers)) is Forbidden
+    assert await refusal(auth(), (*LOCAL, ("origin", "https://evil.com"), *headers)) is Forbidden
+    assert await refusal(auth(), (*LOCAL, *headers)) in (None, Forbidden)

@@ -1,4 +1,4 @@
-"""Admission to the admin API. With a token: whoever has it, or the cookie that a browser got for it. Without one:
+"""Authentication for the admin API. With a token: whoever has it, or the cookie that a browser got for it. Without one:
 programs of this machine, if the proxy serves nobody else.
 
 A page of another site that the user has open in a browser is no such program, so without a token the names by which a
@@ -30,8 +30,8 @@ _SAFE = ("GET", "HEAD")
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
 
 
-class Door:
-    """Admits requests to the admin API and to `/metrics`, and gives cookies for the token."""
+class AdminAuthenticator:
+    """Authenticates requests to the admin API and to `/metrics`, and makes cookies for the token."""
 
     def __init__(self, config: Config, throttle: Throttle, logouts: Logouts, clock: Callable[[], float] = time) -> None:
         self._token = _bytes(config.admin.token)
@@ -45,11 +45,12 @@ class Door:
 
     @property
     def needs_token(self) -> bool:
-        """Whether a token is configured."""
+        """True if a token is configured."""
         return self._token is not None
 
     async def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
-        """`client`: the address that asks. Raises Unauthorized, Forbidden, or TooMany for an address that guesses."""
+        """Authenticates a request. `client`: its IP address. Raises Unauthorized, Forbidden, or TooMany for an address
+        that guesses."""
         if self._token is None:
             self._admit_private(headers)
             return
@@ -66,7 +67,7 @@ class Door:
             _refuse_forged(headers)
 
     async def admit_metrics(self, headers: Headers, client: str = "") -> None:
-        """Raises Unauthorized, or TooMany for an address that guesses."""
+        """Authenticates a scrape. Raises Unauthorized, or TooMany for an address that guesses."""
         if self._open_metrics or (self._is_private and self._metrics_token is None):
             return
         known = [token for token in (self._metrics_token, self._token) if token is not None]
@@ -77,8 +78,8 @@ class Door:
                 "<token>; or server.open_metrics."
             )
 
-    async def enter(self, token: str, client: str) -> str:
-        """The cookie's value for who has the token. Raises Unauthorized; TooMany for an address that guesses;
+    async def login(self, token: str, client: str) -> str:
+        """Makes the cookie's value in exchange for the token. Raises Unauthorized; TooMany for an address that guesses;
         BadRequest where there is no token."""
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
@@ -90,8 +91,8 @@ class Door:
         said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
         return f"{said}.{self._signed(said)}"
 
-    async def leave(self, headers: Headers) -> None:
-        """The end of the cookies in this request, wherever there are copies of them."""
+    async def logout(self, headers: Headers) -> None:
+        """Revokes the cookies in this request, wherever there are copies of them."""
         await self._logouts.refresh()
         for told in filter(None, map(self._told_by, _cookies(headers))):
             await self._logouts.add(*told)
@@ -107,7 +108,7 @@ class Door:
             raise Forbidden("The admin API needs admin.token to be set: the proxy does not listen on loopback only.")
         if not is_loopback(_host(wire_headers.get(headers, "host") or "")):
             raise Forbidden("Without admin.token, the admin API answers to this machine's own name only.")
-        # Another program of this machine has another port: that is another site. Not every browser tells both.
+        # Another port of this machine is another site. Not every browser sends both headers.
         site = wire_headers.get(headers, "sec-fetch-site")
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
