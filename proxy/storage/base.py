@@ -1,10 +1,15 @@
-"""What the pipeline needs from storage. Every method takes the scope; nothing can be read across it. Names of scopes
-and sessions are ours and hold no NUL: a database may end a text there.
+"""Protocols of the stores that the pipeline uses, and the errors that storage raises. This is the place where their
+methods are documented: an implementation adds only what is its own.
 
-Reads are awaited and run off the event loop. Writes are queued (`put`-like methods return at once, None) and are
-durable after at most one batch interval, or after `flush()`.
+For all of them: every method takes the scope (`Scope.id`), and nothing can be read across it. Names of scopes and
+sessions are made by the proxy and hold no NUL, where a database may end a text. Times are Unix seconds.
 
-What storage raises, so that nobody outside has to know sqlite3's or diskcache's errors:
+A read is a coroutine, runs off the event loop, and raises StorageError if the store cannot be read. A write is a plain
+method that puts rows into a queue and returns at once. It raises nothing: rows that the queue has no room for, or that
+the database refuses, are dropped and counted. The others are durable after one batch interval (0.25 s), or when
+`flush` returns. `close` flushes; what is put after it is dropped.
+
+Errors, so that no caller has to know sqlite3's or diskcache's:
 
     StorageError
     ├── DatabaseCorrupt      the file is no SQLite database, or a damaged one
@@ -29,163 +34,188 @@ from proxy.types import (
     Vector,
 )
 
-PAGE = 64  # entries that a reader takes in at once: that holds the event loop for a millisecond or two
+PAGE = 64  # entries that a reader takes at a time: that holds the event loop for a millisecond or two
 
 
 class StorageError(Exception):
-    """The root of what storage raises. Its message names the file and what to do."""
+    """The root of the errors of storage. Its message names the file and what to do."""
 
 
 class DatabaseCorrupt(StorageError):
-    """The file is no SQLite database, or a damaged one."""
+    """An error for a file that is no SQLite database, or a damaged one."""
 
 
 class DatabaseTooNew(StorageError):
-    """The database has migrations that this version doesn't know."""
+    """An error for a database with migrations that this version does not know."""
 
 
 class AnswersUnavailable(StorageError):
-    """The answer cache cannot be read or written."""
+    """An error for an answer cache that cannot be read or written."""
 
 
 class SecretUnsafe(StorageError):
-    """The tenant secret is readable by others, damaged, or cannot be kept."""
+    """An error for a tenant secret that others can read, that is damaged, or that cannot be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPrefix:
-    """The longest part of a chain that an earlier request of this scope already had."""
+    """The longest prefix of a hash chain that an earlier request of the same scope had."""
 
     length: int  # messages
-    sessions: tuple[str, ...]  # the sessions that went through this link, newest first; at most two are told
-    is_tip: bool  # no session of this scope went on from here
+    sessions: tuple[str, ...]  # the newest sessions that have its last link, newest first, at most two
+    is_tip: bool  # no session of the scope has a link after it
 
 
 class SessionStore(Protocol):
-    """Which hash-chain links were seen in which session."""
+    """The index from links of hash chains to the sessions that had them: it recognises a conversation by its history.
+
+    A chain is that of `Identity.chain`: 16 bytes a link, a link a message.
+    """
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
-        """The longest prefix of `chain` whose last link is known in `scope`, or None."""
+        """Returns the longest prefix of `chain` whose last link is known in `scope`; None if no link is. Sees what this
+        process has queued."""
         ...
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
-        """Queue links `chain[start:]` of `session`. Idempotent. `start` is the number already known; link
-        `chain[start - 1]`, if any, stops being a tip."""
+        """Queues the links `chain[start:]` of `session`, which had them at `at`. Idempotent. `start` is the number of
+        links that are known already; link `chain[start - 1]`, if any, stops being a tip."""
         ...
 
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
+    async def flush(self) -> None:
+        """Returns when what is queued is durable, or dropped."""
+        ...
+
+    async def close(self) -> None:
+        """Flushes the queue."""
+        ...
 
 
 class Ledger(Protocol):
-    """One row a request."""
+    """The accounts of requests: one row each."""
 
     def append(self, row: LedgerRow) -> None:
-        """Queue the row; a second row with the same request id in the same scope is ignored."""
+        """Queues the row; a second row with the same request id in the same scope is ignored."""
         ...
 
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
-        """The rows of a scope that were written last, newest first."""
+        """Returns the last `limit` rows of a scope, newest first, without those that are queued."""
         ...
 
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
+    async def flush(self) -> None:
+        """Returns when what is queued is durable, or dropped."""
+        ...
+
+    async def close(self) -> None:
+        """Flushes the queue."""
+        ...
 
 
 class AnswerCache(Protocol):
-    """Complete answers under a key that already contains the scope; the scope is still stored and compared."""
+    """The cache of complete answers for exact reuse. A key already contains the scope; the scope is still stored and
+    compared. Every method may raise AnswersUnavailable."""
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
-        """The answer, unless it is absent, expired at `now`, or was stored under another scope."""
+        """Returns the answer; None if it is absent, expired at `now`, or stored under another scope."""
         ...
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
-        """Store until `answer.created_at + ttl`; the oldest answers leave when the size limit is reached. An answer
-        larger than its share is not kept."""
+        """Stores the answer until `answer.created_at + ttl`, `ttl` in seconds; not if it is larger than one answer may
+        be. The answers that were stored first are evicted when the cache is full."""
         ...
 
-    async def delete(self, scope: str, key: str) -> bool: ...
-    async def close(self) -> None: ...
+    async def delete(self, scope: str, key: str) -> bool:
+        """Deletes the answer; False if the scope has none under this key."""
+        ...
+
+    async def close(self) -> None:
+        """Closes the cache. A second call does nothing."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReuseChanges:
-    """What has changed in a partition since a reader asked last."""
+    """A page of the changes in a partition since a reader's last one."""
 
     entries: tuple[tuple[ReuseEntry, Vector], ...] = ()  # in the order they changed; evicted ones as well
-    upto: int = 0  # where to go on the next time
-    more: bool = False  # that was a page, and not the last
+    upto: int = 0  # number of the last change: `after` of the next call
+    more: bool = False  # there may be another page
 
 
 class ReuseStore(Protocol):
-    """Questions that were answered, each with its vector, for reuse by intent; and the log of what was decided.
+    """The entries of reuse by intent (answered questions with their vectors), and the log of its decisions.
 
     Of an entry that is added again the newest question counts, and the strikes of all that were before. An entry is
-    alive if it was created after its last eviction: so the order in which workers hear of both does not matter.
+    alive if it was created after its last eviction: so the order in which processes hear of both does not matter.
     """
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
-        """Queue the entry. It keeps what an earlier one of the same id had in strikes and threshold. Not newer than
-        that: ignored. The partition of an id never changes."""
+        """Queues the entry; `vector` is that of its question, one dimension. It keeps the strikes and the threshold of
+        an earlier one with the same id, and is ignored unless it is newer. The partition of an id never changes."""
         ...
 
     def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
-        """Queue a strike: the entry's threshold is at least `min_cosine` from now on, and it is evicted if so told."""
+        """Queues a strike: the entry's threshold is at least `min_cosine` from now on. `evict`: it is evicted too."""
         ...
 
     def evict(self, scope: str, entry_id: str, at: float) -> None:
-        """Queue the end of what was created by `at`, and is no one's fault."""
+        """Queues the eviction of the entry if it was created by `at`, without a strike."""
         ...
 
     def served(self, scope: str, entry_id: str) -> None:
-        """Queue that it was reused once more."""
+        """Queues that the entry was reused once more."""
         ...
 
     async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
-        """What has changed after `after` (0: everything), the oldest first: entries that have not expired at `now`,
-        and those with strikes. Vectors are what float16 makes of them."""
+        """Returns the changes of the partition after change number `after` (0: all), at most `limit`, oldest first:
+        entries that have not expired at `now`, and those with strikes. Vectors have the precision of float16."""
         ...
 
     async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
-        """The entry, alive or not, as of now: what is queued is written first."""
+        """Returns the entry, alive or not, or None. Writes what is queued first."""
         ...
 
     async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
-        """The same with its scope, for whoever administers all of them."""
+        """Returns the scope and the entry, whichever scope has it: for administration. Writes what is queued first."""
         ...
 
     def log(self, scope: str, decision: ReuseDecision) -> None:
-        """Queue the line; the oldest lines of the scope leave."""
+        """Queues a line of the log; the oldest lines of the scope are deleted beyond its limit."""
         ...
 
     async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
-        """The lines of a scope that were logged last, newest first."""
+        """Returns the last `limit` lines of a scope, newest first, without those that are queued."""
         ...
 
-    async def flush(self) -> None: ...
-    async def close(self) -> None: ...
+    async def flush(self) -> None:
+        """Returns when what is queued is durable, or dropped."""
+        ...
+
+    async def close(self) -> None:
+        """Flushes the queue."""
+        ...
 
 
 Width = Literal[60, 3_600, 86_400]  # seconds of a bucket
-Dimension = Literal["", "model", "upstream", "source", "plan"]  # what sums are told by; "": by nothing
-OTHER = (
-    "other"  # the model of requests for one that no upstream has answered for: clients can invent as many as they like
-)
-LONGEST_NAME = 100  # characters of a model that has a name of its own
+Dimension = Literal["", "model", "upstream", "source", "plan"]  # by which sums are grouped; "": not at all
+# The group of requests for models that no upstream has answered for: clients can invent as many names as they like.
+OTHER = "other"
+LONGEST_NAME = 100  # characters; a model with a longer name is in that group too
 
 
 class Accounts(Protocol):
-    """Read across scopes if none is named: only for whoever runs the proxy. What is queued may be missing."""
+    """The reader of ledger, sums and conversations, for administration: across all scopes where `scope` is None. Rows that
+    are queued are not seen."""
 
     async def buckets(
         self, start: float, end: float, width: Width, scope: str | None = None, by: Dimension = ""
     ) -> list[Bucket]:
-        """Every bucket that begins within [start, end) and is not empty, oldest first; of each a bucket for every name,
-        in their order, if sums are told `by` something."""
+        """Returns the buckets of `width` seconds that begin within [start, end) and are not empty, oldest first. With
+        `by`, each is split into one bucket per name, sorted by name."""
         ...
 
     async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
-        """Scopes and when each was last heard of, if that was before `before`, latest first."""
+        """Returns scopes with the time of their last request, if that was before `before`, latest first."""
         ...
 
     async def rows(
@@ -197,57 +227,62 @@ class Accounts(Protocol):
         after: int | None = None,
         limit: int = 100,
     ) -> list[tuple[int, LedgerRow]]:
-        """Rows with their numbers, which grow as rows are written. The newest first; with `after`, those that were
-        written after that one, oldest first."""
+        """Returns ledger rows with their numbers, which grow as rows are written: the newest before number `before`,
+        newest first; with `after`, the first ones after that number, oldest first."""
         ...
 
-    async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None: ...
+    async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
+        """Returns the row of a request, or None."""
+        ...
 
     async def last(self) -> int:
-        """The number of the newest row; 0 if there is none."""
+        """Returns the number of the newest row; 0 if there is none."""
         ...
 
     async def sessions(
         self, *, scope: str | None = None, before: float | None = None, limit: int = 50
     ) -> list[SessionCard]:
-        """Conversations whose last request was before `before`, latest first."""
+        """Returns conversations whose last request was before `before`, latest first."""
         ...
 
     async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:
-        """The newest archived turns of a conversation, all its branches, oldest first."""
+        """Returns the newest `limit` archived turns of a conversation, of all its branches, oldest first."""
         ...
 
 
 class ContentStore(Protocol):
-    """Bodies of requests, for a while (`storage.keep`)."""
+    """The bodies of requests and answers, kept for as long as `storage.keep` says. Reads see what this process has
+    queued."""
 
     @property
     def keeps(self) -> bool:
-        """Is anything kept here? Where not, nobody need put it together."""
+        """False if the store keeps nothing: a caller need not put contents together."""
         ...
 
     def put(self, contents: Contents) -> None:
-        """Queue. One that is larger than its share is not kept."""
+        """Queues the contents of a request; not if they are larger than one entry may be."""
         ...
 
-    async def get(self, scope: str, request_id: str) -> Contents | None: ...
+    async def get(self, scope: str, request_id: str) -> Contents | None:
+        """Returns the contents of a request, or None."""
+        ...
 
     async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
-        """The newest ones, oldest first."""
+        """Returns the newest `limit` contents, oldest first, of all scopes where `scope` is None."""
         ...
 
     def forget(self, scope: str) -> None:
-        """Queue the end of everything that this scope said."""
+        """Queues the deletion of all contents of the scope."""
         ...
 
 
-KEPT_AFTER_EXPIRY = 30 * 86_400.0  # seconds that an entry with strikes is remembered after its end
-LOG_ROWS = 1_000  # of a scope
+KEPT_AFTER_EXPIRY = 30 * 86_400.0  # seconds that an entry with strikes is kept after it has expired
+LOG_ROWS = 1_000  # lines of the reuse log that a scope has
 
 
 def joined(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
-    """What is known of an entry from both: the newer question, the strikes of either. In any order, any number of
-    times, it is the same; of two at the same time the first is taken."""
+    """Merges two versions of an entry: the newer question, the higher count of strikes. Idempotent and commutative,
+    but for two that were created at the same time: then it takes the first one's question."""
     newer = other if other.created_at > one.created_at else one
     return replace(
         newer,
@@ -259,10 +294,11 @@ def joined(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
 
 
 def struck(entry: ReuseEntry, min_cosine: float, at: float, *, evict: bool) -> ReuseEntry:
-    """The entry after a report."""
+    """Returns the entry after a report that its answer was wrong."""
     after = replace(entry, min_cosine=max(entry.min_cosine, min_cosine), strikes=entry.strikes + 1)
     return evicted(after, at) if evict else after
 
 
 def evicted(entry: ReuseEntry, at: float) -> ReuseEntry:
+    """Returns the entry as evicted at `at`."""
     return replace(entry, evicted_at=max(entry.evicted_at, at))
