@@ -27,7 +27,7 @@ from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage, open_storage
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import local_state
-from proxy.storage.sqlite.writer import WriterLimits
+from proxy.storage.write_queue import WriterLimits
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream

@@ -21,6 +21,8 @@ ELSEWHERE = {
     "reuse/standing/english.py": "a part of the package that tests/reuse/test_standing.py tests",
     "reuse/standing/sentence.py": "a part of the package that tests/reuse/test_standing.py tests",
     "reuse/standing/spanish.py": "a part of the package that tests/reuse/test_standing.py tests",
+    "storage/retention.py": "tests/storage/sqlite/test_expiry.py: the job with SQLite's steps",
+    "storage/write_queue.py": "tests/storage/sqlite/test_writer.py: the queue of SQLite's writer",
     "storage/shared/single_flight.py": "tests/contract/test_shared.py: as every backend's",
     "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_migrations.py and tests/contract run it",
     "types/answer.py": _DATA,

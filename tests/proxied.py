@@ -28,7 +28,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.writer import WriterLimits
+from proxy.storage.write_queue import WriterLimits
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests import stores

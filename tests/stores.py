@@ -21,7 +21,8 @@ from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
-from proxy.storage.sqlite.writer import Write, Writer, WriterLimits
+from proxy.storage.sqlite.writer import Writer
+from proxy.storage.write_queue import Write, WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

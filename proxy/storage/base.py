@@ -204,8 +204,8 @@ LONGEST_NAME = 100  # characters; a model with a longer name is in that group to
 
 
 class Accounts(Protocol):
-    """The reader of ledger, sums and conversations, for administration: across all scopes where `scope` is None. Rows that
-    are queued are not seen."""
+    """The reader of ledger, sums and conversations, for administration: of all scopes where `scope` is None. It does
+    not see rows that are queued."""
 
     async def buckets(
         self, start: float, end: float, width: Width, scope: str | None = None, by: Dimension = ""

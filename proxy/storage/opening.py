@@ -14,19 +14,20 @@ from proxy.storage.answered import OnRecord
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
+from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
 from proxy.storage.secret import SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Observed
+from proxy.storage.sqlite.expiry import Expiry
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.retention import IN_MEMORY, OnFailure, Pace, Retention
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
-from proxy.storage.sqlite.writer import WriterLimits
+from proxy.storage.write_queue import WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -131,11 +132,9 @@ async def open_storage(
             most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
             retention = Retention(
                 database.writer,
-                keep,
+                Expiry(keep, keeps_contents, most).work,
                 tasks,
-                keeps_contents=keeps_contents,
                 on_failure=on_failure,
-                most_bytes=most,
                 pace=Pace() if most is None else IN_MEMORY,
             )
             retention.start()

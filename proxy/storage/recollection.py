@@ -1,5 +1,5 @@
-"""Protocols of the stores of memory: facts, archived turns, states of conversations, wipes. Scopes, times, queued writes
-and errors are those of base.py; reads see what this process has queued, unless they say otherwise.
+"""Protocols of the stores of memory: facts, archived turns, states of conversations, wipes. Scopes, times, writes and
+errors are as in base.py; reads see what this process has queued, unless they say otherwise.
 
 What is forgotten is overwritten on disk, not only unlinked, write-ahead logs included: after `flush` no row has it and
 none of its bytes stay, or a moment later if a reader was busy just then. While it cannot be erased, reads of the scope
@@ -40,7 +40,7 @@ class FactStore(Protocol):
         ...
 
     async def all(self, scope: str) -> list[Fact]:
-        """Returns every fact of the scope, oldest first. Raises StorageError also while what was put cannot be written."""
+        """Returns every fact of the scope, oldest first. Raises StorageError while what was put cannot be written."""
         ...
 
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:

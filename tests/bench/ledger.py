@@ -19,14 +19,15 @@ from typing import get_args
 
 from proxy.config.model import Keep
 from proxy.storage.base import Dimension, Width
+from proxy.storage.retention import Pace, Retention
+from proxy.storage.shares import LEDGER
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.expiry import Expiry
 from proxy.storage.sqlite.ledger import add_rows
-from proxy.storage.sqlite.retention import Pace, Retention
-from proxy.storage.sqlite.shares import LEDGER
-from proxy.storage.sqlite.writer import Write
+from proxy.storage.write_queue import Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, LedgerRow, Utterance
 from tests.builders import ledger_row
@@ -195,9 +196,8 @@ async def retained(database: Database, writes: list[float], now: float) -> None:
     keep = Keep(requests=(DAYS - 3) * DAY, minutes=KEPT_MINUTES - DAY, hours=(DAYS - 3) * DAY, contents=1)
     retention = Retention(
         database.writer,
-        keep,
+        Expiry(keep, keeps_contents=True).work,
         Tasks(),
-        keeps_contents=True,
         clock=lambda: now + 2,
         pace=Pace(pause=0),
         on_failure=lambda *why: failures.append(str(why)),

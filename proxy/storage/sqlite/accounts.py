@@ -10,7 +10,7 @@ from proxy.storage.base import Dimension, Width
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.ledger import READ, numbered
 from proxy.storage.sqlite.rollups import SUMS
-from proxy.storage.sqlite.scoped import OWNERS, SCOPE_ID
+from proxy.storage.sqlite.rows import OWNERS, SCOPE_ID
 from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
 
 BEGINNING = 120  # characters of what a turn's user said

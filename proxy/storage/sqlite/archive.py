@@ -12,21 +12,13 @@ import msgspec
 
 from proxy.storage.base import PAGE
 from proxy.storage.recollection import ArchiveChanges, links_of
+from proxy.storage.scoped import Apply, ScopedWrites
+from proxy.storage.shares import TURNS
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import (
-    ADD_SCOPES,
-    ADD_SESSIONS,
-    SCOPE_ID,
-    Apply,
-    ScopedWrites,
-    packed_rows,
-    unpacked_rows,
-)
-from proxy.storage.sqlite.shares import TURNS
+from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, PAGE_BYTES, SCOPE_ID, packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PRUNED = 500  # turns that leave at a time
-PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
 # In the place of a link that was forgotten once and may come again.
 ADD = """

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
+from proxy.storage.scoped import ScopedWrites
+from proxy.storage.shares import CONTENTS
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS, OWNERS, SCOPE_ID, ScopedWrites
-from proxy.storage.sqlite.shares import CONTENTS
+from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, OWNERS, PAGE_BYTES, SCOPE_ID
 from proxy.types import Contents
 
 MOST_GONE = 4 * 2**20  # bytes that leave with a batch, beyond what it adds
-PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
 PUT = """
     INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, fates, answer)

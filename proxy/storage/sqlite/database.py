@@ -14,9 +14,10 @@ from typing import TypeVar
 
 from proxy.storage.base import StorageError
 from proxy.storage.secret import private_file, private_folder
+from proxy.storage.shares import Kind
 from proxy.storage.sqlite.migrations import drop_vectors_of_others, migrate, storage_errors
-from proxy.storage.sqlite.shares import Kind
-from proxy.storage.sqlite.writer import Write, Writer, WriterLimits
+from proxy.storage.sqlite.writer import Writer
+from proxy.storage.write_queue import Write, WriterLimits
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
+from proxy.storage.scoped import ScopedWrites
+from proxy.storage.shares import FACTS
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ADD_SCOPE, SCOPE_ID, ScopedWrites
-from proxy.storage.sqlite.shares import FACTS
+from proxy.storage.sqlite.rows import ADD_SCOPE, SCOPE_ID
 from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
+from proxy.storage.shares import LEDGER
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.rollups import add_up, newest
-from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS
-from proxy.storage.sqlite.shares import LEDGER
-from proxy.storage.sqlite.writer import Write
+from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS
+from proxy.storage.write_queue import Write
 from proxy.types import UNANSWERED, LedgerRow, Trail
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.

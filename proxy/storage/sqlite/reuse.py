@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, PAGE, ReuseChanges
+from proxy.storage.shares import DELETIONS, REUSE, Kind
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ADD_SCOPE, packed, unpacked
-from proxy.storage.sqlite.shares import DELETIONS, REUSE, Kind
-from proxy.storage.sqlite.writer import Write
+from proxy.storage.sqlite.rows import ADD_SCOPE, packed, unpacked
+from proxy.storage.write_queue import Write
 from proxy.types import ReuseDecision, ReuseEntry, Vector
 
 PRUNED = 1_000  # expired entries that leave with one batch, at most

@@ -13,10 +13,10 @@ from proxy.lru import Lru
 from proxy.protocol.turns import LINK_BYTES
 from proxy.storage.base import KnownPrefix
 from proxy.storage.links import Key, Link, Pending, Recent, passage
+from proxy.storage.shares import CUT_LINKS, LINKS
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS
-from proxy.storage.sqlite.shares import CUT_LINKS, LINKS
-from proxy.storage.sqlite.writer import Write
+from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS
+from proxy.storage.write_queue import Write
 
 MAX_LOOKED_UP = 1_000  # requests between their look-up and their end
 # Of one request, the last ones: by them the next request is recognised. A longer history is recognised where it goes on

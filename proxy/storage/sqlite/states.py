@@ -12,10 +12,11 @@ import msgspec
 
 from proxy.storage.links import Key
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
+from proxy.storage.scoped import ScopedWrites
+from proxy.storage.shares import STATES
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.scoped import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID, ScopedWrites
-from proxy.storage.sqlite.shares import STATES
-from proxy.storage.sqlite.writer import Write
+from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID
+from proxy.storage.write_queue import Write
 
 PRUNED = 200  # old states that leave with one batch, at most
 

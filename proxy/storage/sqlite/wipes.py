@@ -10,10 +10,11 @@ from operator import itemgetter
 from typing import Any
 
 from proxy.storage.recollection import Wiped
+from proxy.storage.scoped import Apply, ScopedWrites
+from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import COLUMNS, fact_of
-from proxy.storage.sqlite.scoped import ADD_SCOPE, SCOPE_ID, Apply, ScopedWrites
-from proxy.storage.sqlite.shares import DELETIONS
+from proxy.storage.sqlite.rows import ADD_SCOPE, SCOPE_ID
 from proxy.types import Fact
 
 

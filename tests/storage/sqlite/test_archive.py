@@ -11,7 +11,8 @@ import pytest
 from proxy.storage.sqlite import archive as module
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.writer import WriterLimits
+from proxy.storage.sqlite.rows import PAGE_BYTES
+from proxy.storage.write_queue import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance
 from tests.storage.sqlite.conftest import LAZY
@@ -89,7 +90,7 @@ async def test_a_large_turn_counts_as_many_rows_of_the_queue(path: Path) -> None
     database = Database(path, Tasks(), WriterLimits(interval=60, bulk_rows=110))
     archive = SqliteArchive(database, TTL)
     for number in (1, 2, 3):
-        archive.add("a/", replace(turn(number), messages=b"x" * 50 * module.PAGE_BYTES), None)
+        archive.add("a/", replace(turn(number), messages=b"x" * 50 * PAGE_BYTES), None)
     assert (database.writer.depth, database.writer.dropped.total()) == (51, 102)
     assert await numbers(archive) == [1]
     await database.close()

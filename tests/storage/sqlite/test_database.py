@@ -102,6 +102,7 @@ async def test_in_memory_there_is_no_file_and_a_read_sees_whole_batches(
     row: LedgerRow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    threads = set(threading.enumerate())
     tasks = Tasks()
     database = Database(None, tasks, LAZY)
     ledger = SqliteLedger(database)
@@ -112,7 +113,8 @@ async def test_in_memory_there_is_no_file_and_a_read_sees_whole_batches(
     assert len(await ledger.recent(row.scope)) == 3
     await database.close()
     await tasks.drain(5)
-    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("storage")] == []
+    started = set(threading.enumerate()) - threads
+    assert [thread.name for thread in started if thread.name.startswith("storage")] == []
     assert os.listdir(tmp_path) == []  # noqa: PTH208 (of a folder of our own, at once)
     with pytest.raises(StorageError, match="closed"):
         await ledger.recent(row.scope)

@@ -1,23 +1,19 @@
 """Writes by scope: a reader waits for what is queued of its own scope, and for nothing else."""
 
 import functools
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from proxy.storage.base import StorageError
-from proxy.storage.sqlite.shares import DELETIONS, Kind
-from proxy.storage.sqlite.writer import Write, Writer
-from proxy.types import Vector
+from proxy.storage.shares import DELETIONS, Kind
+from proxy.storage.write_queue import Write, WriteQueue
 
-Apply: TypeAlias = Callable[[sqlite3.Connection, Sequence[Any]], None]
+Apply: TypeAlias = Callable[[Any, Sequence[Any]], None]  # connection, and the `what` of writes
 
 
 class ScopedWrites:
-    def __init__(self, writer: Writer, kind: Kind, apply: Apply) -> None:
+    def __init__(self, writer: WriteQueue, kind: Kind, apply: Apply) -> None:
         self._writer = writer
         self._kind = kind
         self._apply = apply
@@ -72,45 +68,3 @@ class ScopedWrites:
 
 def _has(counter: Counter[str], scope: str | None) -> bool:
     return bool(counter) if scope is None else scope in counter
-
-
-def packed(vector: Vector) -> bytes:
-    """As float16, two bytes a dimension: that changes a cosine by 0.0005 at most."""
-    return vector.astype("<f2").tobytes()
-
-
-def unpacked(stored: bytes) -> Vector:
-    return np.frombuffer(stored, "<f2").astype(np.float32)
-
-
-def packed_rows(vectors: Vector | None) -> tuple[int, bytes] | None:
-    """How many dimensions, and the rows one after another as float16."""
-    return None if vectors is None else (vectors.shape[1], packed(vectors))
-
-
-def unpacked_rows(stored: tuple[int, bytes] | None) -> Vector | None:
-    return None if stored is None else unpacked(stored[1]).reshape(-1, stored[0])
-
-
-# Names come as one JSON array, `[scope, session, …]` a row: a statement a batch, see `Write`.
-SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
-ADD_SCOPES = """
-    INSERT INTO scopes (name) SELECT DISTINCT json_extract(value, '$[0]') FROM json_each(:rows) WHERE true
-    ON CONFLICT DO NOTHING
-"""
-ADD_SESSIONS = """
-    INSERT INTO sessions (scope_id, name)
-    SELECT DISTINCT scopes.id, json_extract(value, '$[1]')
-    FROM json_each(:rows) CROSS JOIN scopes ON scopes.name = json_extract(value, '$[0]') WHERE true
-    ON CONFLICT DO NOTHING
-"""
-ADD_SCOPE = "INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING"
-# From one scope to the next, however many conversations each has.
-OWNERS = """
-    owners (id) AS (
-        SELECT min(scope_id) FROM session_sums
-        UNION ALL
-        SELECT (SELECT min(scope_id) FROM session_sums WHERE scope_id > owners.id) FROM owners
-        WHERE owners.id IS NOT NULL
-    )
-"""

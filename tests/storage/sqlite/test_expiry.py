@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 
 from proxy.config.model import Keep
+from proxy.storage.retention import Pace, Retention
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.expiry import SPARE_PAGES, Expiry
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.retention import SPARE_PAGES, Pace, Retention
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks
 from proxy.types import Contents, LedgerRow
 from tests.builders import ledger_row
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
-PACE = Pace(first_after=0, every=0, pause=0, links=3)
+PACE = Pace(first_after=0, every=0, pause=0)
 NOW = 1_700_006_400.0 + 100 * DAY  # a day begins
 
 
@@ -36,13 +37,11 @@ class Job:
     def made(self, *, keeps_contents: bool = True, **keep: object) -> Retention:
         return Retention(
             self.database.writer,
-            Keep.model_validate(keep),
+            Expiry(Keep.model_validate(keep), keeps_contents, self.most_bytes, links=3).work,
             self.tasks,
-            keeps_contents=keeps_contents,
             on_failure=lambda part, reason: self.failures.append((part, reason)),
             clock=lambda: self.now,
             pace=PACE,
-            most_bytes=self.most_bytes,
         )
 
     async def run(self, *, keeps_contents: bool = True, **keep: object) -> dict[str, int]:

@@ -1,0 +1,138 @@
+"""The background job that lets a database forget: it takes the steps of retention, one by one, every few minutes.
+
+All of it goes through the one writer, between its batches, in steps so small that nothing waits for long. A step does
+what it finds to do: several processes may work on one database, and one that is ended loses nothing.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.storage.base import StorageError
+from proxy.storage.shares import DELETIONS
+from proxy.storage.write_queue import Write, WriteQueue
+from proxy.tasks import Tasks
+
+log = logging.getLogger(__name__)
+
+OnFailure = Callable[[str, str], object]  # is called with the part that failed, and the kind of error
+Step = Callable[[Any], int]  # gets the connection, returns how much it did; 0: there is no more
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One kind of work of a run, in steps."""
+
+    kind: str  # as the log names it
+    step: Step
+    most: int  # steps in a run
+    erases: bool = False  # logs of the database are emptied after a step
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The times of runs and steps, in seconds."""
+
+    first_after: float = 10.0  # from the start to the first run
+    every: float = 600.0  # from the end of a run to the next
+    pause: float = 0.02  # between two steps: the writer has others to serve
+
+
+IN_MEMORY = Pace(every=10.0)  # there a run keeps the limit of size
+
+
+@dataclass(slots=True, eq=False)
+class _Taken:
+    """A step that is queued, and how much it did; None if it was dropped."""
+
+    step: Step
+    did: int | None = None
+
+
+class Retention:
+    """The job of one database. `work` returns what a run at a time (Unix seconds) has to do."""
+
+    def __init__(
+        self,
+        writer: WriteQueue,
+        work: Callable[[float], Iterable[Work]],
+        tasks: Tasks,
+        *,
+        on_failure: OnFailure,
+        clock: Callable[[], float] = time.time,
+        pace: Pace | None = None,
+    ) -> None:
+        self._writer = writer
+        self._work = work
+        self._tasks = tasks
+        self._on_failure = on_failure
+        self._clock = clock
+        self._pace = pace or Pace()
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+
+    def start(self) -> None:
+        """Schedules the first run; each schedules the next."""
+        self._again(self._pace.first_after)
+
+    def stop(self) -> None:
+        """Ends the job after the step that is under way."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def run(self) -> dict[str, int]:
+        """Does all the work once. Returns how much was done, by kind."""
+        done: dict[str, int] = {}
+        for work in self._work(self._clock()):
+            if self._stopped or self._writer.failing is not None:  # the next run finds the same to do
+                break
+            try:
+                done[work.kind] = done.get(work.kind, 0) + await self._repeated(work)
+            except Exception as error:  # noqa: BLE001 (no request needs any of it, and the next run tries again)
+                self._on_failure("retention", type(error).__name__)
+                log.warning("retention failed", extra={"kind": work.kind, "why": str(error)})
+        if any(done.values()):
+            log.info("retention", extra={"done": {kind: count for kind, count in done.items() if count}})
+        return done
+
+    def _again(self, seconds: float) -> None:
+        if not self._stopped:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._begin)
+
+    def _begin(self) -> None:
+        self._tasks.spawn(self._run_and_again(), name="retention")
+
+    async def _run_and_again(self) -> None:
+        try:
+            await self.run()
+        finally:
+            self._again(self._pace.every)
+
+    async def _repeated(self, work: Work) -> int:
+        total = 0
+        for _ in range(work.most):
+            if self._stopped:
+                break
+            did = await self._take(work)
+            total += did
+            if did == 0:
+                break
+            await asyncio.sleep(self._pace.pause)
+        return total
+
+    async def _take(self, work: Work) -> int:
+        taken = _Taken(work.step)
+        if self._writer.put(Write(1, _apply, taken, erases=work.erases, kind=DELETIONS, scope="")):
+            await self._writer.flush()
+        if taken.did is None:
+            raise StorageError(self._writer.failing or "a step was dropped")
+        return taken.did
+
+
+def _apply(connection: Any, steps: Sequence[_Taken]) -> None:
+    for taken in steps:
+        taken.did = taken.step(connection)

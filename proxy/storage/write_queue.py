@@ -1,0 +1,312 @@
+"""The queue in front of a database that takes writes in batches: rows by tenant and kind, retries, flushes.
+
+One thread writes: a second writer would only wait for the first. A batch is one transaction: a transaction for every
+row would cost a disk write each. A subclass says what that transaction is (`sqlite/writer.py`).
+
+While the database cannot be written (a full or broken disk, read-only, held by another process) the batch goes back
+into the queue, to be tried again every `retry` seconds: rows wait in their order as far as the shares of the queue go
+(`shares.py`), and what is too much is dropped and counted. `failing` says so.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from proxy.storage.shares import Kind, Shares
+from proxy.tasks import Tasks
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Write:
+    """A queued change of the database. It must be idempotent: after a failure it is applied again.
+
+    `apply` runs in the writer's thread, inside a transaction, once for all writes of a batch that share it: with the
+    connection, and the `what` of each in the order they were queued. So many rows can be one statement.
+    """
+
+    rows: int
+    apply: Callable[[Any, Sequence[Any]], object]
+    what: Any = None
+    kind: Kind = field(kw_only=True)
+    scope: str = field(kw_only=True)  # whose share of the queue it takes
+    settled: Callable[[], object] | None = None  # called in the event loop once it is durable, or dropped
+    queued_at: float = field(default_factory=time.monotonic)
+    erases: bool = False  # what it deletes must not stay in a log of the database either
+    in_order: bool = False  # applied after all that was queued before it, and before all that was queued after it
+
+
+@dataclass(frozen=True, slots=True)
+class WriterLimits:
+    """Limits of the queue, and how long writes wait."""
+
+    interval: float = 0.25  # seconds that a write may wait for others
+    batch_rows: int = 2_000  # queued rows that are written without waiting
+    bulk_rows: int = 80_000  # in the queue, see shares.py; more are dropped: memory must not grow with a stuck disk
+    small_rows: int = 20_000
+    pauses: tuple[float, ...] = (0.05, 0.25, 1.0)  # seconds between the attempts for one batch, or to empty the log
+    retry: float = 5.0  # seconds between the attempts while the database cannot be written
+
+
+class WriteQueue(ABC):
+    """The queue of one database, and the task that writes it out in batches, in a thread of its own. The task lives as
+    long as something is queued, so that draining the tasks also waits for what is not written yet."""
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        limits: WriterLimits | None = None,
+        on_foreign_write: Callable[[], object] | None = None,
+    ) -> None:
+        self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
+        self.failing: str | None = None  # why the database cannot be written now
+        self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
+        self._tasks = tasks
+        self._limits = limits or WriterLimits()
+        self._on_foreign_write = on_foreign_write  # called if another process has written since our last batch
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="storage-writer")
+        self._queue: deque[Write] = deque()
+        self._batch: deque[Write] = deque()  # being written
+        self._rows = 0  # in both
+        self._shares = Shares(self._limits.bulk_rows, self._limits.small_rows)
+        self._queued = 0  # writes since the start
+        self._settled = 0  # of these: durable, or dropped
+        self._barriers: deque[tuple[int, asyncio.Future[None]]] = deque()  # who waits for so many to be settled
+        self._retrying: asyncio.TimerHandle | None = None
+        self._hurry = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self._given_up = False  # closed, and it cannot be written
+        self._unerased = False  # a log of the database still holds what a write was to erase
+        self._full = False  # since the queue was last empty a share of it has been full: that is logged once
+
+    @property
+    def depth(self) -> int:
+        """Rows that are not durable yet."""
+        return self._rows
+
+    @property
+    def lag(self) -> float:
+        """Seconds since the oldest of these rows was queued."""
+        oldest = (self._batch or self._queue or (None,))[0]
+        return time.monotonic() - oldest.queued_at if oldest else 0.0
+
+    def put(self, write: Write) -> bool:
+        """Queues a write; False if it was dropped because its tenant's share of the queue is full, or the queue is
+        closed."""
+        if self._closed or not self._shares.take(write.kind, write.scope, write.rows):
+            self.drop(write.kind, write.rows)
+            if not self._full:
+                log.error("storage queue is full: writes are dropped", extra={"kind": write.kind.name})
+            self._full = True
+            return False
+        self._queue.append(write)
+        if write.erases and write.scope:
+            self.erasing[write.scope] += 1
+        self._queued += 1
+        self._rows += write.rows
+        if self._rows >= self._limits.batch_rows:
+            self._hurry.set()
+        if self.failing is None:
+            self._start()
+        return True
+
+    def drop(self, kind: Kind, rows: int) -> None:
+        """Counts rows that are not written."""
+        self.dropped[kind.name] += rows
+
+    async def flush(self) -> None:
+        """Returns when everything queued so far is durable, or has been dropped and counted; at once while the database
+        cannot be written."""
+        if not self._rows or (self.failing is not None and not self._closed):
+            return
+        barrier = asyncio.get_running_loop().create_future()
+        self._barriers.append((self._queued, barrier))
+        try:
+            while not barrier.done():
+                self._hurry.set()
+                # The task is started again if somebody has cancelled it.
+                await asyncio.wait({barrier, self._start()}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            barrier.cancel()
+            self._relax()
+
+    async def close(self) -> None:
+        """Flushes, then closes the connection. Later writes are dropped, and so is what cannot be written now."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._retrying is not None:
+            self._retrying.cancel()
+        await self.flush()
+        await asyncio.to_thread(self._thread.shutdown)
+        self._disconnect()
+
+    def _start(self) -> asyncio.Task[None]:
+        if self._task is None or self._task.done():
+            self._task = self._tasks.spawn(self._write_out(), name="storage-writer")
+        return self._task
+
+    async def _write_out(self) -> None:
+        pauses = iter(self._limits.pauses)
+        while self._queue or (self._unerased and not self._closed):
+            if not self._queue:
+                if (pause := next(pauses, None)) is None:
+                    log.warning("storage could not empty its log: what was forgotten stays there until the next batch")
+                    break
+                await self._wait(pause)
+                if not self._closed:
+                    await asyncio.get_running_loop().run_in_executor(self._thread, self._erase)
+                continue
+            await self._wait(self._limits.interval)
+            self._take()
+            try:
+                is_written = await self._commit(tuple(self._batch))
+            finally:  # cancelled, or not written: nothing is lost
+                self._queue.extendleft(reversed(self._batch))
+                self._batch.clear()
+            if not is_written and not self._given_up:
+                self._retrying = asyncio.get_running_loop().call_later(self._limits.retry, self._start)
+                break
+        self._task = None
+
+    async def _wait(self, seconds: float) -> None:
+        """Waits, or until what is queued shall be written at once."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._hurry.wait(), seconds)
+
+    def _take(self) -> None:
+        rows = 0
+        while self._queue and rows < self._limits.batch_rows:
+            rows += self._queue[0].rows
+            self._batch.append(self._queue.popleft())
+        self._relax()
+
+    def _relax(self) -> None:
+        waiting = self._rows - sum(write.rows for write in self._batch)
+        is_flushing = any(not barrier.done() for _, barrier in self._barriers)
+        if not is_flushing and waiting < self._limits.batch_rows:
+            self._hurry.clear()
+
+    async def _commit(self, writes: Sequence[Write]) -> bool:
+        """Writes them in one transaction and settles each. False if the database cannot be written: then what is left
+        of them is still the batch."""
+        if self._given_up:
+            self._drop(writes)
+            self._settle(writes)
+            return True
+        pauses = self._limits.pauses if self.failing is None else ()
+        for pause in (*pauses, None):
+            try:
+                await self._transact(writes)
+                break
+            except Exception as error:  # noqa: BLE001 (a bad write must not end the writer)
+                if not self._cannot_write(error):
+                    return await self._without_the_bad(writes, error)
+                if pause is not None:
+                    log.warning("storage will try again", extra={"error": str(error)})
+                    await asyncio.sleep(pause)
+                else:
+                    self._fail(error)
+                    return False
+        if self.failing is not None:
+            log.warning("storage can be written again")
+            self.failing = None
+        self._settle(writes)
+        return True
+
+    async def _without_the_bad(self, writes: Sequence[Write], error: Exception) -> bool:
+        """Writes them one by one, where the database refuses some of them: the others still get through."""
+        if len(writes) > 1:
+            for write in writes:
+                if not await self._commit((write,)):
+                    return False
+            return True
+        log.error("storage refused a write", exc_info=error)
+        self._drop(writes)
+        self._settle(writes)
+        return True
+
+    def _fail(self, error: Exception) -> None:
+        if self.failing is None:
+            log.error("storage cannot be written: it is tried again until it can", extra={"error": str(error)})
+        self.failing = str(error)
+        if self._closed:  # shutting down doesn't wait for the same failure batch after batch
+            self._given_up = True
+            return
+        while self._barriers:
+            _resolve(self._barriers.popleft()[1])
+
+    async def _transact(self, writes: Sequence[Write]) -> None:
+        foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
+        if foreign and self._on_foreign_write:
+            self._on_foreign_write()
+
+    def _drop(self, writes: Sequence[Write]) -> None:
+        for write in writes:
+            self.drop(write.kind, write.rows)
+
+    @abstractmethod
+    def _apply(self, writes: Sequence[Write]) -> bool:
+        """Writes a batch in one transaction, or raises. True if another process has written since the last batch. Runs
+        in the thread, and sets `_unerased`."""
+
+    @abstractmethod
+    def _erase(self) -> None:
+        """Removes deleted rows from the logs of the database. Runs in the thread, and sets `_unerased`."""
+
+    @abstractmethod
+    def _cannot_write(self, error: Exception) -> bool:
+        """True for an error of the disk or the database, False for one of what was to be written."""
+
+    @abstractmethod
+    def _disconnect(self) -> None:
+        """Closes the connection."""
+
+    def _settle(self, writes: Sequence[Write]) -> None:
+        for write in writes:
+            self._batch.popleft()  # writes are settled in the order they were queued
+            self._rows -= write.rows
+            self._settled += 1
+            self._shares.give_back(write.kind, write.scope, write.rows)
+            if write.erases and write.scope:
+                self.erasing[write.scope] -= 1
+                if not self.erasing[write.scope]:
+                    del self.erasing[write.scope]
+            if write.settled:
+                write.settled()
+        while self._barriers and self._barriers[0][0] <= self._settled:
+            _resolve(self._barriers.popleft()[1])
+        if not self._rows:
+            self._full = False
+
+
+def apply_all(connection: Any, writes: Sequence[Write]) -> None:
+    """Applies the writes of a batch: those that share `apply` by one call, except across one that is `in_order`."""
+    together: dict[Callable[[Any, Sequence[Any]], object], list[Any]] = {}
+    for write in writes:
+        if write.in_order:
+            _apply_together(connection, together)
+            write.apply(connection, [write.what])
+        else:
+            together.setdefault(write.apply, []).append(write.what)
+    _apply_together(connection, together)
+
+
+def _apply_together(connection: Any, together: dict[Callable[[Any, Sequence[Any]], object], list[Any]]) -> None:
+    for apply, whats in together.items():
+        apply(connection, whats)
+    together.clear()
+
+
+def _resolve(barrier: asyncio.Future[None]) -> None:
+    if not barrier.done():
+        barrier.set_result(None)
