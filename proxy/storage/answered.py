@@ -1,22 +1,22 @@
-"""Scopes that an upstream has answered. Before that nothing is made for a scope, neither in memory nor on disk: whoever
-invents keys, which every upstream refuses, leaves rows in one common ledger (`UNANSWERED`) and nothing else."""
+"""The scopes that an upstream has answered. Before that nothing is stored for a scope, neither in memory nor on disk: a
+client that invents keys, which every upstream refuses, leaves rows in one common ledger (`UNANSWERED`), no more."""
 
 from collections.abc import Awaitable, Callable
 
 from proxy.lru import Lru
 
-MOST = 50_000  # scopes, about 150 bytes each; one that has left is asked for on record once more
+MOST = 50_000  # scopes, about 150 bytes each; one that was dropped is looked up in storage once more
 
-OnRecord = Callable[[str], Awaitable[bool]]
+OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
 
 
 async def nothing_on_record(scope: str) -> bool:  # noqa: ARG001 (an `OnRecord`)
-    """Where nothing is kept beyond this process."""
+    """Returns False: the `OnRecord` of a process that stores nothing."""
     return False
 
 
 class AnsweredScopes:
-    """Those of this process, least recently used out first, and those that storage has something of."""
+    """The set of scopes that were answered: an LRU of this process, then those that storage has rows of."""
 
     def __init__(self, on_record: OnRecord = nothing_on_record, most: int = MOST) -> None:
         self._on_record = on_record
@@ -26,7 +26,7 @@ class AnsweredScopes:
         return len(self._scopes)
 
     async def has(self, scope: str) -> bool:
-        """Raises StorageError."""
+        """Returns True if an upstream has answered the scope. Raises StorageError."""
         if scope in self._scopes:
             self._scopes.move_to_end(scope)
             return True
@@ -36,5 +36,5 @@ class AnsweredScopes:
         return False
 
     def add(self, scope: str) -> None:
-        """An upstream has answered it 2xx."""
+        """Adds a scope that an upstream has answered with a 2xx."""
         self._scopes.put(scope, True)

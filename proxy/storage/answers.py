@@ -1,10 +1,10 @@
-"""Exact answers in this process; and in diskcache, with the ones just used also in memory.
+"""The caches of exact answers: in the memory of this process; and in diskcache, with the ones just used in memory too.
 
 A thread hop costs more than the look-up itself (measured: 50-250 µs of CPU against 10), so an answer that was read or
 stored within the last second is served without it. That is also how long another process may still serve an answer
 that this one has deleted or refreshed.
 
-What lies in the folder is data, whoever put it there: values are msgpack of one type, and nothing is ever unpickled.
+The folder's contents are taken as data, whoever put them there: values are msgpack of one type, nothing is unpickled.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from proxy.types import StoredAnswer
 T = TypeVar("T")
 
 LOCK_SECONDS = 2.0  # how long a write waits for another process
-TRUST_SECONDS = 1.0
+TRUST_SECONDS = 1.0  # how long an answer in memory is served without looking at the disk
 ENTRY_OVERHEAD = 512  # bytes of an answer besides its completion: key, scope, names, the objects themselves
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An answer as it is stored: nobody gets it but its own scope, and only before it expires."""
+    """An answer as it is stored, with its scope and its end (Unix seconds)."""
 
     scope: str
     expires_at: float
@@ -42,39 +42,46 @@ class Entry:
 
     @property
     def size(self) -> int:
+        """Bytes, about."""
         return len(self.answer.completion) + ENTRY_OVERHEAD
 
     @classmethod
     def of(cls, scope: str, answer: StoredAnswer, ttl: float) -> "Entry":
+        """Builds the entry of an answer that is kept for `ttl` seconds."""
         return cls(scope, answer.created_at + ttl, answer)
 
     def open(self, scope: str, now: float) -> StoredAnswer | None:
+        """Returns the answer if it belongs to `scope` and has not expired at `now`, else None."""
         return self.answer if self.scope == scope and now < self.expires_at else None
 
 
 class MemoryAnswers:
-    """Keeps nothing where `max_bytes` is 0."""
+    """The answer cache of this process, in memory: an LRU of up to `max_bytes`. It keeps nothing where that is 0."""
 
     def __init__(self, max_bytes: int = 64 * 2**20, max_entry_bytes: int = 4 * 2**20) -> None:
         self._max_entry_bytes = max_entry_bytes
         self._entries: Lru[str, Entry] = Lru(cost=attrgetter("size"), most_cost=max_bytes)
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
+        """Returns the answer, or None."""
         entry = self._entries.get(key)
         return None if entry is None else entry.open(scope, now)
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
+        """Stores the answer, unless it is too large."""
         if ttl > 0 and len(answer.completion) <= self._max_entry_bytes:
             self._entries.put(key, Entry.of(scope, answer, ttl))
 
     async def delete(self, scope: str, key: str) -> bool:
+        """Deletes the answer; False if there is none."""
         entry = self._entries.get(key)
         if entry is None or entry.scope != scope:
             return False
         self._entries.drop(key)
         return True
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Does nothing."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -82,35 +89,43 @@ _decode = msgspec.msgpack.Decoder(Entry).decode
 
 
 class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no types
-    """Keeps bytes in the database itself. diskcache's own class would unpickle what it finds, and open or remove files
-    by names that it reads from the database."""
+    """A `diskcache.Disk` that keeps bytes in the database itself. diskcache's own class would unpickle what it finds,
+    and open or remove files by names that it reads from the database."""
 
     def put(self, key: object) -> tuple[str, bool]:
+        """Returns the key as stored, and that it is raw. Raises TypeError unless it is a string."""
         if not isinstance(key, str):
             raise TypeError("keys are strings")
         return key, True
 
     def get(self, key: object, raw: object) -> str:
+        """Returns the key as read. Raises OSError for one that `put` did not make."""
         if not raw or not isinstance(key, str):
             raise OSError("not a key of ours")
         return key
 
     def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, bytes]:  # noqa: ARG002 (diskcache's signature)
+        """Returns the row of a value: size, mode, no file name, the bytes. Raises TypeError unless it is bytes."""
         if not isinstance(value, bytes):
             raise TypeError("values are bytes")
         return 0, diskcache.core.MODE_RAW, None, value
 
     def fetch(self, mode: object, filename: object, value: object, read: object) -> bytes:  # noqa: ARG002 (diskcache's signature)
+        """Returns the bytes of a row. Raises OSError for one that `store` did not make."""
         if mode != diskcache.core.MODE_RAW or not isinstance(value, bytes):
             raise OSError("not a value of ours")
         return value
 
     def remove(self, file_path: object) -> None:
-        """There are no files."""
+        """Does nothing: there are no files."""
 
 
 class DiskAnswers:
-    """Opens or creates the cache in `folder`. Raises `AnswersUnavailable`, as every method does."""
+    """The answer cache in `folder`, which it opens or creates. Raises AnswersUnavailable, as every method does.
+
+    `memory_bytes`: of the answers that are also in memory; `clock` is monotonic, in seconds. The other sizes are bytes
+    on disk.
+    """
 
     def __init__(
         self,
@@ -149,6 +164,7 @@ class DiskAnswers:
             raise self._unavailable(error) from error
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
+        """Returns the answer, or None: at once if it was used within the last second."""
         if (trusted := self._trusted.get(key)) is not None and self._clock() < trusted[0]:
             return trusted[1].open(scope, now)
         changes = self._changes
@@ -160,6 +176,7 @@ class DiskAnswers:
         return entry.open(scope, now)
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
+        """Stores the answer, unless it is too large."""
         if ttl <= 0 or len(answer.completion) > self._max_entry_bytes:
             return
         entry = Entry.of(scope, answer, ttl)
@@ -172,6 +189,7 @@ class DiskAnswers:
         self._trust(key, entry)
 
     async def delete(self, scope: str, key: str) -> bool:
+        """Deletes the answer; False if there is none."""
         self._forget(key)
         try:
             return await self._in(self._writer, self._remove, scope, key)
@@ -179,6 +197,7 @@ class DiskAnswers:
             self._forget(key)
 
     async def close(self) -> None:
+        """Closes the files and ends the threads."""
         if self._closed:
             return
         self._closed = True

@@ -1,5 +1,5 @@
-"""What is known of a link of a conversation (`Link`), and what is kept of links in front of a database: what is queued
-(`Pending`), and what was used last (`Recent`)."""
+"""Links of hash chains with the sessions that had them (`Link`), and what is in memory in front of a database: links
+that are queued (`Pending`), and an LRU of links (`Recent`)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,19 +9,20 @@ from proxy.storage.base import KnownPrefix
 
 Key = tuple[str, bytes]  # scope, link
 
-HOLDS_SECONDS = 60.0
-SESSIONS_TOLD = 2  # enough to say "only this one" or "several"
+HOLDS_SECONDS = 60.0  # by which the time of a link may be late
+MOST_SESSIONS = 2  # of a link: enough to say "only this one" or "several"
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is known of one link: `sessions` with the time each went through it last, newest first, at most two."""
+    """A link's sessions, each with the last time it had it (Unix seconds), newest first, at most two. `went_on`: a
+    session has a link after it."""
 
     sessions: tuple[tuple[str, float], ...] = ()
     went_on: bool = False
 
     def merged(self, later: "Link") -> "Link":
-        """Of two sessions at the same time, the one that was here before stays first."""
+        """Returns both together. Of two sessions at the same time, the one of `self` stays first."""
         went_on = self.went_on or later.went_on
         if not self.sessions or not later.sessions:
             return Link(self.sessions or later.sessions, went_on)
@@ -29,15 +30,16 @@ class Link:
         for session, at in reversed(later.sessions):
             seen[session] = max(at, seen.get(session, at))
         newest = sorted(seen.items(), key=lambda item: -item[1])
-        return Link(tuple(newest[:SESSIONS_TOLD]), went_on)
+        return Link(tuple(newest[:MOST_SESSIONS]), went_on)
 
     def as_prefix(self, length: int) -> KnownPrefix:
+        """Returns the prefix of `length` messages that ends with this link."""
         return KnownPrefix(length, tuple(session for session, _ in self.sessions), is_tip=not self.went_on)
 
 
 def passage(session: str, chain: Sequence[bytes], start: int, at: float) -> Iterator[tuple[bytes, Link]]:
-    """What `SessionStore.remember` changes: each link with what is to be merged into it. The first may be the link
-    before `start`, with no session: it only stops being a tip, and only if it is known."""
+    """Yields the changes of one `SessionStore.remember`: each link, and the Link to merge into it. The first may be the
+    link before `start`, with no session: it only stops being a tip, and only if it is known."""
     if start > 0:
         yield chain[start - 1], Link(went_on=True)
     through = ((session, at),)
@@ -48,21 +50,24 @@ def passage(session: str, chain: Sequence[bytes], start: int, at: float) -> Iter
 
 
 class Pending:
-    """What is queued for each link, until the last write that touches it has settled."""
+    """The queued changes of each link, until the last write that touches it has settled."""
 
     def __init__(self) -> None:
         self._links: dict[Key, tuple[int, Link]] = {}
         self.settlements = 0  # a reader that sees it change may have read an older state
 
     def get(self, key: Key) -> Link | None:
+        """Returns what is queued for a link, or None."""
         found = self._links.get(key)
         return None if found is None else found[1]
 
     def add(self, key: Key, link: Link) -> None:
+        """Adds a queued change of a link."""
         writes, queued = self._links.get(key, (0, None))
         self._links[key] = (writes + 1, link if queued is None else queued.merged(link))
 
     def settle(self, keys: Iterable[Key]) -> None:
+        """Counts one write of each link as durable or dropped."""
         self.settlements += 1
         for key in keys:
             writes, queued = self._links[key]
@@ -73,14 +78,14 @@ class Pending:
 
 
 class Recent(Lru[Key, Link]):
-    """The links that were used last, each with all that is known of it; least recently used out first.
+    """The links that were used last, each with all that the database has of it; least recently used out first.
 
-    A chain is recognised without the database where nothing longer can be known: its last link is here, or a link
-    that no session has gone on from.
+    A chain is recognised without the database if its last link is here, or one that no session went on from: then the
+    database cannot know a longer prefix.
     """
 
     def find(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
-        """None: the database has to be asked."""
+        """Returns the longest known prefix of `chain`; None: ask the database."""
         for length in range(len(chain), 0, -1):
             key = (scope, chain[length - 1])
             if (link := self.get(key)) is not None:
@@ -91,8 +96,8 @@ class Recent(Lru[Key, Link]):
         return None
 
     def holds(self, changes: Iterable[tuple[Key, Link]]) -> bool:
-        """Would these changes change nothing but a time by less than a minute? A request that is sent again and again
-        needs no writing."""
+        """Returns True if these changes alter nothing but a time, by less than a minute: then they need not be written,
+        as for a request that is sent again and again."""
         for key, link in changes:
             known = self.get(key)
             if known is None or (link.went_on and not known.went_on):
@@ -104,8 +109,8 @@ class Recent(Lru[Key, Link]):
         return True
 
     def follow(self, changes: Iterable[tuple[Key, Link]], *, new: bool) -> None:
-        """Follow one `remember`. A link that is not here is only added if it is `new`, to the database as well:
-        otherwise that may know of it what we do not."""
+        """Applies the changes of one `remember`. A link that is not here is added only if it is `new` to the database
+        as well: otherwise the database may know more of it."""
         for key, link in changes:
             if (known := self.get(key)) is not None:
                 self.put(key, known.merged(link))

@@ -1,4 +1,4 @@
-"""Opens the storage that the configuration asks for. A database or cache that can't be used is told and done without:
+"""Opens the storage that the configuration asks for. A database or cache that cannot be used is logged and left out:
 the proxy serves, and forgets. Only the tenants' secret is indispensable."""
 
 import asyncio
@@ -36,11 +36,13 @@ log = logging.getLogger(__name__)
 
 DATABASE = "olvido.db"
 ANSWERS = "answers"
-MOST_MEMORY = 256 * 2**20  # bytes, where all is in memory, beside what requests said
+MOST_MEMORY = 256 * 2**20  # bytes of a database in memory, beside the bodies of requests
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
+    """The stores of a process, and what is open below them. `open_storage` makes it; `close` closes all of it."""
+
     sessions: SessionStore
     ledger: Ledger
     answers: AnswerCache
@@ -52,35 +54,35 @@ class Storage:
     accounts: Accounts
     contents: ContentStore
     database: Database
-    nothing: Database  # where the parts are that keep nothing
-    secret: bytes = field(repr=False)
+    nothing: Database  # of the stores that keep nothing
+    secret: bytes = field(repr=False)  # 32 bytes that tenants are hashed with
     retention: Retention | None = None
-    failures: Mapping[str, str] = field(default_factory=dict)  # part → why it is done without
+    failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
 
     @property
     def on_record(self) -> OnRecord:
-        """Is anything kept of this scope?"""
+        """The function that returns True if the database has rows of a scope."""
         return self.database.has_scope
 
     @property
     def queued(self) -> int:
-        """Rows that are not durable yet."""
+        """The number of rows that are not durable yet."""
         return self.database.writer.depth
 
     @property
     def dropped(self) -> Mapping[str, int]:
-        """Rows lost since the start, by kind."""
+        """The number of rows lost since the start, by kind."""
         return self.database.writer.dropped
 
     @property
     def failing(self) -> str | None:
-        """Why what is said now cannot be written, as on a full disk: until what waits has been, which is tried again
+        """The reason why the database cannot be written now, such as a full disk; None if it can. It is tried again
         every few seconds."""
         return self.database.writer.failing
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """Parts that can't do their work, and why."""
+        """Parts that cannot do their work, each with the reason."""
         failing = self.failing
         return self.failures if failing is None else {**self.failures, "database": f"cannot be written: {failing}"}
 
@@ -94,12 +96,12 @@ class Storage:
         await self.database.writer.flush()
 
     def stop(self) -> None:
-        """What is done in the background ends soon."""
+        """Stops the work in the background."""
         if self.retention is not None:
             self.retention.stop()
 
     async def close(self) -> None:
-        """Write what is queued, then close."""
+        """Writes what is queued, then closes everything."""
         self.stop()
         await self.answers.close()
         await self.database.close()
@@ -113,7 +115,8 @@ async def open_storage(
     on_failure: OnFailure = lambda _part, _reason: None,
     writing: WriterLimits | None = None,
 ) -> Storage:
-    """`on_failure` is told when work in the background fails. Raises SecretUnsafe if the folder can't hold a secret."""
+    """Opens the storage. `observed` is called with the seconds of each read and write, `on_failure` when work in the
+    background fails. Raises SecretUnsafe if the folder cannot hold a secret."""
     kind, folder, keep, memory = config.storage.kind, config.storage.path, config.storage.keep, config.memory
     secret = await asyncio.to_thread(tenant_secret, folder) if kind == "sqlite" else secrets.token_bytes(SECRET_BYTES)
     failures: dict[str, str] = {}

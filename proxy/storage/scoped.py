@@ -13,6 +13,8 @@ Apply: TypeAlias = Callable[[Any, Sequence[Any]], None]  # connection, and the `
 
 
 class ScopedWrites:
+    """The writes of one store, which its readers can wait for by scope."""
+
     def __init__(self, writer: WriteQueue, kind: Kind, apply: Apply) -> None:
         self._writer = writer
         self._kind = kind
@@ -20,17 +22,17 @@ class ScopedWrites:
         self._unsettled: Counter[str] = Counter()
 
     def put(self, scope: str, what: object, rows: int = 1) -> None:
+        """Queues a change of the scope, which takes the room of `rows`."""
         self._put(self._kind, scope, what, rows)
 
     def delete(self, scope: str, what: object, rows: int = 1, *, erases: bool = True, in_order: bool = False) -> None:
-        """`erases`, `in_order`: see Write."""
+        """Queues a deletion, which the queue never refuses. `erases`, `in_order`: see Write."""
         self._put(DELETIONS, scope, what, rows, erases=erases, in_order=in_order)
 
     async def settled(self, scope: str | None = None, *, strictly: bool = False) -> None:
-        """Returns when what is queued of this scope is durable, and what anybody has queued to erase of it; None: of
-        all scopes. Where nothing is queued it costs nothing, so that readers don't cut the writer's batches short.
-        While it cannot be written, raises StorageError if something would be read that is to be forgotten; `strictly`:
-        or anything that is older than what was put."""
+        """Returns when the store's writes of this scope, and any store's erasures of it, are durable; None: of all
+        scopes. Where nothing is queued it returns at once: readers don't cut the writer's batches short. Raises
+        StorageError while erasures cannot be written; `strictly`: while any of these cannot."""
         if _has(self._unsettled, scope):
             await self._writer.flush()
             if strictly and _has(self._unsettled, scope):
@@ -38,14 +40,15 @@ class ScopedWrites:
         await self.erased(scope)
 
     async def erased(self, scope: str | None = None) -> None:
-        """Returns when what anybody has queued to erase of this scope is gone. Raises StorageError while it cannot
-        be."""
+        """Returns when any store's queued erasures of this scope are durable. Raises StorageError while they cannot be
+        written."""
         if _has(self._writer.erasing, scope):
             await self._writer.flush()
             if _has(self._writer.erasing, scope):
                 self._raise_if_failing()
 
     async def flush(self) -> None:
+        """Returns when everything queued so far is durable, or dropped."""
         await self._writer.flush()
 
     def _put(

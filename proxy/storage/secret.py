@@ -1,4 +1,4 @@
-"""What lies on disk for nobody else's eyes: private folders and files, and the secret that tenants are hashed with."""
+"""Private folders and files, and the secret that tenants are hashed with."""
 
 import logging
 import os
@@ -17,8 +17,8 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def private_folder(path: Path) -> Path:
-    """Create `path` with mode 0700. A folder that exists is left as it is: it may be /tmp or somebody's home, and
-    what we put into it is 0600 anyway."""
+    """Creates the folder `path` with mode 0700, and returns it. An existing one is left as it is: it may be /tmp or a
+    home, and our files in it are 0600 anyway. Raises OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.stat().st_mode & OTHERS:
         log.warning("storage folder is open to other users", extra={"path": str(path)})
@@ -26,14 +26,14 @@ def private_folder(path: Path) -> Path:
 
 
 def private_file(path: Path) -> None:
-    """Make sure that `path` exists with mode 0600, before a library creates it with the umask's."""
+    """Creates the file `path` with mode 0600, before a library creates it with the umask's. Raises OSError."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     if path.stat().st_mode & OTHERS:
         path.chmod(0o600)
 
 
 def tenant_secret(folder: Path) -> bytes:
-    """The 32 bytes that API keys are hashed with, generated once for a storage folder.
+    """Returns the 32 bytes that API keys are hashed with, generated once for a storage folder.
 
     Raises `SecretUnsafe` rather than make a new one: with another secret every tenant would lose all it has stored.
     """

@@ -2,8 +2,8 @@
 
 There are two lanes, so that what is many (links, turns, vectors, contents) never crowds out what is little (ledger
 rows, facts). In each lane a tenant may hold as many rows as are left free in it: one alone half of the lane, two a
-third each, n of them 1/(n+1) each; there is always room for who comes next. (Choudhury and Hahne, Dynamic Queue Length
-Thresholds for Shared-Memory Packet Switches, 1998, with alpha = 1.) Deletions are never refused: somebody was promised
+third each, n of them 1/(n+1) each; there is always room for the next one. (Choudhury and Hahne, Dynamic Queue Length
+Thresholds for Shared-Memory Packet Switches, 1998, with alpha = 1.) Deletions are never refused: users were promised
 them.
 """
 
@@ -38,7 +38,7 @@ KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, DELETI
 
 
 def tenant_of(scope: str) -> str:
-    """Everybody who uses one key: naming many end users buys no second share."""
+    """Returns the tenant of a scope: all users of one API key have one share, however many end users they name."""
     return scope.partition("/")[0]
 
 
@@ -52,13 +52,14 @@ class _Held:
 
 
 class Shares:
-    """Rows that are queued, by lane and tenant. Nothing is kept of a tenant that has none."""
+    """The counts of queued rows, by lane and tenant; `bulk` and `small` are the most of a lane. Tenants without rows
+    take no memory."""
 
     def __init__(self, bulk: int, small: int) -> None:
         self._lanes = {"bulk": _Held(bulk), "small": _Held(small)}
 
     def take(self, kind: Kind, scope: str, rows: int) -> bool:
-        """May these rows be queued? If so they are counted, until they are given back."""
+        """Returns True if these rows may be queued; then they are counted until they are given back."""
         if (lane := self._lanes.get(kind.lane)) is None:
             return True
         tenant = tenant_of(scope)
@@ -69,6 +70,7 @@ class Shares:
         return True
 
     def give_back(self, kind: Kind, scope: str, rows: int) -> None:
+        """Takes these rows off the count."""
         if (lane := self._lanes.get(kind.lane)) is None:
             return
         tenant = tenant_of(scope)

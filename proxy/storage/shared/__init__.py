@@ -4,13 +4,13 @@ single_flight.py   one upstream call for concurrent identical requests
 local.py           everything else in this process, and all of it as one `SharedState`
 logouts.py         admin cookies that have ended, in a file of the storage folder
 
-What another backend has to keep to, and `tests/contract/test_shared.py` tests:
+Rules for every backend, which `tests/contract/test_shared.py` tests:
 
-- Keys are strings, values are bytes, numbers or frozen records of them. Nobody is handed what another one may change.
-- An `async` method may ask another process. Whoever calls it sets a deadline, and goes on without an answer.
-- Any other method answers at once from what this process knows. What it is told is known here at once, and to others as
-  soon as a backend has passed it on; nothing waits for that, so it may be called where nothing can be awaited.
-- Leading a flight and probing an upstream are leases: numbered or named, ended by whoever holds them. A backend that
+- Keys are strings, values are bytes, numbers or frozen records of them: no caller gets an object that another changes.
+- An `async` method may ask another process. Its caller sets a deadline, and goes on without an answer.
+- Any other method answers at once from what this process knows. A change is seen here at once, and by others as soon
+  as a backend has passed it on; nothing waits for that, so it may be called where nothing can be awaited.
+- Leading a flight and probing an upstream are leases: numbered or named, and ended by their holder. A backend that
   outlives a process gives them an end of their own.
 - Times are passed in, in Unix seconds, or are durations. No two processes need to agree on a monotonic clock.
 """
@@ -24,121 +24,127 @@ BreakerState = Literal["closed", "open", "half-open"]
 
 
 class SingleFlight(Protocol):
-    """Concurrent identical requests share one upstream call: the first leads, the others wait for what it brings.
+    """Concurrent identical requests share one upstream call: the first one leads, the others wait for its result.
 
-    Whoever leads must end its flight (`land`, `abandon` or `fail`) under the number it was given; under another number
-    these do nothing. After a flight that was abandoned or failed one of those waiting leads next.
+    The leader must end its flight (`land`, `abandon` or `fail`) under the number that it was given; under another
+    number these do nothing. After a flight that was abandoned or failed one of those waiting leads next.
     """
 
     def __len__(self) -> int:
-        """Flights of this process that are under way."""
+        """Returns the number of flights of this process that are under way."""
         ...
 
     @property
     def landed(self) -> int:
-        """Changes when a flight has brought an answer: whoever looked for one before may have looked too early."""
+        """Counts the flights that brought an answer. If it has changed since a look-up in a cache, look again."""
         ...
 
     async def lead_or_wait(self, key: str, seconds: float) -> int | StoredAnswer | Answer | None:
-        """A number: you lead, and land under it. Otherwise what the leader brought: its answer; an error, as the client
-        is told it; or None: go upstream on your own, which is also what happens after `seconds` in all: a leader may
-        have a client that does not read."""
+        """Starts a flight and returns its number, or waits for the flight under way and returns its result: the answer;
+        or an error for the client; or None: go upstream alone. None also after `seconds` in all: the leader may have
+        a client that does not read."""
         ...
 
     def share(self, key: str, lead: int | None, answer: StoredAnswer) -> None:
-        """The answer is here, but not in the store yet: give it to those who wait, and to those who come until it has
-        landed, for a disk may be slow."""
+        """Hands the answer to those who wait, and to those who come until it has landed: storing it may take a
+        while."""
         ...
 
     def land(self, key: str, lead: int | None, answer: StoredAnswer | None) -> None:
-        """The answer; None: there is nothing to share, and each goes on its own."""
+        """Ends the flight with its answer; None: it cannot be shared, and each goes upstream alone."""
         ...
 
     def abandon(self, key: str, lead: int | None) -> None:
-        """The leader's client left: nobody knows yet what the answer would have been."""
+        """Ends the flight without a result, since the leader's client left."""
         ...
 
     def fail(self, key: str, lead: int | None, told: Answer) -> None:
-        """The upstream refused, broke off or was not there. `told`: what a client to which nothing has gone yet is told
-        of it, and so are all who wait after several failures in a row."""
+        """Ends the flight after a failure of the upstream. `told`: the error answer for its client, which those who
+        wait get too after several failures in a row."""
         ...
 
 
 class OpenTurns(Protocol):
-    """Turns that wait for the results of calls, by memory scope and session; the newest of them. Bounded."""
+    """The turns whose last answer waits for tool results, by memory scope and session. Bounded: the newest."""
 
-    async def get(self, scope: str, session: str) -> OpenTurn | None: ...
+    async def get(self, scope: str, session: str) -> OpenTurn | None:
+        """Returns the open turn of a session, or None."""
+        ...
 
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
-        """None: the turn is over."""
+        """Sets the open turn of a session; None: it has ended."""
         ...
 
 
 class LastServed(Protocol):
     """The last reuse by intent of each session, which its next question may show to have been wrong. Bounded."""
 
-    def note(self, scope: str, session: str, served: Served) -> None: ...
+    def note(self, scope: str, session: str, served: Served) -> None:
+        """Sets the last reuse of a session."""
+        ...
 
     async def take(self, scope: str, session: str) -> Served | None:
-        """The reuse that the session's next question follows. It is told once."""
+        """Returns and removes the last reuse of a session, or None."""
         ...
 
 
 class HitRates(Protocol):
-    """Per partition, which entry answered each of the last different questions. A model that embeds everything alike,
-    or a guard that lets everything pass, shows here first."""
+    """The hit rates of reuse by intent: per partition, the entries that answered its last different questions. Reuse
+    stops for a while where one entry answers too many: the embeddings or the guards have failed there."""
 
     @property
     def tripped(self) -> int:
-        """How often a partition was stopped."""
+        """Counts the times that a partition was stopped."""
         ...
 
     def is_open(self, partition: str, now: float) -> bool:
-        """Tells whether reuse is stopped in this partition."""
+        """Returns True while reuse is stopped in the partition."""
         ...
 
     def open_partitions(self, now: float) -> int:
-        """How many are stopped."""
+        """Returns the number of partitions that are stopped."""
         ...
 
     def note(self, partition: str, question: str, entry_id: str | None, now: float) -> None:
-        """`question` was answered by this entry, or by none."""
+        """Records the entry that answered `question`; None: no entry did."""
         ...
 
 
 class Calibration(Protocol):
-    """The factor between a count of ours and the upstream's own, per upstream and model. Worker threads read it."""
+    """The ratio of the upstream's own token count to ours, per upstream and model. Worker threads read it."""
 
     def factor(self, upstream: str, model: str) -> float | None:
-        """None until the upstream has told us what it counted for this model."""
+        """Returns the ratio; None until the upstream has reported a count for this model."""
         ...
 
     def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
-        """The upstream counted `measured` prompt tokens where we count `counted`."""
+        """Records that the upstream counted `measured` prompt tokens where we count `counted`."""
         ...
 
 
 class CacheEvidence(Protocol):
-    """Whether an upstream has shown, for a model, that it has no prefix cache. Worker threads read it.
+    """Evidence that an upstream has no prefix cache for a model. Worker threads read it.
 
-    A provider that does not report cached tokens shows nothing; one that reports none of them, time and again, for
-    prompts whose beginning it had just seen, has none. What is known is of an upstream and a model, never of who asked.
+    A provider that does not report cached tokens proves nothing; one that reports none of them, time and again, for
+    prompts whose beginning it had just seen, has none. It is kept by upstream and model, never by tenant.
     """
 
-    def shows_none(self, upstream: str, model: str) -> bool: ...
+    def shows_none(self, upstream: str, model: str) -> bool:
+        """Returns True if the reports show that there is no prefix cache."""
+        ...
 
     def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
-        """`repeated`: tokens of the prompt's beginning that the upstream had seen within `MOST_IDLE`; 0 if the prompt
-        is shorter than what it caches."""
+        """Records a report. `repeated`: tokens of the prompt's beginning that the upstream had seen within
+        `MOST_IDLE` seconds; 0 if the prompt is shorter than what it caches."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """What usage has taught of each upstream and model."""
+    """Calibrations of token counts, and evidence of prefix caches, from the usage that upstreams report."""
 
-    rough: Calibration
-    exact: Calibration  # by the ranks
+    rough: Calibration  # of the estimate by characters
+    exact: Calibration  # of the count by the o200k ranks
     caches: CacheEvidence
 
 
@@ -148,7 +154,7 @@ class Breaker(Protocol):
 
     @property
     def state(self) -> BreakerState:
-        """Open: nothing goes through; half-open: a probe may."""
+        """The state; open: no request goes through; half-open: one may, as the probe."""
         ...
 
     @property
@@ -157,20 +163,20 @@ class Breaker(Protocol):
         ...
 
     def allow(self) -> bool:
-        """Whether a request may go through now. In the half-open state one may, as the probe. Every request that was
-        let through must end in `success`, `failure` or `abandoned`."""
+        """Returns True if a request may go through now. Every request that was let through must end in `success`,
+        `failure` or `abandoned`."""
         ...
 
     def success(self) -> None:
-        """The upstream answered."""
+        """Records that the upstream answered: the breaker closes."""
         ...
 
     def failure(self) -> None:
-        """The upstream failed as a whole."""
+        """Records that the upstream failed as a whole."""
         ...
 
     def abandoned(self) -> None:
-        """The request ended without a verdict (the client left): the next one may probe."""
+        """Records that a request ended without a result (the client left): the next one may probe."""
         ...
 
 
@@ -178,7 +184,7 @@ class Breakers(Protocol):
     """The circuit breaker of each upstream: after several failures in a row it is left alone, then probed once."""
 
     def of(self, upstream: str, failures: int, open_seconds: float) -> Breaker:
-        """`failures` in a row open it for `open_seconds`; 0: it never opens."""
+        """Returns the breaker of an upstream, which opens for `open_seconds` after `failures` in a row; 0: never."""
         ...
 
 
@@ -186,7 +192,7 @@ class Throttle(Protocol):
     """A throttle of wrong tokens, by the address that sent them: beyond a few they are refused unread."""
 
     async def wait(self, client: str, now: float) -> float:
-        """Seconds until this address may try again; 0: now."""
+        """Returns the seconds until this address may try again; 0: now."""
         ...
 
     async def note(self, client: str, now: float) -> None:
@@ -198,7 +204,7 @@ class Logouts(Protocol):
     """Admin cookies that were logged out before their time, by their ids."""
 
     def has(self, cookie_id: str) -> bool:
-        """Whether the cookie of this id has ended, as far as is known since the last `refresh`."""
+        """Returns True if the cookie of this id has ended, as of the last `refresh`."""
         ...
 
     async def add(self, cookie_id: str, expires: int) -> None:
@@ -213,7 +219,7 @@ class Logouts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SharedState:
-    """Built once by `services`, and passed to whoever needs a part of it."""
+    """All shared state of a process: built once by `services`, passed on in parts."""
 
     flights: SingleFlight
     open_turns: OpenTurns

@@ -16,7 +16,7 @@ from proxy.types import OpenTurn, Served, Usage
 
 
 def local_state(folder: Path | None = None) -> SharedState:
-    """`folder`: of the storage; None: nothing is kept on disk."""
+    """Builds the state of a process that serves alone. `folder`: of the storage; None: nothing is kept on disk."""
     return SharedState(
         flights=LocalSingleFlight(),
         open_turns=LocalOpenTurns(),
@@ -31,11 +31,13 @@ def local_state(folder: Path | None = None) -> SharedState:
 
 # --- open turns -------------------------------------------------------------------------------------------------------
 
-MOST_OPEN = 1_000  # turns that are going on
-MOST_OPEN_BYTES = 64 * 2**20  # of them all
+MOST_OPEN = 1_000  # turns
+MOST_OPEN_BYTES = 64 * 2**20  # of all of them
 
 
 class LocalOpenTurns:
+    """Open turns in memory: the newest, up to a number and a size."""
+
     def __init__(self, most: int = MOST_OPEN, most_bytes: int = MOST_OPEN_BYTES) -> None:
         self._turns: Lru[tuple[str, str], OpenTurn] = Lru(most, cost=attrgetter("size"), most_cost=most_bytes)
 
@@ -51,16 +53,17 @@ class LocalOpenTurns:
 
 # --- reuse --------------------------------------------------------------------------------------------------------
 
-# One entry that answers this many of the last different questions is no longer an answer to a question.
-WINDOW = 40
-ANOMALOUS = 20
-PAUSE = 3_600.0  # seconds
+WINDOW = 40  # last different questions of a partition
+ANOMALOUS = 20  # of these, answered by one entry: it no longer answers a question, and reuse stops
+PAUSE = 3_600.0  # seconds that it stops
 MOST_PARTITIONS = 10_000
 
-MOST_SESSIONS = 10_000  # whose last reuse is known
+MOST_SESSIONS = 10_000  # with their last reuse
 
 
 class LocalLastServed:
+    """The last reuse of each session in memory: of the newest sessions."""
+
     def __init__(self) -> None:
         self._sessions: Lru[tuple[str, str], Served] = Lru(MOST_SESSIONS)
 
@@ -78,6 +81,8 @@ class _Window:
 
 
 class LocalHitRates:
+    """Hit rates in memory: a window of questions for each partition."""
+
     def __init__(self) -> None:
         self.tripped = 0
         self._windows: Lru[str, _Window] = Lru(MOST_PARTITIONS)
@@ -119,11 +124,13 @@ MOST_IDLE = 300.0
 
 
 def local_calibrations() -> Calibrations:
+    """Builds empty calibrations in memory."""
     return Calibrations(rough=LocalCalibration(), exact=LocalCalibration(), caches=LocalCacheEvidence())
 
 
 class LocalCalibration:
-    """Beyond `most_models` new ones are not calibrated: one that is must not lose its factor."""
+    """A moving average of the ratio in memory. Beyond `most_models` new models are not calibrated: a known one must not
+    lose its factor."""
 
     def __init__(self, most_models: int = MOST_MODELS) -> None:
         self._factors: dict[tuple[str, str], float] = {}
@@ -146,6 +153,8 @@ class LocalCalibration:
 
 
 class LocalCacheEvidence:
+    """Misses in a row, in memory, by upstream and model."""
+
     def __init__(self, most: int = MOST_MODELS) -> None:
         self._misses: Lru[tuple[str, str], int] = Lru(most)
 
@@ -167,11 +176,15 @@ class LocalCacheEvidence:
 
 
 class LocalBreakers:
+    """Breakers in memory."""
+
     def of(self, upstream: str, failures: int, open_seconds: float) -> "LocalBreaker":  # noqa: ARG002 (its one object in this process)
         return LocalBreaker(failures, open_seconds)
 
 
 class LocalBreaker:
+    """The breaker of one upstream in memory. `clock` is monotonic, in seconds."""
+
     def __init__(self, failures: int, open_seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._limit = failures
         self._open_seconds = open_seconds
@@ -223,7 +236,8 @@ MOST_ADDRESSES = 1_000
 
 
 class LocalThrottle:
-    """What keeps a guess from being right is the token's length, which the configuration demands."""
+    """Times of wrong tokens in memory, by address. It only slows guessing: the token's length, which the configuration
+    demands, makes it hopeless."""
 
     def __init__(self) -> None:
         self._known: Lru[str, list[float]] = Lru(MOST_ADDRESSES)

@@ -1,4 +1,4 @@
-"""Cookies that were logged out before their time. A cookie needs no storage to be known; that it has ended does.
+"""Admin cookies that were logged out before they expire: a cookie is valid by its signature, so its end must be stored.
 
 They are in a file of the storage folder, so they stay ended after a restart, and every process that shares the folder
 knows of them within a second. Where nothing is on disk they are known to this process, until it ends.
@@ -15,26 +15,31 @@ log = logging.getLogger(__name__)
 
 FILE_NAME = "admin.logouts"
 REREAD = 1.0  # seconds
-MOST = 10_000  # of those that get in; the oldest leave
+MOST = 10_000  # cookies; the oldest are dropped
 
 
 class FileLogouts:
+    """Ended cookies in memory and, with a `folder`, in its file. `clock` returns Unix seconds."""
+
     def __init__(self, folder: Path | None, clock: Callable[[], float] = time) -> None:
         self._file = None if folder is None else folder / FILE_NAME
         self._clock = clock
-        self._ended: dict[str, int] = {}  # id of a cookie: when it would have ended by itself, Unix seconds
+        self._ended: dict[str, int] = {}  # id of a cookie → when it would have expired, Unix seconds
         self._read: tuple[int, int] = (0, 0)  # size and time of the file when it was read
         self._looked = float("-inf")  # monotonic
 
     def has(self, cookie_id: str) -> bool:
+        """Returns True if the cookie of this id has ended."""
         return cookie_id in self._ended
 
     async def add(self, cookie_id: str, expires: int) -> None:
+        """Ends a cookie, in the file as well. An error of the disk is logged."""
         self._note(cookie_id, expires)
         if self._file is not None:
             await self._at_the_file(lambda file: _append(file, cookie_id, expires))
 
     async def refresh(self) -> None:
+        """Reads the file, once a second at most, if it has changed."""
         if self._file is None or monotonic() - self._looked < REREAD:
             return
         self._looked = monotonic()

@@ -1,4 +1,4 @@
-"""Concurrent identical requests of this process, which share one upstream call."""
+"""Single flight: concurrent identical requests of this process share one upstream call."""
 
 import asyncio
 import itertools
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from proxy.types import Answer, StoredAnswer
 
-MOST_FAILURES = 2  # of leaders in a row, after which nobody leads next
+MOST_FAILURES = 2  # of leaders in a row, after which all who wait get the error
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class LocalSingleFlight:
         return len(self._under_way)
 
     async def lead_or_wait(self, key: str, seconds: float) -> int | StoredAnswer | Answer | None:
+        """Starts a flight, or waits for the one under way."""
         loop = asyncio.get_running_loop()
         deadline, failures = loop.time() + seconds, 0
         while (flight := self._under_way.get(key)) is not None:
@@ -55,20 +56,24 @@ class LocalSingleFlight:
         return lead
 
     def share(self, key: str, lead: int | None, answer: StoredAnswer) -> None:
+        """Hands the answer to those who wait, while the flight goes on."""
         flight = self._under_way.get(key)
         if flight is not None and flight.lead == lead and not flight.brought.done():
             flight.brought.set_result(answer)
 
     def land(self, key: str, lead: int | None, answer: StoredAnswer | None) -> None:
+        """Ends the flight with its answer, or with nothing to share."""
         self.landed += answer is not None
         if (flight := self._take(key, lead)) is not None:
             flight.brought.set_result(answer)
 
     def abandon(self, key: str, lead: int | None) -> None:
+        """Ends the flight: one of those waiting leads next."""
         if (flight := self._take(key, lead)) is not None:
             flight.brought.set_result(_HandedOver(flight.failures))
 
     def fail(self, key: str, lead: int | None, told: Answer) -> None:
+        """Ends the flight: one of those waiting leads next, or all get `told`."""
         if (flight := self._take(key, lead)) is not None:
             failures = flight.failures + 1
             is_over = failures >= MOST_FAILURES

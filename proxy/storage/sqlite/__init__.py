@@ -1,5 +1,5 @@
-"""The stores in one SQLite database, a file or memory: one writer, readers of their own. What another database would need
-as well is in the folder above.
+"""The stores in one SQLite database, a file or memory: one writer, and readers of their own. What another database
+would need as well is in the folder above.
 
 | module | what |
 |---|---|

@@ -123,6 +123,8 @@ TURNS = f"""
 
 
 class SqliteAccounts:
+    """Accounts in SQLite: each read is one statement."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 

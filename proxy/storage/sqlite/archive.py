@@ -141,6 +141,8 @@ class _Pruned:
 
 
 class SqliteArchive:
+    """The archive in SQLite. `ttl`: seconds that a turn is kept."""
+
     def __init__(self, database: Database, ttl: float) -> None:
         self._database = database
         self._ttl = ttl

@@ -61,11 +61,14 @@ RECENT_OF_SCOPES_SESSION = f"""
 
 @dataclass(frozen=True, slots=True)
 class ContentLimits:
+    """Limits of what is kept of contents."""
+
     seconds: float = 7 * 86_400.0  # that an entry is kept; 0: for ever
     bytes: int = 256 * 2**20  # of all; the oldest leave
     entry_bytes: int = 2 * 2**20  # of one; a larger one is not kept
 
     def since(self, now: float) -> float:
+        """Returns the time before which entries have expired at `now`."""
         return now - self.seconds if self.seconds else 0.0
 
 
@@ -76,6 +79,8 @@ class _Put:
 
 
 class SqliteContents:
+    """Contents in SQLite."""
+
     def __init__(
         self, database: Database, limits: ContentLimits | None = None, clock: Callable[[], float] = time.time
     ) -> None:

@@ -50,6 +50,8 @@ class _Change:
 
 
 class SqliteFacts:
+    """Facts in SQLite."""
+
     def __init__(self, database: Database) -> None:
         self.keeps = database.keeps
         self._database = database
@@ -103,6 +105,7 @@ def _row(scope: str, fact: Fact) -> Mapping[str, Any]:
 
 
 def fact_of(row: Sequence[Any]) -> Fact:
+    """Returns the fact of a row of `COLUMNS`."""
     values = dict(zip(COLUMNS, row, strict=True))
     values["pinned"] = bool(values["pinned"])
     values["links"] = msgspec.json.decode(values["links"], type=tuple[bytes, ...])

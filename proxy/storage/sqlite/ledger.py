@@ -52,6 +52,8 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 
 class SqliteLedger:
+    """The ledger in SQLite."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -85,6 +87,7 @@ def _encoded(row: LedgerRow) -> tuple[str, ...]:
 
 
 def recent_rows(scope: str, limit: int, connection: sqlite3.Connection) -> list[LedgerRow]:
+    """Returns the last `limit` rows of a scope, newest first."""
     return [row for _, row in map(numbered, connection.execute(RECENT, (scope, max(0, limit))))]
 
 

@@ -92,6 +92,8 @@ class _Change:
 
 
 class SqliteReuse:
+    """Entries of reuse by intent, and its log, in SQLite. `log_rows`: lines of the log that a scope has."""
+
     def __init__(self, database: Database, log_rows: int = LOG_ROWS) -> None:
         self._database = database
         self._log_rows = log_rows

@@ -36,6 +36,7 @@ def packed(vector: Vector) -> bytes:
 
 
 def unpacked(stored: bytes) -> Vector:
+    """Returns the vector of packed bytes, as float32."""
     return np.frombuffer(stored, "<f2").astype(np.float32)
 
 
@@ -45,4 +46,5 @@ def packed_rows(vectors: Vector | None) -> tuple[int, bytes] | None:
 
 
 def unpacked_rows(stored: tuple[int, bytes] | None) -> Vector | None:
+    """Returns the matrix of packed rows, as float32."""
     return None if stored is None else unpacked(stored[1]).reshape(-1, stored[0])

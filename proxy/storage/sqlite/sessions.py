@@ -79,6 +79,8 @@ LONGEST_PREFIX = """
 
 
 class SqliteSessions:
+    """The index of links in SQLite. `max_recent`: links in memory."""
+
     def __init__(self, database: Database, max_recent: int = 50_000) -> None:
         self._database = database
         database.when_others_write(self.distrust)

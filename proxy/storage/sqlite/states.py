@@ -71,6 +71,8 @@ class _State:
 
 
 class SqliteStates:
+    """States of conversations in SQLite."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._queued: dict[Key, _State] = {}

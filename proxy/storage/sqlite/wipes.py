@@ -172,6 +172,8 @@ class _Prune:
 
 
 class SqliteWipes:
+    """Wipes in SQLite: their rows are in tables of their own."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._writes = ScopedWrites(database.writer, DELETIONS, _apply)
