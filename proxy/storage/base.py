@@ -75,20 +75,16 @@ class SessionStore(Protocol):
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         """Returns the longest prefix of `chain` whose last link is known in `scope`; None if no link is. Sees what this
         process has queued."""
-        ...
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
         """Queues the links `chain[start:]` of `session`, which had them at `at`. Idempotent. `start` is the number of
         links that are known already; link `chain[start - 1]`, if any, stops being a tip."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...
 
 
 class Ledger(Protocol):
@@ -96,19 +92,15 @@ class Ledger(Protocol):
 
     def append(self, row: LedgerRow) -> None:
         """Queues the row; a second row with the same request id in the same scope is ignored."""
-        ...
 
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
         """Returns the last `limit` rows of a scope, newest first, without those that are queued."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...
 
 
 class AnswerCache(Protocol):
@@ -117,20 +109,16 @@ class AnswerCache(Protocol):
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
         """Returns the answer; None if it is absent, expired at `now`, or stored under another scope."""
-        ...
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
         """Stores the answer until `answer.created_at + ttl`, `ttl` in seconds; not if it is larger than one answer may
         be. The answers that were stored first are evicted when the cache is full."""
-        ...
 
     async def delete(self, scope: str, key: str) -> bool:
         """Deletes the answer; False if the scope has none under this key."""
-        ...
 
     async def close(self) -> None:
         """Closes the cache. A second call does nothing."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,48 +140,37 @@ class ReuseStore(Protocol):
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
         """Queues the entry; `vector` is that of its question, one dimension. It keeps the strikes and the threshold of
         an earlier one with the same id, and is ignored unless it is newer. The partition of an id never changes."""
-        ...
 
     def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
         """Queues a strike: the entry's threshold is at least `min_cosine` from now on. `evict`: it is evicted too."""
-        ...
 
     def evict(self, scope: str, entry_id: str, at: float) -> None:
         """Queues the eviction of the entry if it was created by `at`, without a strike."""
-        ...
 
     def served(self, scope: str, entry_id: str) -> None:
         """Queues that the entry was reused once more."""
-        ...
 
     async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
         """Returns the changes of the partition after change number `after` (0: all), at most `limit`, oldest first:
         entries that have not expired at `now`, and those with strikes. Vectors have the precision of float16."""
-        ...
 
     async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
         """Returns the entry, alive or not, or None. Writes what is queued first."""
-        ...
 
     async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
         """Returns the scope and the entry, whichever scope has it: for administration. Writes what is queued first."""
-        ...
 
     def log(self, scope: str, decision: ReuseDecision) -> None:
         """Queues a line of the log; the oldest lines of the scope are deleted beyond its limit."""
-        ...
 
     async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
         """Returns the last `limit` lines of a scope, newest first, without those that are queued."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...
 
 
 Width = Literal[60, 3_600, 86_400]  # seconds of a bucket
@@ -212,11 +189,9 @@ class Accounts(Protocol):
     ) -> list[Bucket]:
         """Returns the buckets of `width` seconds that begin within [start, end) and are not empty, oldest first. With
         `by`, each is split into one bucket per name, sorted by name."""
-        ...
 
     async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
         """Returns scopes with the time of their last request, if that was before `before`, latest first."""
-        ...
 
     async def rows(
         self,
@@ -229,25 +204,20 @@ class Accounts(Protocol):
     ) -> list[tuple[int, LedgerRow]]:
         """Returns ledger rows with their numbers, which grow as rows are written: the newest before number `before`,
         newest first; with `after`, the first ones after that number, oldest first."""
-        ...
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         """Returns the row of a request, or None."""
-        ...
 
     async def last(self) -> int:
         """Returns the number of the newest row; 0 if there is none."""
-        ...
 
     async def sessions(
         self, *, scope: str | None = None, before: float | None = None, limit: int = 50
     ) -> list[SessionCard]:
         """Returns conversations whose last request was before `before`, latest first."""
-        ...
 
     async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:
         """Returns the newest `limit` archived turns of a conversation, of all its branches, oldest first."""
-        ...
 
 
 class ContentStore(Protocol):
@@ -257,23 +227,18 @@ class ContentStore(Protocol):
     @property
     def keeps(self) -> bool:
         """False if the store keeps nothing: a caller need not put contents together."""
-        ...
 
     def put(self, contents: Contents) -> None:
         """Queues the contents of a request; not if they are larger than one entry may be."""
-        ...
 
     async def get(self, scope: str, request_id: str) -> Contents | None:
         """Returns the contents of a request, or None."""
-        ...
 
     async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
         """Returns the newest `limit` contents, oldest first, of all scopes where `scope` is None."""
-        ...
 
     def forget(self, scope: str) -> None:
         """Queues the deletion of all contents of the scope."""
-        ...
 
 
 KEPT_AFTER_EXPIRY = 30 * 86_400.0  # seconds that an entry with strikes is kept after it has expired

@@ -28,36 +28,28 @@ class FactStore(Protocol):
     @property
     def keeps(self) -> bool:
         """False if the store keeps nothing: a caller need not look for facts."""
-        ...
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
         """Queues the facts; one that has the id of a known one replaces it. A call writes all of its facts or none (up
         to 500), so a fact and the one that it supersedes are never both active."""
-        ...
 
     def forget(self, scope: str, ids: Sequence[str]) -> None:
         """Queues the deletion of the facts with these ids."""
-        ...
 
     async def all(self, scope: str) -> list[Fact]:
         """Returns every fact of the scope, oldest first. Raises StorageError while what was put cannot be written."""
-        ...
 
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:
         """Returns the scope and the fact, whichever scope has it: for administration."""
-        ...
 
     async def scopes(self) -> list[str]:
         """Returns the scopes that have facts, sorted."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,54 +70,42 @@ class Archive(Protocol):
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Queues the turn. Of a known turn only the vectors are taken, if it has none. A turn that was forgotten, or
         one of whose messages was, is refused."""
-        ...
 
     def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
         """Queues the erasure of the turns that have these links, or messages with them, at `at` (None: now). Their
         links stay, so that the turns are refused if they come again and other readers learn of it."""
-        ...
 
     def lift(self, scope: str, links: Sequence[bytes]) -> None:
         """Queues that turns and messages with these links may be added again."""
-        ...
 
     async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
         """Returns the times at which links were forgotten, of those among `links` that are."""
-        ...
 
     def prune(self, now: float) -> None:
         """Queues the deletion of turns of all scopes that have expired at `now`: the oldest, a bounded number."""
-        ...
 
     async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         """Returns the changes after change number `after` (0: all), at most `limit`, oldest first, without turns that
         have expired at `now` and without what is queued. Vectors have the precision of float16."""
-        ...
 
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
         """Returns those among `links` that name an archived turn."""
-        ...
 
     async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
         """Returns the turns that have one of these links, or a message with one, oldest first."""
-        ...
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         """Returns the turns up to the turn `link`, oldest first, at most `limit`: as far back as each one's parent is
         in the archive. Forgotten turns are left out."""
-        ...
 
     async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
         """Returns the newest turn of a session, or None; of several at one time, the one with the highest number."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...
 
 
 class StateStore(Protocol):
@@ -133,23 +113,18 @@ class StateStore(Protocol):
 
     def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
         """Queues the state of the path that ends at `link`; it replaces an earlier one."""
-        ...
 
     def forget(self, scope: str) -> None:
         """Queues the deletion of all states of the scope: they may quote what is forgotten."""
-        ...
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         """Returns link and state of the first of `links` that has a state, or None."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,41 +144,32 @@ class WipeStore(Protocol):
         """Queues that the facts and archived turns of the scope from `at` or before are put aside until `until`. The
         links of these turns and their messages are forgotten, and `links` with them. They are erased at once if
         `until <= at`."""
-        ...
 
     def restore(self, scope: str, now: float, since: float = 0.0) -> None:
         """Queues that the wipes whose `until` is `since` or later are undone, all or nothing; earlier wipes stay. Facts
         and turns from after the wipe stay as they are (`memory/undo.py`). Idempotent."""
-        ...
 
     def forget(self, scope: str, facts: Sequence[Fact]) -> None:
         """Queues the erasure of these facts, and of the turns that said them, from what is put aside."""
-        ...
 
     def prune(self, now: float) -> None:
         """Queues the erasure of the wipes that end by `now`."""
-        ...
 
     async def facts(self, scope: str, now: float, since: float = 0.0) -> list[list[Fact]]:
         """Returns the facts of the wipes that end after `now`, and at `since` or later: a list per wipe, oldest first,
         of its facts, oldest first."""
-        ...
 
     async def wiped(
         self, now: float, scope: str | None = None, *, after: str = "", limit: int | None = None
     ) -> list[Wiped]:
         """Returns the newest wipe of each scope that can be restored at `now`, sorted by scope: at most `limit`, of
         scopes that sort after `after`. `scope`: of this one alone."""
-        ...
 
     async def settled(self, scope: str) -> None:
         """Returns when what is queued of this scope is durable. Raises StorageError while it cannot be erased."""
-        ...
 
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
-        ...
 
     async def close(self) -> None:
         """Flushes the queue."""
-        ...

@@ -1,15 +1,15 @@
-"""Everything that flows between modules. Frozen: a stage reads what it is given and returns something new.
+"""The records that flow between modules. They are frozen: a stage reads them and returns new ones.
 
-base.py     names that every module uses
-request.py  the request, who asks, in which conversation
-reuse.py    answers from memory
+base.py     aliases and literals that every module uses
+request.py  a request, its messages, its tenant and conversation
+reuse.py    reuse of answers: entries, hits and misses
 memory.py   facts, turns, summaries, the state of a conversation
-plan.py     what the upstream will get, and why
-answer.py   what comes back
-ledger.py   what it cost; what requests came to, added up; what one said
+plan.py     the prompt that is sent upstream, and the decisions behind it
+answer.py   answers and usage
+ledger.py   prices, ledger rows, their sums, bodies of requests
 
-Token counts are in the upstream's own tokens where it told us (`Usage`), else estimates by the o200k ranks,
-calibrated per model. Durations are seconds, sizes bytes, prices US dollars per million tokens.
+Token counts are the upstream's own where it reports them (`Usage`), else estimates by the o200k ranks, calibrated per
+model. Times are Unix seconds, durations seconds, sizes bytes, prices US dollars per million tokens.
 """
 
 from proxy.types.answer import Answer, Delivery, StoredAnswer, StreamedBody, Usage

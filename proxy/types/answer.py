@@ -1,4 +1,4 @@
-"""What comes back: from the upstream, from memory, to the client."""
+"""Answers: of the upstream, from the cache, to the client."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from proxy.types.base import Headers, Json, Outcome, Source
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the upstream says it counted and billed."""
+    """The token counts that an upstream reports for an answer."""
 
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0  # the part of prompt_tokens that its prefix cache held
     reasoning_tokens: int = 0  # the part of completion_tokens that was thinking
-    written_tokens: int | None = None  # the part of prompt_tokens that was written to it; None: not told
-    reports_none_cached: bool = False  # it said that its prefix cache held nothing: not the same as saying nothing
+    written_tokens: int | None = None  # the part of prompt_tokens that was written to it; None: not reported
+    reports_none_cached: bool = False  # it reported cached tokens, and that they are 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """A complete 2xx answer, as the `chat.completion` object that it was or would have been."""
+    """A complete 2xx answer as a `chat.completion` object, also if it was streamed."""
 
     completion: bytes  # JSON
     created_at: float
@@ -32,15 +32,16 @@ class StoredAnswer:
 
 
 class StreamedBody(Protocol):
-    """Iterated at most once; closed in any case."""
+    """The bytes of an answer as they arrive. It is iterated at most once, and must be closed in any case."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Ends the stream and frees its connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back to the client. A body that is an iterator is streamed with no buffering."""
+    """An HTTP answer to the client. A body that is an iterator is streamed without buffering."""
 
     status: int
     headers: Headers
@@ -50,7 +51,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of a forwarded request, known once the last byte has passed or the stream has broken."""
+    """The outcome of a forwarded request, known once the last byte has passed or the stream has broken."""
 
     outcome: Outcome
     status: int
@@ -59,8 +60,8 @@ class Delivery:
     streamed: bool
     usage: Usage | None = None
     completion: Mapping[str, Json] | None = None  # the whole `chat.completion`, None unless complete
-    raw_completion: bytes | None = None  # the upstream's own bytes of it, when it was not streamed
-    partial: Mapping[str, Json] | None = None  # of a stream that is not complete: as far as it came
-    retries: int = 0
+    raw_completion: bytes | None = None  # the upstream's own bytes of it, if it was not streamed
+    partial: Mapping[str, Json] | None = None  # the received part of a stream that broke
+    retries: int = 0  # attempts after the first
     upstream_seconds: float = 0.0  # from sending to the last byte
     first_byte_seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Names that every module uses."""
+"""Aliases and literals that every module uses."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -9,7 +9,7 @@ Json: TypeAlias = Any
 Headers: TypeAlias = tuple[tuple[str, str], ...]  # lower-case names, in the order received
 Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of length 1; or a matrix of them, a row each
 
-# The scope of ledger rows of requests whose own scope no upstream has answered yet, and their session.
+# The scope, and the session, of ledger rows of requests whose own scope no upstream has answered yet.
 UNANSWERED = "unanswered/"
 
 Source = Literal["upstream", "exact", "intent"]
@@ -17,6 +17,6 @@ Mode = Literal["on", "meter", "off"]
 PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]
 SessionSource = Literal["header", "client", "prompt_cache_key", "metadata", "chain", "new"]
 Continuity = Literal["new", "continued", "branched", "regenerated"]
-# Rows that are written; cut_links are the older part of a history that is longer than what one request may write.
+# Kinds of stored rows. cut_links: links that are not stored, since a request has too many.
 RowKind = Literal["links", "cut_links", "turns", "states", "contents", "reuse", "ledger", "facts", "deletions"]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]

@@ -1,4 +1,4 @@
-"""What a request cost."""
+"""Prices, ledger rows, their sums, and the bodies of requests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -8,31 +8,31 @@ from proxy.types.base import Json, Outcome, PlanKind, Source
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens."""
+    """The prices of a model, in US dollars per million tokens."""
 
     input: float = 0.0
     cached: float = 0.0  # prompt tokens that the provider's prefix cache held
-    write: float = 0.0  # prompt tokens written to it
+    write: float = 0.0  # prompt tokens written to that cache
     output: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixCache:
-    """How an upstream remembers the beginning of a prompt. The defaults describe one that is known not to."""
+    """The rules of a provider's prefix cache. The defaults describe a provider without one."""
 
-    ttl: float = 0.0  # seconds of idleness that it survives for sure; 0: there is no cache, inf: until evicted
-    block: int = 1  # tokens: a prefix is found in multiples of this
-    minimum: int = 0  # tokens: shorter prompts are not cached
+    ttl: float = 0.0  # seconds without use that a prefix stays for sure; 0: there is no cache, inf: until evicted
+    block: int = 1  # tokens; a prefix is cached in multiples of this
+    minimum: int = 0  # tokens; shorter prompts are not cached
     # A prefix is found only where an earlier request ended, at its newest message or its answer.
     breakpoints: bool = False
-    reasoning: bool = False  # what was thought is kept only while nothing before it has changed
+    reasoning: bool = False  # reasoning is kept only while no message before it has changed
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Of ledger rows. Tokens and US dollars; what context management added or left out is told by mechanism.
+    """Sums over ledger rows, in tokens and US dollars. The last fields are tokens by mechanism of context management.
 
-    They say the same as the metrics, to the token: `olvido_tokens` of kind original is `tokens_original +
+    They equal the metrics, to the token: `olvido_tokens` of kind original is `tokens_original +
     tokens_reused_prompt`, of kind sent `tokens_sent` (of these, measured: `tokens_measured`); `olvido_saved_tokens` by
     exact and intent reuse is `tokens_reused`; every other sum is the counter of its name.
     """
@@ -49,7 +49,7 @@ class Sums:
     tokens_cached: int = 0
     tokens_billed: int = 0
     tokens_completion: int = 0  # generated upstream
-    tokens_measured: int = 0  # of those sent, what the upstream's usage counted; the rest is our estimate
+    tokens_measured: int = 0  # of those sent, counted by the upstream; the others are our estimate
     tokens_reused: int = 0  # prompt and completion tokens of answers from memory
     tokens_reused_prompt: int = 0  # of these, prompt tokens
     tokens_busted: int = 0
@@ -58,11 +58,11 @@ class Sums:
     saved_intent: float = 0.0
     saved_context: float = 0.0  # of requests that were cheaper than pass-through
     added_context: float = 0.0  # of requests that were dearer, as a positive number
-    window: int = 0  # tokens left out
+    window: int = 0  # tokens left out by each mechanism
     capped: int = 0
     tools: int = 0
     elided: int = 0
-    summaries: int = 0  # tokens added
+    summaries: int = 0  # tokens added by each mechanism
     facts: int = 0
     recall: int = 0
     overhead_seconds: float = 0.0
@@ -73,16 +73,16 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Requests of one span of time, of one name if they were asked for by name."""
+    """The sums of one span of time, of one group if they are grouped."""
 
-    at: float  # unix seconds: where the span begins
+    at: float  # beginning of the span, Unix seconds
     name: str  # of a model, an upstream, a source or a plan; "": of all
     sums: Sums
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCard:
-    """A conversation in a list of them."""
+    """A conversation, as a list of conversations shows it."""
 
     scope: str
     session: str
@@ -93,35 +93,38 @@ class SessionCard:
 
 @dataclass(frozen=True, slots=True)
 class TurnCard:
-    """An archived turn in the tree that a conversation's branches make."""
+    """An archived turn, as a node of the tree of a conversation's branches."""
 
     link: bytes
     parent: bytes  # b"" for a first turn
     turn: int
     at: float
-    begins: str  # the first characters of what the user said
+    begins: str  # the first characters of its user message
 
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """The numbers by which it was decided whether old turns leave. Costs are in prompt tokens at the input price."""
+    """The numbers behind the decision to fold old turns out of the prompt. Costs are in prompt tokens at the input
+    price."""
 
-    leave: int  # complete turns that leave; 0: none
-    reason: str  # strict, limit, flush, pressure, economic; "" if none leaves
-    cached: float  # price of a token that the prefix cache holds, now
-    write: float  # of one that it does not
+    leave: int  # complete turns that are folded
+    reason: str  # strict, limit, flush, pressure, economic; "" if none is folded
+    cached: float  # price of a token that the prefix cache has, relative to the input price
+    write: float  # price of one that it does not have, the same
     turns: int  # complete turns in the prompt before the decision
-    standing: int  # tokens of the prompt as it stood
-    folded: int  # tokens with the wanted window
-    advance: float  # what folding costs now
-    carried: float  # what the turns that would leave have cost since they left the window
-    regret: float  # by how much what was spent would pass what pass-through costs, as a share of it
+    standing: int  # tokens of the prompt without the fold
+    folded: int  # tokens of the prompt with it
+    advance: float  # cost of folding now
+    carried: float  # cost of the turns to be folded since they left the window
+    regret: float  # excess of the spent cost over that of pass-through, as a share of the latter
     baseline: float  # cost of pass-through so far
-    spent: float  # of what was sent so far
+    spent: float  # cost of what was sent so far
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledLine:
+    """A recalled excerpt, without its text. `tokens` of the excerpt, `score` of the search."""
+
     session: str
     turn: int
     role: str
@@ -131,30 +134,30 @@ class RecalledLine:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """How a prompt came to be, without a word of it. Indices are of the client's messages."""
+    """The numbers behind a prompt, without its text. Indices are of the client's messages."""
 
-    limit: int | None  # tokens of the prompt
+    limit: int | None  # tokens that the prompt may have; None: no limit
     turns: int  # user messages so far
     kept: int  # complete turns in the prompt
     start: int  # first message that is sent after the preamble
     newest: int  # newest user message
     head: int = 0  # tokens of the memory head
-    summaries: int = 0  # how many stand in it
-    facts: int = 0  # how many stand in it
+    summaries: int = 0  # number of them in the head
+    facts: int = 0  # number of them in the head
     volatile: int = 0  # tokens of the volatile block
     recalled: tuple[RecalledLine, ...] = ()
-    capped: tuple[int, ...] = ()
-    markers: tuple[int, ...] = ()
-    shift: str | None = None  # the newest turn begins another topic: why we think so
-    continuity: float | None = None
-    domain: str = ""
+    capped: tuple[int, ...] = ()  # answers that are sent without their middle
+    markers: tuple[int, ...] = ()  # tool results that are sent as a marker
+    shift: str | None = None  # cause by which the newest turn changes the topic; None: it does not
+    continuity: float | None = None  # cosine of the newest turn with the one before
+    domain: str = ""  # of the newest user message
     break_even: BreakEven | None = None
-    profile: str = ""
+    profile: str = ""  # its name
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One row a request. No contents, no keys."""
+    """The accounts of one request: tokens, costs, times, decisions. No texts, no keys."""
 
     request_id: str
     at: float  # unix seconds
@@ -168,43 +171,45 @@ class LedgerRow:
     stream: bool
     plan: PlanKind
     plan_reason: str
-    reuse_reason: str  # of exact reuse: hit, or why not
+    reuse_reason: str  # of exact reuse: hit, or the reason of the miss
     tokens_original: int  # prompt as the client sent it
     tokens_sent: int  # prompt as it went upstream; 0 when reused
     tokens_cached: int
     tokens_billed: int  # prompt tokens the upstream charged for
     tokens_completion: int
-    measured: bool  # the four above come from the upstream's usage, not from our estimate
+    measured: bool  # the four above are the upstream's counts, not our estimates
     cost: float  # US dollars
-    cost_saved: float  # against plain pass-through; below 0 where memory cost more than it left out
+    cost_saved: float  # US dollars against pass-through; below 0 if memory cost more than it saved
     total_seconds: float
     upstream_seconds: float
     retries: int = 0
-    intent_reason: str = ""  # of reuse by intent: hit, why not, or "" if none was looked for
-    tokens_busted: int = 0  # that the prefix cache held of our prompt, and that a fold had billed anew
-    mechanisms: Mapping[str, int] = field(default_factory=dict)  # tokens left out or added, by what did it
-    trail: Trail | None = None  # how the prompt came to be; None if it was not looked into
+    intent_reason: str = ""  # of reuse by intent: hit, the reason of the miss, or "" without a look-up
+    tokens_busted: int = 0  # that the prefix cache had of our prompt, and that are billed anew because of a fold
+    mechanisms: Mapping[str, int] = field(default_factory=dict)  # tokens left out or added, by mechanism
+    trail: Trail | None = None  # None if the prompt was not planned
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a request said, kept for whoever runs the proxy to look at, for as long as the configuration says."""
+    """The bodies of a request and its answer, kept for administrators as long as the configuration says."""
 
     scope: str
     request_id: str
     session: str
     at: float
     body: bytes  # as the client sent it
-    sent: bytes = b""  # as it went upstream; b"": the same, or nowhere
-    fates: bytes = b""  # of its messages, packed; b"": all were sent as they came
+    sent: bytes = b""  # as it was sent upstream; b"": the same, or not sent
+    fates: bytes = b""  # of its messages, packed; b"": all were sent unchanged
     answer: bytes = b""  # the assistant's message, JSON
-    headers: Mapping[str, str] = field(default_factory=dict)  # of the request: ours, and who the client says it is
+    headers: Mapping[str, str] = field(default_factory=dict)  # of the request: our own, and those that name the client
 
     @property
     def size(self) -> int:
+        """Bytes of all parts."""
         return len(self.body) + len(self.sent) + len(self.fates) + len(self.answer)
 
 
 def plain(sums: Sums) -> Json:
+    """Returns the sums as a dictionary by name."""
     return {each.name: getattr(sums, each.name) for each in fields(sums)}

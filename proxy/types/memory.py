@@ -1,8 +1,8 @@
-"""What memory is made of. Frozen: planning reads it and returns something new.
+"""Records of memory: facts, turns, summaries, excerpts, the state of a conversation.
 
 Token counts are estimates by the o200k ranks, times seconds since the epoch by the clock of the request. `link` is a
-link of the hash chain: it names a message *and* the whole history before it, so what is found by the links of a
-request's own chain belongs to its own path, never to another branch.
+link of the hash chain: it identifies a message *and* the whole history before it, so a look-up by the links of a
+request's own chain finds its own path, never another branch.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ DOMAINS = ("work", "preferences", "decisions", "personal", "projects")  # of the
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a user message says about its author, in their own words."""
+    """A statement of a user about themselves, in their own words."""
 
     domain: str
     key: str  # what it is about, lower case, words joined by "-": two statements of one key contradict each other
@@ -37,7 +37,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """`olvidá …` / `forget …`: what the user wants removed, in the user's words; "" is everything."""
+    """An order to forget (`olvidá …`, `forget …`): `what` in the user's words, "" for everything."""
 
     what: str
 
@@ -109,19 +109,19 @@ FoldReason = Literal["strict", "limit", "flush", "pressure", "economic"]
 
 @dataclass(frozen=True, slots=True)
 class TurnDigest:
-    """What planning needs to know of a turn, computed once, when it is seen first."""
+    """The numbers of a turn that planning uses, computed once, when the turn is seen first."""
 
     link: bytes  # of its last message
     tokens: int  # of all its messages, as the client sent them
     continuity: float | None  # cosine with the turn before; None: unknown (no embedding, or the first turn)
-    shift: ShiftCause | None  # how it changes the topic, if it does
+    shift: ShiftCause | None  # cause by which it changes the topic; None: it does not
     domain: str = ""  # of its user message, "" if none is recognised
     start: int = 0  # index of its user message
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A segment of turns that left the window: write-once, key-value, extractive."""
+    """A summary of a segment of turns that left the window: write-once, key-value, extractive."""
 
     topic: str
     discussed: tuple[str, ...]
@@ -137,7 +137,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """An old message, or a passage of a long one, that the newest question needs."""
+    """An old message, or a passage of a long one, that is recalled for the newest question."""
 
     link: bytes  # of the message
     role: Literal["user", "assistant"]
@@ -154,18 +154,18 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """An epoch: what stands at the beginning of the prompt until the next fold."""
+    """The beginning of the prompt from one fold to the next: the memory head, and the window's first message."""
 
     start: int  # index of the first message that is kept: a user message
     head: str = ""  # the memory head as it stands in the prompt
     head_tokens: int = 0
-    fact_ids: tuple[str, ...] = ()  # rendered in the head
-    fact_tokens: int = 0  # of the head's, that are facts
+    fact_ids: tuple[str, ...] = ()  # of the facts in the head
+    fact_tokens: int = 0  # of these facts
     summaries: tuple[Summary, ...] = ()
     capped: tuple[int, ...] = ()  # indices of older assistant messages that are sent shortened
-    instructions: tuple[int, ...] = ()  # indices of system messages among the folded turns: they are sent all the same
-    turn: int = 0  # turns that there had been when it was made
-    forgotten: int = 0  # messages of this scope that had been forgotten by then
+    instructions: tuple[int, ...] = ()  # indices of system messages among the folded turns: they are sent nevertheless
+    turn: int = 0  # turns of the conversation when it was made
+    forgotten: int = 0  # forgotten messages of the scope when it was made
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,8 @@ class VolatileBlock:
 
 @dataclass(frozen=True, slots=True)
 class PathState:
-    """What planning remembers of the path that ends at a request's last message. The next request of this
-    conversation starts from it; so no request has to read the whole history again."""
+    """The state of planning for the path that ends at a request's last message. The next request of the conversation
+    starts from it, so none has to read the whole history again."""
 
     turns: int  # user messages so far
     at: float  # of the request
@@ -190,7 +190,7 @@ class PathState:
     before: int  # tokens of the messages before that, as the client sent them
     original: int  # tokens of the prompt as the client sent it, tools included
     sent: int  # tokens of the prompt that went upstream
-    stable: int  # of these, the beginning that the next request repeats if it folds nothing
+    stable: int  # of these, the prefix that the next request repeats if it folds nothing
     baseline: float  # cost of pass-through so far, in uncached prompt tokens
     spent: float  # cost of what was sent so far, in the same unit
     fold: Fold | None = None
@@ -198,10 +198,10 @@ class PathState:
     folded_results: tuple[int, ...] = ()  # indices of tool results that are sent as a marker
     volatile: VolatileBlock = VolatileBlock()  # in the newest user message, kept while that turn goes on
     volatile_link: bytes = b""  # of that user message
-    lent: int = 0  # of the open turns, oldest first, that are not sent while that turn goes on
+    lent: int = 0  # of the open turns, oldest first, those left out for excerpts while that turn goes on
     vector: Vector | None = field(default=None, compare=False)  # of the newest user message
     elided_tools: tuple[str, ...] = ()  # names of tools that were sent without their descriptions
-    elided_tags: tuple[str, ...] = ()  # of the system prompt that was sent without them
+    elided_tags: tuple[str, ...] = ()  # tags of the system prompt that were left out
     continuity: float | None = None  # of the newest turn, as in its digest
     shift: ShiftCause | None = None
     domain: str = ""

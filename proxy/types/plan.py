@@ -1,4 +1,4 @@
-"""What is decided about a request on its way to the upstream."""
+"""Plans of prompts, and the record of a request on its way upstream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -24,32 +24,35 @@ class Mechanisms:
 
     @property
     def added(self) -> int:
+        """Tokens added to the prompt."""
         return self.summaries + self.facts + self.recall
 
     @property
     def left_out(self) -> int:
+        """Tokens left out of the prompt."""
         return self.window + self.capped + self.tools + self.elided
 
     def items(self) -> tuple[tuple[str, int], ...]:
+        """Returns names and tokens of the mechanisms that did something."""
         return tuple((each.name, tokens) for each in fields(self) if (tokens := getattr(self, each.name)))
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """Tokens of a prompt, as the client sent it and as it goes upstream: by our count while it is planned, then in the
-    upstream's own (`scaled`), as far as it has told them."""
+    """Token counts of a prompt, as the client sent it and as it is sent upstream: by our count while it is planned,
+    then in the upstream's own tokens (`scaled`), if it has reported them."""
 
     original: int
     sent: int
-    rough: int = 0  # the sent prompt by the rough count: what the upstream's own is compared with
+    rough: int = 0  # the sent prompt by the rough count, which is calibrated by the upstream's own
     counted: int = 0  # the sent prompt by the o200k ranks; 0: not counted
-    repeated: int = 0  # that a prefix cache would have held of the original prompt
-    expected: int = 0  # that a prefix cache should hold of the sent prompt; 0 also where it may have let go of them
-    busted: int = 0  # that it held of ours, and that are billed anew since we changed what is before them
+    repeated: int = 0  # that a prefix cache would have of the original prompt
+    expected: int = 0  # that the prefix cache should have of the sent prompt; 0 also if they may have expired there
+    busted: int = 0  # that it had of ours, and that are billed anew since a message before them has changed
     mechanisms: Mechanisms = Mechanisms()  # by our count
 
     def scaled(self, factor: float) -> "PromptTokens":
-        """In tokens of the upstream. `factor`: so many of them are one of ours."""
+        """Returns the counts in tokens of the upstream. `factor`: tokens of the upstream per token of ours."""
         return replace(
             self,
             original=round(self.original * factor),
@@ -62,40 +65,40 @@ class PromptTokens:
 
 @dataclass(frozen=True, slots=True)
 class Fates:
-    """The decisions about each message of a managed request, from which `memory/fates.py` tells its fate. Indices are
-    of the client's messages, whose texts are not repeated here."""
+    """The decisions about the messages of a managed request, from which `context/fates.py` derives the fate of each.
+    Indices are of the client's messages."""
 
     preamble: int  # messages before the first user message: always sent
     left: int  # index of the first message that no fold has taken out of the window
-    start: int  # index of the first message that is sent after the preamble: those from `left` on make room this time
+    start: int  # index of the first message that is sent after the preamble; above `left` to make room for excerpts
     newest: int  # index of the newest user message
-    instructions: tuple[int, ...] = ()  # system messages among those left out: they are sent all the same
+    instructions: tuple[int, ...] = ()  # system messages among those left out: they are sent nevertheless
     capped: tuple[int, ...] = ()  # long answers that are sent without their middle
-    markers: tuple[int, ...] = ()  # old tool results, of which a line is sent
+    markers: tuple[int, ...] = ()  # old tool results that are sent as one line
     quoted: tuple[int, ...] = ()  # messages that the volatile block quotes
-    summaries: tuple[tuple[int, int], ...] = ()  # first and last turn that each tells of
-    is_elided: bool = False  # the first message is sent without what need not be repeated
+    summaries: tuple[tuple[int, int], ...] = ()  # first and last turn of each
+    is_elided: bool = False  # the first message is sent without parts that need not be repeated
     head: str = ""  # the memory head
     volatile: str = ""  # the volatile block
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The prompt that the upstream will get, and why. `messages is None` means: what the client sent."""
+    """The prompt for the upstream, and the reasons for it. `messages is None`: those of the client."""
 
     kind: PlanKind
     tokens: PromptTokens
     reason: str = ""
     messages: tuple[Message, ...] | None = None
-    tools: Sequence[Json] | None = None  # in place of the client's, which need not be described again
-    fates: Fates | None = None  # of the messages; None: all were sent as they came
+    tools: Sequence[Json] | None = None  # in place of the client's, without descriptions that need not be repeated
+    fates: Fates | None = None  # of the messages; None: all are sent unchanged
     state: PathState | None = None  # of the conversation, once this has been sent
-    trail: Trail | None = None  # how it came to be; None: it was not looked into
+    trail: Trail | None = None  # None: it was not planned
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A body ready to be sent. `strip_usage`: we asked for the usage chunk, the client did not."""
+    """A body ready to be sent. `strip_usage`: the usage chunk was asked for by us, not by the client."""
 
     body: bytes
     plan: Plan
@@ -104,7 +107,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and all that was decided about it on its way to the upstream, for recording once it is answered."""
+    """A request with the decisions about it on its way upstream, for recording once it is answered."""
 
     incoming: Incoming
     request: ChatRequest
@@ -112,5 +115,5 @@ class Exchange:
     directives: Directives
     miss: ReuseMiss
     plan: Plan
-    upstream: str  # that shall answer; a fallback may
+    upstream: str  # that is to answer; a fallback may do so
     started: float  # perf_counter

@@ -1,4 +1,4 @@
-"""The request, who asks, and in which conversation."""
+"""A request, its messages and tools, its tenant and conversation."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from proxy.types.base import Continuity, Headers, Json, Mode, SessionSource
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """A call that an assistant message makes. What cannot be read of it is "", or None."""
+    """A tool call of an assistant message. Parts that cannot be read are "", or None."""
 
     id: str
     name: str
@@ -28,54 +28,87 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Message(Protocol):
-    """One element of a conversation: the client's own bytes, and what they say, whichever API they are written for.
-    `proxy/protocol` makes them, and changed ones from them; nothing else reads `data`."""
+    """A message of a conversation: the client's own bytes, and properties read from them, the same for every API.
+    `proxy/protocol` makes messages, and changed ones from them; nothing else reads `data`."""
 
     @property
-    def raw(self) -> bytes: ...
+    def raw(self) -> bytes:
+        """The client's bytes, JSON."""
+
     @property
-    def data(self) -> Mapping[str, Json]: ...  # the bytes, decoded. Opaque outside of `proxy/protocol`
+    def data(self) -> Mapping[str, Json]:
+        """The bytes, decoded. Opaque outside of `proxy/protocol`."""
+
     @property
-    def role(self) -> str: ...
+    def role(self) -> str:
+        """The role; "" if there is none."""
+
     @property
-    def text(self) -> str: ...  # the text parts, joined by line ends; "" if there are none
+    def text(self) -> str:
+        """The text parts, joined by line ends; "" if there are none."""
+
     @property
-    def is_plain(self) -> bool: ...  # is the content one string?
+    def is_plain(self) -> bool:
+        """True if the content is one string."""
+
     @property
-    def is_bare(self) -> bool: ...  # is there nothing in it that costs tokens but a role and one string?
+    def is_bare(self) -> bool:
+        """True if nothing in it costs tokens but a role and one string."""
+
     @property
-    def texts(self) -> Sequence[str]: ...  # the text parts, each by itself
+    def texts(self) -> Sequence[str]:
+        """The text parts, each by itself."""
+
     @property
-    def has_only_text(self) -> bool: ...  # is the content made of nothing but text?
-    # The text; None if the message carries anything else, or a field that nobody has heard of
+    def has_only_text(self) -> bool:
+        """True if the content is made of text alone."""
+
     @property
-    def sole_text(self) -> str | None: ...
+    def sole_text(self) -> str | None:
+        """The text; None if the message has anything else, or an unknown field."""
+
     @property
-    def written(self) -> str: ...  # the text of all parts, those in another API's or provider's form included
+    def written(self) -> str:
+        """The text of all parts, those in another API's or provider's form included."""
+
     @property
-    def is_multimodal(self) -> bool: ...
+    def is_multimodal(self) -> bool:
+        """True if it has parts that are not text."""
+
     @property
-    def parts(self) -> Sequence[Part]: ...  # of a content that is a list
-    # Texts and JSON values that cost tokens beside the content: reasoning, a refusal, calls
+    def parts(self) -> Sequence[Part]:
+        """The parts of a content that is a list."""
+
     @property
-    def beside(self) -> Sequence[Json]: ...
+    def beside(self) -> Sequence[Json]:
+        """Texts and JSON values that cost tokens beside the content: reasoning, a refusal, calls."""
+
     @property
-    def name(self) -> str | None: ...
+    def name(self) -> str | None:
+        """The name of the author, or None."""
+
     @property
-    def reasoning(self) -> str: ...  # the thinking that an assistant message tells, in each provider's own places
+    def reasoning(self) -> str:
+        """The reasoning of an assistant message, from each provider's own fields."""
+
     @property
-    def calls_tools(self) -> bool: ...
+    def calls_tools(self) -> bool:
+        """True if it calls tools."""
+
     @property
-    def tool_calls(self) -> Sequence[ToolCall]: ...
+    def tool_calls(self) -> Sequence[ToolCall]:
+        """The tool calls of an assistant message."""
+
     @property
-    def tool_call_id(self) -> str: ...  # of the call that a tool's result answers
+    def tool_call_id(self) -> str:
+        """The id of the call that a tool's result answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A user message and everything up to the next one. Messages before the first user message form the preamble
-    (`start == 0`, no user message). `units` are index ranges that must never be cut inside: an assistant message
-    with `tool_calls` together with all its tool results, or a single message."""
+    """A turn: a user message and everything up to the next one. Messages before the first user message form the
+    preamble (`start == 0`, no user message). `units` are index ranges that must never be cut inside: an assistant
+    message with `tool_calls` together with all its tool results, or a single message."""
 
     start: int  # index of the first message
     stop: int  # index after the last message
@@ -91,14 +124,14 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 class ResponseFormat(msgspec.Struct, frozen=True):
-    """The form that an answer must have."""
+    """The response format that a request asks for."""
 
     kind: str  # "text", "json_object", "json_schema"; "": it cannot be read
-    schema: Json = None  # that a JSON answer satisfies; None: it need not be JSON
+    schema: Json = None  # JSON Schema of the answer; None: there is none
 
 
 class Sampling(msgspec.Struct, frozen=True):
-    """None: not given, or no number."""
+    """The sampling parameters of a request. None: not given, or no number."""
 
     temperature: float | None
     seed: int | None
@@ -109,60 +142,95 @@ class ChatRequest(Protocol):
     the client sent, to the byte; nothing but `proxy/protocol` reads `fields`."""
 
     @property
-    def raw(self) -> bytes: ...
-    # All of the request but its messages, decoded. Opaque outside of `proxy/protocol`
+    def raw(self) -> bytes:
+        """The client's bytes, JSON."""
+
     @property
-    def fields(self) -> Mapping[str, Json]: ...
+    def fields(self) -> Mapping[str, Json]:
+        """All of the request but its messages, decoded. Opaque outside of `proxy/protocol`."""
+
     @property
-    def messages(self) -> tuple[Message, ...]: ...
+    def messages(self) -> tuple[Message, ...]:
+        """The messages, oldest first."""
+
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The model that is asked for."""
+
     @property
-    def stream(self) -> bool: ...
+    def stream(self) -> bool:
+        """True if the answer is to be streamed."""
+
     @property
-    def wants_usage_chunk(self) -> bool: ...
+    def wants_usage_chunk(self) -> bool:
+        """True if the stream is to end with a chunk of usage."""
+
     @property
-    def n(self) -> float: ...  # answers asked for; 0: it is no number
+    def n(self) -> float:
+        """The number of answers asked for; 0 if it is no number."""
+
     @property
-    def sampling(self) -> Sampling: ...
+    def sampling(self) -> Sampling:
+        """The sampling parameters."""
+
     @property
-    def has_tools(self) -> bool: ...
+    def has_tools(self) -> bool:
+        """True if it offers tools."""
+
     @property
-    def tools(self) -> Sequence[Tool]: ...
-    # Of every tool that the client would run; None for one that the provider runs, or that cannot be read
+    def tools(self) -> Sequence[Tool]:
+        """The functions that it offers."""
+
     @property
-    def tool_names(self) -> Sequence[str | None]: ...
+    def tool_names(self) -> Sequence[str | None]:
+        """The names of the tools that the client would run; None for one that the provider runs, or that is
+        unreadable."""
+
     @property
-    def tool_choice(self) -> str | None: ...  # "none", "auto", "required" (also where one is named); None: not given
+    def tool_choice(self) -> str | None:
+        """ "none", "auto", "required" (also if one is named); None: not given."""
+
     @property
-    def response_format(self) -> ResponseFormat | None: ...
-    # Must the text of the answer follow a grammar, a schema or a choice, by a field of the provider's own?
+    def response_format(self) -> ResponseFormat | None:
+        """The response format; None: not given."""
+
     @property
-    def constrains_text(self) -> bool: ...
+    def constrains_text(self) -> bool:
+        """True if a field of the provider's own binds the answer's text to a grammar, a schema or a choice."""
+
     @property
-    def wants_token_details(self) -> bool: ...  # does it ask for the tokens of the answer, or their probabilities?
+    def wants_token_details(self) -> bool:
+        """True if it asks for the tokens of the answer, or their probabilities."""
+
     @property
-    def wants_audio(self) -> bool: ...
+    def wants_audio(self) -> bool:
+        """True if it asks for sound."""
+
     @property
-    def wants_search(self) -> bool: ...  # is the provider told to look things up while it answers?
-    # The values that cost tokens beside the messages: tools, the response format
+    def wants_search(self) -> bool:
+        """True if the provider is to search while it answers."""
+
     @property
-    def beside(self) -> Mapping[str, Json]: ...
-    # The name of the conversation that the body gives, and where
+    def beside(self) -> Mapping[str, Json]:
+        """The values that cost tokens beside the messages: tools, the response format."""
+
     @property
-    def session_hint(self) -> tuple[str, SessionSource] | None: ...
+    def session_hint(self) -> tuple[str, SessionSource] | None:
+        """The name of the conversation that the body gives, and its source; None: not given."""
+
     @property
-    def user_hint(self) -> str: ...  # the end user that the body names; "" if none
+    def user_hint(self) -> str:
+        """The end user that the body names; "" if none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What the client tells us by its headers: `x-olvido-*`, `Cache-Control`, and those of well-known clients."""
+    """The client's directives by headers: `x-olvido-*`, `Cache-Control`, and those of well-known clients."""
 
     mode: Mode = "on"
-    lookup: bool = True  # may this request be answered from memory?
-    store: bool = True  # may its answer be remembered?
-    remember: bool = True  # may what is said be kept for later requests?
+    lookup: bool = True  # this request may be answered by reuse
+    store: bool = True  # its answer may be stored for reuse
+    remember: bool = True  # its texts may be kept in memory
     opted_in: bool = False  # `x-olvido-cache: on|refresh`: reuse even if the request is not deterministic
     session: str | None = None  # `x-olvido-session`
     client_session: str | None = None  # a header by which a known client names the conversation
@@ -171,7 +239,7 @@ class Directives:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """One HTTP request to the managed route, before anything is decided."""
+    """An HTTP request to the managed route, before any decision."""
 
     request_id: str
     headers: Headers
@@ -183,32 +251,35 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The wall nothing crosses: every read and write of memory, cache, index and ledger is by scope."""
+    """The owner of stored data: every read and write of memory, cache, index and ledger is by scope, never across
+    it."""
 
     tenant: str  # keyed hash of the API key, hex
     user: str = ""  # the end user that the client names, or ""
 
     @property
     def id(self) -> str:
+        """The name of the scope, `<tenant>/<user>`."""
         # The tenant has a fixed length, so no user name can make two scopes collide.
         return sys.intern(f"{self.tenant}/{self.user}")  # it is part of many keys that are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """`chain[i]` identifies messages 0..i within the scope: equal links mean equal histories."""
+    """The scope and the conversation of a request. `chain[i]` identifies messages 0..i within the scope: equal links
+    mean equal histories."""
 
     scope: Scope
     session: str
     session_source: SessionSource
     chain: tuple[bytes, ...]  # 16 bytes a link, one per message
-    known: int = 0  # how many leading messages an earlier request of this session already had
+    known: int = 0  # leading messages that an earlier request of this session already had
     continuity: Continuity = "new"
-    private: bool = True  # the scope is one person's: what is said in one conversation may be told in another
-    is_answered: bool = True  # an upstream has answered this scope before; until then nothing is made for it
+    private: bool = True  # the scope is one person's: memories of one conversation may be used in another
+    is_answered: bool = True  # an upstream has answered this scope before; until then nothing is stored for it
 
     @property
     def memory(self) -> str:
-        """The scope of what is remembered. Among unnamed people who share a key it is the conversation's own, named as
-        no end user can be."""
+        """The scope of memory. Where unnamed people share a key it is the conversation's own, with a name that no end
+        user can have."""
         return self.scope.id if self.private else sys.intern(f"{self.scope.id}~{self.session}")

@@ -1,4 +1,4 @@
-"""Answers from memory: what may be reused, and what became of looking for it."""
+"""Reuse of answers: questions, entries, hits and misses."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from proxy.types.base import Vector
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question whose answer may be given to the same question in other words, and under what it would be kept."""
+    """A question that reuse by intent may answer, and the entry that its own answer would become."""
 
     entry_id: str  # of the entry that it will be
     partition: str
@@ -22,29 +22,31 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ReuseMiss:
-    """Why this request goes to the upstream. `key` is set when its answer may be stored for the next identical one,
-    `asked` when it may be for the same question in other words."""
+    """The miss of a request that goes upstream. `key` is set if its answer may be stored for exact reuse, `asked` if it
+    may be for reuse by intent."""
 
-    reason: str  # why there is no identical one; a bounded set: metrics label
+    reason: str  # of the miss by exact reuse; a bounded set: metrics label
     key: str | None = None
-    intent: str = ""  # why there is none by intent; "" if none was looked for
+    intent: str = ""  # reason of the miss by intent; "" without a look-up
     asked: Asked | None = None
-    lead: int | None = None  # others wait for its answer, under this number
+    lead: int | None = None  # number of the flight that it leads; None: it leads none
 
 
 @dataclass(frozen=True, slots=True)
 class ReuseHit:
+    """The hit of a request that is answered without the upstream."""
+
     source: Literal["exact", "intent"]
     key: str  # of the answer
     answer: StoredAnswer
-    missed: str = ""  # by intent: why there was no identical one
-    entry_id: str = ""  # by intent: whose answer
-    cosine: float = 0.0  # by intent: how near its question
+    missed: str = ""  # by intent: reason of the miss by exact reuse
+    entry_id: str = ""  # by intent: the entry
+    cosine: float = 0.0  # by intent: of the two questions
 
 
 @dataclass(frozen=True, slots=True)
 class ReuseEntry:
-    """A question that was answered, for whoever asks the same in other words. `id` is a hash of scope, partition,
+    """An answered question, whose answer the same question in other words may get. `id` is a hash of scope, partition,
     question and context: asked again, it is the same entry."""
 
     id: str  # "r-" and 16 hex digits
@@ -54,16 +56,18 @@ class ReuseEntry:
     answer_key: str  # of the answer in AnswerCache
     created_at: float
     expires_at: float
-    min_cosine: float = 0.0  # what a question needs to get this answer; above 0 after a report
+    min_cosine: float = 0.0  # that a question must have to get this answer; above 0 after a report
     strikes: int = 0  # reports that it was wrong
     served: int = 0  # how often it was reused
-    evicted_at: float = 0.0  # what was created by then is not reused any more
+    evicted_at: float = 0.0  # not reused if it was created by then
 
     @property
     def is_evicted(self) -> bool:
+        """True if it has not been created anew since its eviction."""
         return self.created_at <= self.evicted_at
 
     def is_alive(self, now: float) -> bool:
+        """Returns True if it may be reused at `now`."""
         return not self.is_evicted and now < self.expires_at
 
 
@@ -86,13 +90,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReuseDecision:
-    """A line of the reuse log: what became of a lookup that had a candidate."""
+    """A line of the reuse log: the result of a look-up that had a candidate."""
 
     request_id: str
     at: float
-    result: str  # "hit", or why not
+    result: str  # "hit", or the reason of the miss
     entry_id: str
     cosine: float
     question: str  # that was asked now
     earlier_question: str
-    guards: str = ""  # what they saw
+    guards: str = ""  # the findings of the guards

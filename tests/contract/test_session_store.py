@@ -50,7 +50,7 @@ class OnDisk:
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         await self.flush()
-        self.sessions.distrust()
+        self.sessions.invalidate()
         return await self.sessions.longest_prefix(scope, chain)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:

@@ -32,36 +32,29 @@ class SingleFlight(Protocol):
 
     def __len__(self) -> int:
         """Returns the number of flights of this process that are under way."""
-        ...
 
     @property
     def landed(self) -> int:
         """Counts the flights that brought an answer. If it has changed since a look-up in a cache, look again."""
-        ...
 
     async def lead_or_wait(self, key: str, seconds: float) -> int | StoredAnswer | Answer | None:
         """Starts a flight and returns its number, or waits for the flight under way and returns its result: the answer;
         or an error for the client; or None: go upstream alone. None also after `seconds` in all: the leader may have
         a client that does not read."""
-        ...
 
     def share(self, key: str, lead: int | None, answer: StoredAnswer) -> None:
         """Hands the answer to those who wait, and to those who come until it has landed: storing it may take a
         while."""
-        ...
 
     def land(self, key: str, lead: int | None, answer: StoredAnswer | None) -> None:
         """Ends the flight with its answer; None: it cannot be shared, and each goes upstream alone."""
-        ...
 
     def abandon(self, key: str, lead: int | None) -> None:
         """Ends the flight without a result, since the leader's client left."""
-        ...
 
     def fail(self, key: str, lead: int | None, told: Answer) -> None:
         """Ends the flight after a failure of the upstream. `told`: the error answer for its client, which those who
         wait get too after several failures in a row."""
-        ...
 
 
 class OpenTurns(Protocol):
@@ -69,11 +62,9 @@ class OpenTurns(Protocol):
 
     async def get(self, scope: str, session: str) -> OpenTurn | None:
         """Returns the open turn of a session, or None."""
-        ...
 
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
         """Sets the open turn of a session; None: it has ended."""
-        ...
 
 
 class LastServed(Protocol):
@@ -81,11 +72,9 @@ class LastServed(Protocol):
 
     def note(self, scope: str, session: str, served: Served) -> None:
         """Sets the last reuse of a session."""
-        ...
 
     async def take(self, scope: str, session: str) -> Served | None:
         """Returns and removes the last reuse of a session, or None."""
-        ...
 
 
 class HitRates(Protocol):
@@ -95,19 +84,15 @@ class HitRates(Protocol):
     @property
     def tripped(self) -> int:
         """Counts the times that a partition was stopped."""
-        ...
 
     def is_open(self, partition: str, now: float) -> bool:
         """Returns True while reuse is stopped in the partition."""
-        ...
 
     def open_partitions(self, now: float) -> int:
         """Returns the number of partitions that are stopped."""
-        ...
 
     def note(self, partition: str, question: str, entry_id: str | None, now: float) -> None:
         """Records the entry that answered `question`; None: no entry did."""
-        ...
 
 
 class Calibration(Protocol):
@@ -115,11 +100,9 @@ class Calibration(Protocol):
 
     def factor(self, upstream: str, model: str) -> float | None:
         """Returns the ratio; None until the upstream has reported a count for this model."""
-        ...
 
     def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
         """Records that the upstream counted `measured` prompt tokens where we count `counted`."""
-        ...
 
 
 class CacheEvidence(Protocol):
@@ -131,12 +114,10 @@ class CacheEvidence(Protocol):
 
     def shows_none(self, upstream: str, model: str) -> bool:
         """Returns True if the reports show that there is no prefix cache."""
-        ...
 
     def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
         """Records a report. `repeated`: tokens of the prompt's beginning that the upstream had seen within
         `MOST_IDLE` seconds; 0 if the prompt is shorter than what it caches."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,29 +136,23 @@ class Breaker(Protocol):
     @property
     def state(self) -> BreakerState:
         """The state; open: no request goes through; half-open: one may, as the probe."""
-        ...
 
     @property
     def retry_after(self) -> float:
         """Seconds until the next probe is let through."""
-        ...
 
     def allow(self) -> bool:
         """Returns True if a request may go through now. Every request that was let through must end in `success`,
         `failure` or `abandoned`."""
-        ...
 
     def success(self) -> None:
         """Records that the upstream answered: the breaker closes."""
-        ...
 
     def failure(self) -> None:
         """Records that the upstream failed as a whole."""
-        ...
 
     def abandoned(self) -> None:
         """Records that a request ended without a result (the client left): the next one may probe."""
-        ...
 
 
 class Breakers(Protocol):
@@ -185,7 +160,6 @@ class Breakers(Protocol):
 
     def of(self, upstream: str, failures: int, open_seconds: float) -> Breaker:
         """Returns the breaker of an upstream, which opens for `open_seconds` after `failures` in a row; 0: never."""
-        ...
 
 
 class Throttle(Protocol):
@@ -193,11 +167,9 @@ class Throttle(Protocol):
 
     async def wait(self, client: str, now: float) -> float:
         """Returns the seconds until this address may try again; 0: now."""
-        ...
 
     async def note(self, client: str, now: float) -> None:
         """Counts a wrong token."""
-        ...
 
 
 class Logouts(Protocol):
@@ -205,16 +177,13 @@ class Logouts(Protocol):
 
     def has(self, cookie_id: str) -> bool:
         """Returns True if the cookie of this id has ended, as of the last `refresh`."""
-        ...
 
     async def add(self, cookie_id: str, expires: int) -> None:
         """Ends a cookie, durably when this returns, if the disk takes it. `expires`: when it would have ended by
         itself, in Unix seconds."""
-        ...
 
     async def refresh(self) -> None:
         """Reads what other processes, or earlier ones, have ended, once a second at most."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

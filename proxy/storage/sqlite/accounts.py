@@ -1,5 +1,6 @@
-"""What the page reads, from SQLite. However many requests there were, a statement looks at what it tells: rows are
-found by an index, sums in the buckets of the span, and scopes by going from one to the next."""
+"""Ledger rows, sums and lists of conversations for the page, from SQLite. However many requests there were, a statement
+reads what it returns and little more: rows by an index, sums by the buckets of the span, scopes from one to the
+next."""
 
 import functools
 import sqlite3
@@ -13,15 +14,16 @@ from proxy.storage.sqlite.rollups import SUMS
 from proxy.storage.sqlite.rows import OWNERS, SCOPE_ID
 from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
 
-BEGINNING = 120  # characters of what a turn's user said
-LAST = 2**62  # no row has this number, and no time
+BEGINNING = 120  # characters of a turn's user message
+LAST = 2**62  # above every number and time of a row
 
 _LISTED = ", ".join(SUMS)
 _SUMMED = ", ".join(f"sum({name})" for name in SUMS)
 
 
 def _buckets(by: Dimension) -> str:
-    """One look-up for every bucket of the span, and for every minute that its hour or day doesn't have yet."""
+    """Returns the statement of `Accounts.buckets`: a look-up for every bucket of the span, and for every minute that is
+    not in its hour and day yet."""
     return f"""
         WITH RECURSIVE
             span (first, past) AS (
@@ -187,5 +189,5 @@ def _all(statement: str, values: Mapping[str, Any], connection: sqlite3.Connecti
 
 
 def _aligned(at: float, width: int) -> int:
-    """Where the first bucket begins that does not begin before `at`."""
+    """Returns the beginning of the first bucket that does not begin before `at`."""
     return int(-(-at // width)) * width

@@ -1,4 +1,4 @@
-"""Old turns in SQLite. Readers follow changes by their number; what is forgotten stays as a link with nothing to it."""
+"""The archive of turns in SQLite. Readers follow changes by their number; of a forgotten turn the link stays."""
 
 import functools
 import itertools
@@ -18,9 +18,9 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, PAGE_BYTES, SCOPE_ID, packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Utterance, Vector
 
-PRUNED = 500  # turns that leave at a time
+PRUNED = 500  # expired turns that one `prune` deletes
 
-# In the place of a link that was forgotten once and may come again.
+# Replaces the row of a link that was forgotten, and may come again.
 ADD = """
     INSERT OR REPLACE INTO archive (
         scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
@@ -43,7 +43,7 @@ ADD_LINK = f"""
     SELECT :message, change FROM archive WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NOT NULL
     ON CONFLICT DO NOTHING
 """  # noqa: S608 (our own text)
-# A turn that may not come again; who comes after it is still found by its parent.
+# Keeps the parent of a turn that is refused: `PATH` goes on through it.
 REFUSE = f"""
     INSERT INTO archive (scope_id, link, parent) VALUES ({SCOPE_ID}, :link, :parent)
     ON CONFLICT (scope_id, link) DO UPDATE SET parent = excluded.parent WHERE parent IS NULL
@@ -71,7 +71,7 @@ FORGOTTEN_AT = f"""
     WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NULL AND NOT lifted
 """  # noqa: S608 (our own text)
 PRUNE = "DELETE FROM archive WHERE change IN (SELECT change FROM archive WHERE at <= ? ORDER BY at LIMIT ?)"
-# Which of these links are there, and whether they were forgotten. Links are one blob, and JSON says where each is.
+# Those of some links that are known, each with 1 if it was forgotten. Links are one blob; JSON has their places in it.
 FIND = """
     SELECT each.key, archive.at IS NULL
     FROM json_each(:rows) AS each
@@ -202,7 +202,7 @@ class SqliteArchive:
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Added | _Forgotten | _Lifted | _Pruned]) -> None:
-    """In the order they were queued."""
+    """Applies changes in the order they were queued."""
     for kind, run in itertools.groupby(changes, key=type):
         APPLY[kind](connection, list(run))
 
@@ -217,7 +217,7 @@ def _add(connection: sqlite3.Connection, added: Sequence[_Added]) -> None:
     connection.executemany(REFUSE, [_link(added[place]) for place in refused])
     taken = [each for place, each in enumerate(added) if place not in refused]
     rows = [_row(each) for each in taken]
-    for row in rows:  # one by one: readers are told of changes in the order in which they were made
+    for row in rows:  # one by one: readers see changes in the order in which they were made
         connection.execute(ADD, row)
         if row["vectors"] is not None:
             connection.execute(ADD_VECTORS, row)
@@ -243,7 +243,7 @@ APPLY: Mapping[type, Apply] = {_Added: _add, _Forgotten: _forget, _Lifted: _lift
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> list[tuple[int, int]]:
-    """Places among `keys` of those that are in the archive, each with whether it was forgotten."""
+    """Returns the places in `keys` of links that are in the archive, each with 1 if it was forgotten."""
     ends = list(itertools.accumulate((len(link) for _, link in keys), initial=1))
     rows = [(scope, start, len(link)) for (scope, link), start in zip(keys, ends, strict=False)]
     values = {"rows": msgspec.json.encode(rows), "links": b"".join(link for _, link in keys)}

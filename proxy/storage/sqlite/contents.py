@@ -1,5 +1,5 @@
-"""What requests said, for a while, in SQLite. It is there to be looked at, so nothing waits for it, and what is too
-large, too old or too much is not kept."""
+"""Bodies of requests and answers in SQLite, for a while. They are only looked at by people, so no request waits for
+them, and entries that are too large, too old or too many are not kept."""
 
 import functools
 import itertools
@@ -17,7 +17,7 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, OWNERS, PAGE_BYTES, SCOPE_ID
 from proxy.types import Contents
 
-MOST_GONE = 4 * 2**20  # bytes that leave with a batch, beyond what it adds
+MOST_GONE = 4 * 2**20  # bytes that a batch deletes, beyond what it adds
 
 PUT = """
     INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, fates, answer)
@@ -64,8 +64,8 @@ class ContentLimits:
     """Limits of what is kept of contents."""
 
     seconds: float = 7 * 86_400.0  # that an entry is kept; 0: for ever
-    bytes: int = 256 * 2**20  # of all; the oldest leave
-    entry_bytes: int = 2 * 2**20  # of one; a larger one is not kept
+    bytes: int = 256 * 2**20  # of all entries; beyond them the oldest are deleted
+    entry_bytes: int = 2 * 2**20  # of one entry; a larger one is not kept
 
     def since(self, now: float) -> float:
         """Returns the time before which entries have expired at `now`."""
@@ -117,7 +117,7 @@ class SqliteContents:
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Put | str]) -> None:
-    """Entries to put, and scopes to forget, in the order they were queued."""
+    """Applies changes in the order they were queued: entries to put, and scopes (str) to forget."""
     for kind, run in itertools.groupby(changes, key=type):
         if kind is str:
             for scope in run:
@@ -136,7 +136,7 @@ def _put(connection: sqlite3.Connection, puts: Sequence[_Put]) -> None:
     (added,) = connection.execute(ADDED, {"before": before}).fetchone()
     kept, most = resize(connection, added), puts[-1].most
     if kept > most:
-        # Not all at once, if the limit was lowered since.
+        # A limit that was lowered is reached batch by batch.
         _make_room(connection, min(kept - most, added + MOST_GONE))
 
 
@@ -151,8 +151,8 @@ def _make_room(connection: sqlite3.Connection, wanted: int) -> None:
 
 
 def remove_expired(connection: sqlite3.Connection, until: float, limit: int) -> int:
-    """Delete what is as old as that among those that were put first: up to `limit` bytes, or one entry. How many they
-    were."""
+    """Deletes entries from `until` or before among those that were put first: up to `limit` bytes, or one entry.
+    Returns how many."""
     numbers: list[tuple[int]] = []
     gone = 0
     for number, at, size in connection.execute(FIRST).fetchall():
@@ -166,7 +166,7 @@ def remove_expired(connection: sqlite3.Connection, until: float, limit: int) -> 
 
 
 def resize(connection: sqlite3.Connection, more: int) -> int:
-    """What is kept, in bytes, after so many more."""
+    """Adds `more` bytes to the stored size of all entries, and returns it."""
     ((kept,),) = connection.execute(RESIZE, {"more": more}).fetchall()
     return int(kept)
 

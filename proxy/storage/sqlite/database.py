@@ -1,5 +1,5 @@
-"""One SQLite database and what is open on it: a file (WAL, one writer, reads in threads of their own, several processes
-may share it), memory, or nothing. What is kept in it is the stores' business."""
+"""An SQLite database with its connections: a file (WAL, one writer, reads in threads of their own, several processes
+may share it), memory, or one that keeps nothing. The stores have the statements."""
 
 import asyncio
 import functools
@@ -23,7 +23,7 @@ from proxy.tasks import Tasks
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Observed = Callable[[str, float], object]  # "read" or "write", and how many seconds it took; called in any thread
+Observed = Callable[[str, float], object]  # gets "read" or "write", and its seconds; called in any thread
 
 MEMORY = Path(":memory:")  # as SQLite calls it
 READERS = 2
@@ -33,14 +33,14 @@ HAS_SCOPE = "SELECT 1 FROM scopes WHERE name = ?"
 
 
 class Database:
-    """A file, or the memory of this process, and everything that is open on it, which the stores share; whoever opened
-    it closes it.
+    """The database that the stores of a process share, in a file or in memory (`path` is None). Its opener closes it.
 
-    A file has a connection that writes and some that read. Memory has one connection, in the writer's thread: so what
-    a read sees is a whole number of batches there as well.
+    A file has a connection that writes and some that read. Memory has one connection, in the writer's thread: so a
+    read sees a whole number of batches there as well. Raises StorageError if it cannot be opened, DatabaseCorrupt and
+    DatabaseTooNew among them. `embedding` names the model that makes vectors: those of another are dropped.
     """
 
-    keeps = True  # is what is put there when it is read?
+    keeps = True  # False: what is put is not stored
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class Database:
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
-        self._distrusting: list[Callable[[], object]] = []
+        self._invalidating: list[Callable[[], object]] = []
         self.writer = self._writing(connection, tasks, limits)
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `query` in a thread. Raises `StorageError`."""
+        """Runs `query` with a read-only connection, in a thread, and returns its result. Raises StorageError."""
         if self._closed:
             raise StorageError(f"{self.path} is closed")
         with storage_errors(self.path):
@@ -76,16 +76,16 @@ class Database:
                 return await self.writer.read(functools.partial(self._query, query))
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
 
-    def when_others_write(self, distrust: Callable[[], object]) -> None:
-        """`distrust` is called when another process has written: what a store has in memory may be out of date."""
-        self._distrusting.append(distrust)
+    def on_foreign_write(self, invalidate: Callable[[], object]) -> None:
+        """Registers a function that is called when another process has written: a store drops what it has in memory."""
+        self._invalidating.append(invalidate)
 
     async def has_scope(self, scope: str) -> bool:
-        """Is anything written of it? Raises `StorageError`."""
+        """Returns True if a row of the scope has been written. Raises StorageError."""
         return await self.read(lambda connection: connection.execute(HAS_SCOPE, (scope,)).fetchone()) is not None
 
     async def close(self) -> None:
-        """Write what is queued, then let go of the file. A second call does nothing."""
+        """Writes what is queued, then closes the file. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -99,16 +99,16 @@ class Database:
             connection,
             tasks,
             limits,
-            on_foreign_write=self._distrust,
+            on_foreign_write=self._invalidate,
             observed=functools.partial(self._observed, "write"),
         )
 
-    def _distrust(self) -> None:
-        for distrust in self._distrusting:
-            distrust()
+    def _invalidate(self) -> None:
+        for invalidate in self._invalidating:
+            invalidate()
 
     def _query(self, query: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection | None = None) -> T:
-        """On this connection, or on the thread's own."""
+        """Runs `query` on this connection, or on the thread's own."""
         if connection is None:
             connection = getattr(self._local, "connection", None)
         if connection is None:
@@ -123,7 +123,7 @@ class Database:
 
 
 class NoDatabase(Database):
-    """Keeps nothing: what is put is dropped, and not counted as lost; reads find empty tables, at once."""
+    """A database that keeps nothing: what is put is dropped, and not counted as lost; reads find empty tables."""
 
     keeps = False
 
@@ -165,7 +165,7 @@ def _connect(path: Path, lock_seconds: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=lock_seconds, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
-    # What is forgotten is overwritten. Some builds of SQLite do so by default. It can't be done for a DELETE alone: a
+    # Deleted rows are overwritten. Some builds of SQLite do so by default. It can't be done for a DELETE alone: a
     # page that was split without it keeps copies (of 300 deleted rows among 3,000 that was so for 49).
     connection.execute("PRAGMA secure_delete = ON")
     return connection

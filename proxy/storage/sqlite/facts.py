@@ -18,7 +18,7 @@ from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(Fact))
-PUT_AT_ONCE = 500  # facts: where they are more than fit into the queue, some still do
+PUT_AT_ONCE = 500  # facts of one write: if the queue has no room for all of them, some still fit
 PUT = f"""
     INSERT INTO facts (scope_id, {", ".join(COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join(f":{name}" for name in COLUMNS)})
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
@@ -89,7 +89,7 @@ class SqliteFacts:
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:
-    """In the order they were queued."""
+    """Applies changes in the order they were queued."""
     connection.executemany(ADD_SCOPE, {(change.scope,) for change in changes})
     for statement, run in itertools.groupby(changes, key=operator.attrgetter("statement")):
         connection.executemany(statement, [row for change in run for row in change.rows])

@@ -1,4 +1,4 @@
-"""The ledger in SQLite: rows are written with what they add up to, a batch at a time, and read back as they were."""
+"""The ledger in SQLite: rows, written in one transaction with the sums that they add to."""
 
 import functools
 import operator
@@ -18,7 +18,7 @@ from proxy.types import UNANSWERED, LedgerRow, Trail
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(LedgerRow) if field.name != "scope")
-ENCODED = ("mechanisms", "trail", "stage_seconds")  # as JSON; the last columns
+ENCODED = ("mechanisms", "trail", "stage_seconds")  # columns of JSON; the last ones
 _PLACES = {name: f"?{place}" for place, name in enumerate(("scope", *COLUMNS), 1)}
 ADD_ROW = f"""
     INSERT INTO ledger (scope_id, session_id, {", ".join(COLUMNS)})
@@ -30,7 +30,7 @@ ADD_ROW = f"""
     )
     ON CONFLICT (scope_id, request_id) DO NOTHING
 """  # noqa: S608 (our own column names)
-# They are in the sums by then.
+# Deletes all but the newest rows of a scope; the sums have them by then.
 SHORTEN = """
     DELETE FROM ledger WHERE scope_id = (SELECT id FROM scopes WHERE name = :scope)
         AND id <= (
@@ -38,8 +38,8 @@ SHORTEN = """
             ORDER BY id DESC LIMIT 1 OFFSET :kept
         )
 """
-UNANSWERED_ROWS = 10_000  # of requests that no upstream has answered, nor any other of their scope
-# What a row is read from: its number, its scope, its columns.
+UNANSWERED_ROWS = 10_000  # of scopes that no upstream has answered
+# The columns that `numbered` reads: number, scope, the fields of LedgerRow.
 READ = ", ".join(("ledger.id", "scopes.name", *(f"ledger.{name}" for name in COLUMNS)))
 RECENT = f"""
     SELECT {READ} FROM scopes CROSS JOIN ledger ON ledger.scope_id = scopes.id WHERE scopes.name = ?
@@ -71,7 +71,7 @@ class SqliteLedger:
 
 
 def add_rows(connection: sqlite3.Connection, rows: Sequence[LedgerRow]) -> None:
-    """Those whose request is known already are left out, of the sums as well."""
+    """Writes rows and adds them to the sums, except those whose request is known already."""
     names = {"rows": msgspec.json.encode([(row.scope, row.session) for row in rows])}
     connection.execute(ADD_SCOPES, names)
     connection.execute(ADD_SESSIONS, names)
@@ -92,7 +92,7 @@ def recent_rows(scope: str, limit: int, connection: sqlite3.Connection) -> list[
 
 
 def numbered(read: Sequence[Any]) -> tuple[int, LedgerRow]:
-    """A row of `READ`, with its number."""
+    """Returns number and ledger row of a row of `READ`."""
     number, scope, *columns = read
     values = dict(zip(COLUMNS, columns, strict=True))
     values["trail"] = _trail.decode(values["trail"])

@@ -1,14 +1,15 @@
-"""Keeps a database in memory within its limit: step by step the oldest part of every table leaves."""
+"""The size limit of a database in memory: step by step the oldest part of every table is deleted."""
 
 import sqlite3
 
 from proxy.storage.sqlite.contents import resize
 from proxy.storage.sqlite.wipes import remove_expired
 
-SHARE = 64  # one of so many rows leaves in a step
-MOST_KEPT = 100_000  # facts; forgotten links; rows of wipes: nobody could bring them back, so size is no reason
+SHARE = 64  # a step deletes one of so many rows
+# Rows each of facts, forgotten links and wipes: nothing could restore them, so they leave by number, not by size.
+MOST_KEPT = 100_000
 
-# Table, its key, and what its rows leave in the order of: ids grow as rows are written.
+# Table, its key, and the column of age: ids grow as rows are written.
 _BY_AGE = (
     ("ledger", "id", "id"),
     ("session_sums", "session_id", "last_at"),
@@ -37,7 +38,7 @@ OLDEST_REUSE = f"""
         SELECT change FROM reuse_entries ORDER BY change LIMIT (SELECT count(*) / {SHARE} FROM reuse_entries)
     )
 """  # noqa: S608 (same)
-# Of links, which have no index by time, those of the oldest part of the time.
+# Links have no index by time: those of the oldest 1/SHARE of the time.
 OLDEST_LINKS = f"DELETE FROM links WHERE at <= (SELECT min(at) + (max(at) - min(at)) / {SHARE} FROM links)"  # noqa: S608 (same)
 # Names that nothing refers to any more. Links, which have no index by session either, are looked through last.
 SESSIONS = f"""
@@ -64,7 +65,7 @@ FORGOTTEN = """
         SELECT change FROM archive WHERE at IS NULL ORDER BY change DESC LIMIT -1 OFFSET :most
     )
 """
-# How many rows wipes have put aside, and when the first of these wipes ends.
+# The number of rows that wipes have put aside, and the end of the first of these wipes.
 ASIDE = """
     SELECT count(*), min(until) FROM (
         SELECT until FROM wiped_facts UNION ALL SELECT until FROM wiped_archive UNION ALL SELECT until FROM wiped_links
@@ -73,8 +74,8 @@ ASIDE = """
 
 
 def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int = MOST_KEPT) -> int:
-    """One step, if the pages in use take more than `most_bytes`, or too many rows are kept of what has a limit of its
-    own (`most_kept`). How many rows left."""
+    """Takes one step if the pages in use take more than `most_bytes`, and deletes rows beyond `most_kept` where that is
+    the limit. Returns how many rows were deleted."""
     gone = sum(connection.execute(statement, {"most": most_kept}).rowcount for statement in (FACTS, FORGOTTEN))
     aside, first = connection.execute(ASIDE).fetchone()
     if aside > most_kept:
@@ -89,7 +90,7 @@ def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int 
 
 
 def _used(connection: sqlite3.Connection) -> int:
-    """Bytes of the pages that something stands on."""
+    """Returns the bytes of the pages in use."""
     pages, free, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )

@@ -13,6 +13,8 @@ from proxy.storage.sqlite.schema import SCHEMA
 
 @dataclass(frozen=True, slots=True)
 class Migration:
+    """A named step of the schema."""
+
     name: str
     statements: tuple[str, ...]
 
@@ -21,9 +23,9 @@ MIGRATIONS = (Migration("0001_schema", SCHEMA),)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Apply what is missing, all or nothing. The connection must be in autocommit mode (`isolation_level=None`).
+    """Applies the missing steps, all or nothing. The connection must be in autocommit mode (`isolation_level=None`).
 
-    Raises `DatabaseTooNew` when the file has steps that `migrations` doesn't know.
+    Raises DatabaseTooNew if the file has steps that `migrations` does not know, and sqlite3.Error.
     """
     if _missing(connection, migrations) == []:
         return
@@ -42,8 +44,8 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
 
 
 def drop_vectors_of_others(connection: sqlite3.Connection, model: str) -> None:
-    """The archive's vectors, if another embedding model than `model` made them: what two models say cannot be compared.
-    The turns stay, to be found by their words, and get vectors again when their conversation goes on."""
+    """Deletes the archive's vectors if another embedding model than `model` made them: they cannot be compared. The
+    turns stay, to be found by their words, and get vectors again when their conversation goes on."""
     if connection.execute("SELECT 1 FROM embedded_by WHERE model = ?", (model,)).fetchone() is not None:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -58,7 +60,7 @@ def drop_vectors_of_others(connection: sqlite3.Connection, model: str) -> None:
 
 
 def _missing(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> list[Migration] | None:
-    """What has not been applied yet; None for a new file, where not even the list of steps exists."""
+    """Returns the steps that are not applied yet; None for a new file, which has no table of steps."""
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone() is None:
         return None
     applied = {name for (name,) in connection.execute("SELECT name FROM migrations")}
@@ -72,7 +74,7 @@ def _missing(connection: sqlite3.Connection, migrations: Sequence[Migration]) ->
 
 @contextlib.contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Turn sqlite3's and the system's errors into ours."""
+    """Turns errors of sqlite3 and the system into StorageError and DatabaseCorrupt, with the path and what to do."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,5 +1,5 @@
-"""Reuse by intent in the SQLite file that sessions and ledger are in. Expired entries leave, vectors and all, with the
-batches that add others."""
+"""Entries of reuse by intent, with their vectors, and the reuse log in SQLite. Batches that add entries delete expired
+ones."""
 
 import functools
 import itertools
@@ -18,11 +18,11 @@ from proxy.storage.sqlite.rows import ADD_SCOPE, packed, unpacked
 from proxy.storage.write_queue import Write
 from proxy.types import ReuseDecision, ReuseEntry, Vector
 
-PRUNED = 1_000  # expired entries that leave with one batch, at most
+PRUNED = 1_000  # expired entries that one batch deletes, at most
 
 # A field that is added to ReuseEntry without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(ReuseEntry))
-# What changes gets the highest number of all: so the row that has it is never deleted.
+# A changed row gets a number above all others: so the row with the highest one is never deleted.
 NEXT = "(SELECT max(change) + 1 FROM reuse_entries)"
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = ?)"
 
@@ -87,8 +87,8 @@ RECENT = f"""
 class _Change:
     statement: str
     values: tuple[Any, ...]
-    scope: str | None = None  # that may be new
-    at: float = 0.0  # when what has expired may leave
+    scope: str | None = None  # to add, if it is new
+    at: float = 0.0  # entries that have expired by then are deleted
 
 
 class SqliteReuse:
@@ -144,7 +144,7 @@ class SqliteReuse:
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:
-    """In the order they were queued: a strike is for what was added before it."""
+    """Applies changes in the order they were queued: a strike is for an entry that was added before it."""
     connection.executemany(ADD_SCOPE, {(change.scope,) for change in changes if change.scope is not None})
     for statement, run in itertools.groupby(changes, key=operator.attrgetter("statement")):
         connection.executemany(statement, [change.values for change in run])

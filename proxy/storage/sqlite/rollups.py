@@ -1,11 +1,11 @@
-"""Sums of ledger rows: what each row adds to them, and how SQLite keeps them.
+"""Sums of ledger rows in SQLite: the measures of a row, and the buckets that they are added to.
 
 They are written in the transaction of the rows that they add up, so they cannot disagree with these. A row is added to
 its minute and to its session, of its scope and of all scopes together (scope 0). Hours and days get whole minutes later
-(`CONDENSE`), since adding every row to them as well would triple what a request costs: `rollup_progress` says up to
-where, and a reader adds the minutes after that. What comes late is added to its hour and day at once.
+(`CONDENSE`), since adding every row to them as well would triple the cost of a request: `rollup_progress` says up to
+which minute, and a reader adds the minutes after that. A late row is added to its hour and day at once.
 
-Buckets come in the order of time: what is written now lies side by side, in a few pages of the file, however many
+Buckets are in the order of time: rows that are written now are neighbours, in a few pages of the file, however many
 scopes there are.
 """
 
@@ -20,7 +20,7 @@ from proxy.types.plan import Mechanisms
 MINUTE = 60
 MECHANISMS = tuple(each.name for each in fields(Mechanisms))
 
-# What a row adds to each of the sums. Where nothing was done to a prompt, nothing was saved on it.
+# The SQL of what a row adds to each sum. A prompt that was not changed saved nothing by context management.
 _CHANGED = "mechanisms != '{}'"
 _MEASURES: Mapping[str, str] = {
     "requests": "1",
@@ -48,7 +48,7 @@ _MEASURES: Mapping[str, str] = {
     "overhead_seconds": "max(0, total_seconds - upstream_seconds)",
 }
 SUMS = tuple(each.name for each in fields(Sums))
-# A sum that nobody says the measure of fails at once.
+# A sum without a measure fails at once.
 MEASURES = tuple(f"{_MEASURES[name]}" for name in SUMS)
 
 _LISTED = ", ".join(SUMS)
@@ -88,7 +88,7 @@ ADD_SESSIONS = f"""
 """  # noqa: S608 (our own text)
 NEWEST = "SELECT coalesce(max(id), 0) FROM ledger"
 
-# The next minute that hours and days do not have yet: how far it goes, and what is in it.
+# The end of the next minute that is not in its hour and day yet; and adding it to them.
 NEXT_MINUTE = f"""
     SELECT min(at) + {MINUTE} FROM rollups
     WHERE width = {MINUTE} AND at >= (SELECT condensed FROM rollup_progress) AND at < :until
@@ -105,18 +105,18 @@ CONDENSED = "UPDATE rollup_progress SET condensed = max(condensed, :until)"
 
 
 def newest(connection: sqlite3.Connection) -> int:
-    """The number of the newest row: what `add_up` is to begin after."""
+    """Returns the number of the newest ledger row, after which `add_up` begins; 0 if there is none."""
     return int(connection.execute(NEWEST).fetchone()[0])
 
 
 def add_up(connection: sqlite3.Connection, after: int) -> None:
-    """Add what the rows come to that were written after the row with this number, and were never added."""
+    """Adds the ledger rows after number `after` to the sums."""
     for statement in (ADD_LABELS, ADD_ROLLUPS, ADD_SESSIONS):
         connection.execute(statement, {"after": after})
 
 
 def condense(connection: sqlite3.Connection, until: float) -> int:
-    """Add the next minute to its hour and day. 0 if there is none that ends by `until`."""
+    """Adds the next minute to its hour and day. Returns 1, or 0 if none ends by `until`."""
     whole = int(until) // MINUTE * MINUTE
     (end,) = connection.execute(NEXT_MINUTE, {"until": whole}).fetchone()
     if end is None:

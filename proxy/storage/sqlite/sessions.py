@@ -1,6 +1,5 @@
-"""Which links of conversations were seen, in SQLite. A running conversation is recognised with no SQLite at all: its
-links are kept in memory (`Recent`), and so is what is queued and not yet committed (`Pending`), which the next request
-must already see."""
+"""The index of hash-chain links in SQLite. A running conversation is recognised without SQLite: its links are in memory
+(`Recent`), and so are queued ones (`Pending`), which the next request must already see."""
 
 import functools
 import sqlite3
@@ -19,8 +18,8 @@ from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS
 from proxy.storage.write_queue import Write
 
 MAX_LOOKED_UP = 1_000  # requests between their look-up and their end
-# Of one request, the last ones: by them the next request is recognised. A longer history is recognised where it goes on
-# or is edited within as many messages of its end.
+# The last links of one request that are stored: a longer history is recognised if it goes on, or is edited within as
+# many messages of its end.
 MOST_LINKS = 2_000
 
 # Links come as one JSON array with one blob beside it: a statement a batch, see `Write`. (Ledger rows have too many
@@ -83,7 +82,7 @@ class SqliteSessions:
 
     def __init__(self, database: Database, max_recent: int = 50_000) -> None:
         self._database = database
-        database.when_others_write(self.distrust)
+        database.on_foreign_write(self.invalidate)
         self._pending = Pending()
         self._recent = Recent(max_recent)
         self._looked_up: Lru[Key, int] = Lru(MAX_LOOKED_UP)  # last link of a chain → how much of it was known
@@ -129,14 +128,14 @@ class SqliteSessions:
             for key, link in changes:
                 self._pending.add(key, link)
 
-    def distrust(self) -> None:
-        """Another process has written: it may know of our links what we do not."""
+    def invalidate(self) -> None:
+        """Empties the cache after another process has written: it may have used the same links."""
         self._recent.clear()
         self._looked_up.clear()
 
     def _is_new(self, scope: str, chain: Sequence[bytes], start: int) -> bool:
-        """Was it looked up that nothing of `chain[start:]` is known? The request's chain is this one, or all of it but
-        the answer's link."""
+        """Returns True if a look-up has found nothing of `chain[start:]`. The request's chain was this one, or all of
+        it but the answer's link."""
         lengths = [self._looked_up.pop((scope, link), None) for link in chain[-2:]]
         return any(known is not None and known <= start for known in lengths)
 
@@ -148,7 +147,7 @@ class SqliteSessions:
 
 
 def _longest_prefix(scope: str, chain: Sequence[bytes], connection: sqlite3.Connection) -> tuple[int, Link]:
-    """Length and link, or 0 and an empty link."""
+    """Returns length and last link of the longest known prefix; 0 and an empty link if there is none."""
     parameters = {"scope": scope, "length": len(chain), "chain": b"".join(chain), "width": len(chain[0])}
     row = connection.execute(LONGEST_PREFIX, parameters).fetchone()
     if row is None:
@@ -160,7 +159,7 @@ def _longest_prefix(scope: str, chain: Sequence[bytes], connection: sqlite3.Conn
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """One `remember`, as it is written."""
+    """The changes of one `remember`, as they are written."""
 
     scope: str
     session: str

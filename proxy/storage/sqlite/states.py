@@ -1,5 +1,5 @@
-"""The states of conversations in SQLite. A request that follows another within the batch interval finds its state
-among what is queued."""
+"""States of conversations in SQLite. Queued states are also in memory: the next request may come within the batch
+interval."""
 
 import functools
 import itertools
@@ -18,7 +18,7 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, SCOPE_ID
 from proxy.storage.write_queue import Write
 
-PRUNED = 200  # old states that leave with one batch, at most
+PRUNED = 200  # expired states that one batch deletes, at most
 
 # One statement a batch, see `Write`: links and states are parts of one blob, and JSON says where each is.
 PUT = """
@@ -113,7 +113,7 @@ class SqliteStates:
 
 
 def _apply(connection: sqlite3.Connection, changes: Sequence[_State | str]) -> None:
-    """States to put, and scopes to forget, in the order they were queued."""
+    """Applies changes in the order they were queued: states to put, and scopes (str) to forget."""
     for kind, run in itertools.groupby(changes, key=type):
         if kind is str:
             connection.executemany(FORGET, [{"scope": scope} for scope in run])

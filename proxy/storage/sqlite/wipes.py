@@ -1,5 +1,5 @@
-"""All that a scope remembered, put aside for a while, in tables of their own that nothing but `restore` reads. At its
-time a row is overwritten, not only unlinked, as whatever is forgotten."""
+"""Wipes in SQLite: a scope's facts and turns are put aside for a while, in tables of their own that only `restore`
+reads. At the end of that time rows are overwritten, not only unlinked."""
 
 import functools
 import itertools
@@ -19,7 +19,7 @@ from proxy.types import Fact
 
 
 def _own(statement: str) -> str:
-    """The statement with our own names and conditions filled in."""
+    """Returns the statement with names of columns and the scope's condition filled in."""
     return statement.format(
         fact=", ".join(COLUMNS),
         turn="scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages",
@@ -27,7 +27,7 @@ def _own(statement: str) -> str:
     )
 
 
-# Step by step, in one transaction.
+# Statement by statement, in one transaction.
 WIPE = tuple(
     map(
         _own,
@@ -52,7 +52,7 @@ WIPE = tuple(
         ),
     )
 )
-# The request's own links, one by one.
+# For each link of the request that asked for the wipe.
 WIPE_LINK = _own("""
     INSERT OR REPLACE INTO wiped_links (scope_id, link, turn, until)
     SELECT id, :link, x'', :until FROM scopes WHERE name = :scope AND NOT EXISTS (
@@ -60,7 +60,7 @@ WIPE_LINK = _own("""
         WHERE known.scope_id = scopes.id AND known.link = :link AND known.at IS NULL AND NOT known.lifted
     )
 """)
-# With what an earlier wipe had made forgotten, and has been said anew since.
+# Makes the wiped links forgotten, and those of earlier wipes that were said anew since.
 BURY = _own("""
     INSERT OR REPLACE INTO archive (scope_id, link, parent, forgotten_at)
     SELECT wiped_links.scope_id, wiped_links.link, max(coalesce(wiped_archive.parent, known.parent)), :at
@@ -213,12 +213,12 @@ class SqliteWipes:
         await self.flush()
 
     def _put(self, scope: str, what: object) -> None:
-        # Tables that others write to: what is queued before it is meant, what is queued after is not.
+        # Other stores write these tables too: their writes from before are wiped, those from after are not.
         self._writes.delete(scope, what, in_order=True)
 
 
 def remove_expired(connection: sqlite3.Connection, until: float) -> int:
-    """Delete what has been aside for its time at `until`. How many rows that was."""
+    """Deletes the wipes that end by `until`. Returns how many rows were deleted."""
     return sum(connection.execute(statement, {"now": until}).rowcount for statement in EXPIRED)
 
 

@@ -108,7 +108,7 @@ async def test_many_readers_and_writers_at_once_lose_nothing(database: Database)
 
     async with asyncio.timeout(30):
         await asyncio.gather(*(talk(number) for number in range(12)))
-    sessions.distrust()
+    sessions.invalidate()
     for number in range(12):
         chain = chain_of("hi", *(f"{number}/{turn}" for turn in range(20)))
         known = await sessions.longest_prefix("a/", chain)
@@ -122,7 +122,7 @@ async def test_of_a_very_long_history_the_last_part_is_written_and_the_rest_coun
     assert database.writer.depth <= MOST_LINKS + 1
     assert database.writer.dropped == {"cut_links": 24_000 - MOST_LINKS}
     await sessions.flush()
-    sessions.distrust()
+    sessions.invalidate()
     goes_on = chain_of(*range(24_002))
     assert await sessions.longest_prefix("a/", goes_on) == KnownPrefix(24_000, ("s",), is_tip=True)
     edited = [*chain[:-5], *chain_of("else")]
