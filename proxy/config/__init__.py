@@ -1,4 +1,4 @@
-"""The configuration: `load` reads it once, refuses what it does not know, and explains every problem in one error.
+"""The configuration: `load` reads it once, refuses unknown settings, and explains every problem in one error.
 
     source.py   bytes → plain values, lines, ${NAME}
     model.py    plain values → frozen models
@@ -6,7 +6,7 @@
     rules.py    rules between settings
     explain.py  errors in the file's own words
     profiles.py the numbers of context management, as a table
-    prices.py   what models cost and how they are cached, where the file is silent: models.yaml
+    prices.py   list prices of models and prefix caches of providers, from models.yaml: where the file has none
 
 Secrets come from the environment alone, and no error, log or repr shows one.
 """
@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from proxy.config.explain import explained, is_secret, schema_at
 from proxy.config.model import Config, PriceSetting, Upstream
 from proxy.config.prices import UNPRICED, listed, write_factor
-from proxy.config.rules import broken, is_loopback, shows_content
+from proxy.config.rules import is_loopback, shows_content, violations
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.values import key_hash, redact
 from proxy.types import Price
@@ -43,8 +43,8 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 
 def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = None, port: int | None = None) -> Config:
-    """The configuration of a file, or the defaults without one. `host` and `port` replace the file's before the rules
-    are checked. Raises ConfigError, with every problem, and nothing else."""
+    """Returns the configuration of a file, or the defaults without one. `host` and `port` replace the file's before the
+    rules are checked. Raises ConfigError, with every problem, and nothing else."""
     raw = read(path) if path else Source({})
     unreadable = bool(raw.problems) and not raw.tree
     source = substituted(raw, environ)
@@ -58,10 +58,10 @@ def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = No
     except ValidationError as error:
         errors = list(error.errors(include_url=False))
     if config and not unreadable:
-        problems += broken(config)
+        problems += violations(config)
     elif not unreadable:
-        told = {problem.where for problem in problems}
-        problems += [problem for problem in explained(errors, source) if problem.where not in told]
+        known = {problem.where for problem in problems}
+        problems += [problem for problem in explained(errors, source) if problem.where not in known]
     if config and not problems:
         return config
     located = [
@@ -72,14 +72,14 @@ def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = No
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of the file, for editors. Every setting has a description."""
+    """Returns the JSON Schema (2020-12) of the file, for editors. Every setting has a description."""
     schema = Config.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Olvido configuration"}
 
 
 def price_for(upstream: Upstream, model: str) -> Price:
-    """The price of `model` at `upstream`, named as asked for or as sent: its exact name in `prices`, then the first
-    pattern, then `price`, then its provider's list price (models.yaml). Unknown: zero."""
+    """Returns the price of `model` (as asked for, or its alias) at `upstream`: of its exact name in `prices`, else of
+    the first pattern, else `price`, else its provider's list price (models.yaml), else zero."""
     names = (model, upstream.aliases.get(model, model))
     setting = next((upstream.prices[name] for name in names if name in upstream.prices), None)
     if setting is None:
@@ -102,7 +102,7 @@ def _with_listener(tree: dict[str, Any], host: str | None, port: int | None) -> 
 
 
 def _secret_problems(raw: Source, source: Source) -> Iterator[Problem]:
-    """Secrets that stand in the file, or whose variable is empty."""
+    """Yields the problems of secrets that are in the file itself, or whose variable is empty."""
     for where, value in _leaves(raw.tree, ()):
         if value == "" or not is_secret(where):
             continue

@@ -1,5 +1,5 @@
-"""Problems of a configuration in the file's own words: the path of the setting, what was found there, what was
-expected, and the nearest name for an unknown key. The JSON Schema of the model says what stands where.
+"""Explanations of a configuration's problems in the file's own words: the path of the setting, the value found, the
+value expected, and the nearest name for an unknown key. They come from the JSON Schema of the model.
 """
 
 import difflib
@@ -33,7 +33,7 @@ def _schema() -> dict[str, Any]:
 
 
 def schema_at(where: Where) -> dict[str, Any] | None:
-    """The schema of the setting at `where`, None if there is none."""
+    """Returns the JSON Schema of the setting at `where`; None if there is no such setting."""
     node: dict[str, Any] = _schema()
     for part in where:
         properties = node.get("properties", {})
@@ -48,24 +48,25 @@ def schema_at(where: Where) -> dict[str, Any] | None:
 
 
 def is_secret(where: Where) -> bool:
-    """Whether the setting at `where` holds a key or a token."""
+    """Returns True if the setting at `where` holds a key or a token."""
     schema = schema_at(where)
     return schema is not None and any(option.get("format") == "password" for option in schema.get("anyOf", [schema]))
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """The end of a sentence about an unknown name: the most similar known one, if there is one, and all of them."""
+    """Returns the end of a sentence about an unknown name: the most similar known one, if there is one, and all of
+    them."""
     near = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"; did you mean `{near[0]}`?" if near else ";"
     return f"{hint} known here: {', '.join(known)}"
 
 
 def explained(errors: list[Any], source: Source) -> list[Problem]:
-    """The validation library's errors in our words, one per setting; its several answers to one value are joined."""
+    """Returns pydantic's errors in our words, one problem per setting: the alternatives of a union are joined."""
     grouped: dict[Where, list[Any]] = {}
     for error in errors:
         if error["type"] == "too_short" and error["input"]:
-            continue  # the library counts the valid items only; what is wrong with the others is told anyway
+            continue  # the library counts the valid items only; the others have errors of their own
         where: Where = ()
         for part in error["loc"]:  # a part that no setting has is the library's own mark of a union or a validator
             unknown = error["type"] in _UNKNOWN and part == error["loc"][-1]

@@ -1,7 +1,6 @@
-"""The shape of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
+"""The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-What values may look like is in values.py, rules that involve more than one setting in rules.py, reading
-the file in source.py.
+Types of values are in values.py, rules that involve more than one setting in rules.py, reading the file in source.py.
 """
 
 from collections.abc import Mapping

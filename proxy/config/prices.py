@@ -1,4 +1,4 @@
-"""Reads models.yaml: prices of models and prompt-cache rules of their providers, where the configuration is silent."""
+"""Prices of models and rules of prefix caches from models.yaml, for what the configuration does not say."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from proxy.types import PrefixCache, Price
 
 TABLE = Path(__file__).with_name("models.yaml")
 
-# Of the input price, for a token that the prefix cache held, where no price says more: .02 to .5 by provider and model.
+# Share of the input price for a token that the prefix cache had, if it has no price: .02 to .5 by provider and model.
 UNPRICED = 0.25
 
 T = TypeVar("T", Price, PrefixCache)
@@ -21,16 +21,16 @@ T = TypeVar("T", Price, PrefixCache)
 
 @dataclass(frozen=True, slots=True)
 class Row(Generic[T]):
-    """A line of the table, for some models at some dialects."""
+    """A row of the table: the price or the cache of some models at upstreams of some dialects."""
 
     models: tuple[str, ...]  # patterns of their names
     dialects: frozenset[str]
     value: T
-    source: str
-    date: str  # when it was read or published
+    source: str  # URL or document
+    date: str  # on which it was read or published
 
     def names(self, model: str) -> bool:
-        """Whether a pattern matches the model, whatever stands before its last slash."""
+        """Returns True if a pattern matches the part of the model's name after its last slash."""
         known = model.lower().rpartition("/")[2]
         return any(fnmatchcase(known, pattern) for pattern in self.models)
 
@@ -45,7 +45,7 @@ class Table:
 
 @cache
 def table() -> Table:
-    """Raises if the file is not as it says that it is."""
+    """Returns the table, read once. Raises if models.yaml has not its own format."""
     rows = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
     return Table([_row(Price, row) for row in rows["prices"]], [_row(PrefixCache, row) for row in rows["caches"]])
 
@@ -57,18 +57,18 @@ def _row(kind: type[T], row: Mapping[str, Any]) -> Row[T]:
 
 
 def listed(dialect: str, models: Iterable[str]) -> Price | None:
-    """The list price of the first of these names that has one at such an upstream."""
+    """Returns the list price of the first of `models` that has one at upstreams of this dialect, or None."""
     found = (row.value for model in models for row in table().prices if dialect in row.dialects and row.names(model))
     return next(found, None)
 
 
 def write_factor(models: Iterable[str]) -> float:
-    """A write to the prefix cache, of the input price; 1 where nothing else is known."""
+    """Returns the price of a write to the prefix cache as a multiple of the input price; 1 if unknown."""
     found = (row.value for model in models for row in table().prices if row.names(model))
     return next((max(price.write / price.input, 1.0) for price in found), 1.0)
 
 
 @lru_cache(256)  # clients name models
 def prefix_cache(dialect: str, model: str) -> PrefixCache:
-    """Returns the row for this model at an upstream of this dialect; every dialect has a row for any model."""
+    """Returns the prefix cache for a model at an upstream of this dialect; every dialect has a row for any model."""
     return next(row.value for row in table().caches if dialect in row.dialects and row.names(model))

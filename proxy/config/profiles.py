@@ -1,4 +1,4 @@
-"""Profiles: how much of a conversation is kept, as a data table.
+"""Profiles of context management: the numbers that say how much of a conversation is kept.
 
 `lean` is the architecture note "Arquitectura de Memoria y Contexto" to the letter (its sections 1.2, 2.1, 2.2 and 3.2
 are named beside the numbers). `balanced` lets the economics choose the budget, `agent` is for requests with tools.
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
-# What a configuration gives is laid over a built-in profile first: so nothing is required there.
+# A configuration is merged into a built-in profile before it is validated: so no field is required.
 _OVERRIDABLE = ConfigDict(
     extra="forbid", allow_inf_nan=False, json_schema_extra=lambda schema: schema.pop("required", None)
 )
@@ -108,7 +108,7 @@ class ToolResults:
 
 @dataclass(frozen=True, slots=True)
 class Elide:
-    """Left out only while the last answer had the structure that was asked for."""
+    """Instructions that are left out while the last answer had the structure that was asked for."""
 
     __pydantic_config__ = _OVERRIDABLE
 
@@ -153,7 +153,7 @@ class Profile:
     def __post_init__(self) -> None:
         if self.budget == "economic":
             return
-        # The window gives way where a budget is small; what stands before it does not.
+        # In a small budget the window shrinks; summaries and facts do not.
         held = self.summaries.slots * self.summaries.tokens + self.facts.tokens
         if held > self.budget:
             raise ValueError(f"summaries and facts hold {held} tokens together, above the budget {self.budget}")
@@ -179,7 +179,7 @@ def _window(turns: int, min_turns: int, max_turns: int, tokens: int, answer_toke
     )
 
 
-_ALL_SAID = Elide(tools=False, format=False, examples=False)  # §3.3, opt-in: it changes what the client demands
+_NOTHING_ELIDED = Elide(tools=False, format=False, examples=False)  # §3.3, opt-in: it changes what the client demands
 
 _LEAN = Profile(
     base="lean",
@@ -200,7 +200,7 @@ _LEAN = Profile(
     # Passages of 120: long assistant turns drown the words that match (BEAM).
     recall=Recall(tokens="rest", cap=4_000, passage_tokens=120),
     tool_results=ToolResults(fold_first=False, keep=1),  # §3.2: results of the call under way
-    elide=_ALL_SAID,
+    elide=_NOTHING_ELIDED,
 )
 
 _BALANCED = Profile(
@@ -214,7 +214,7 @@ _BALANCED = Profile(
     facts=Facts(tokens=300, said_turns=3),  # chosen
     recall=Recall(tokens="rest", cap=4_000, passage_tokens=120),  # 94 % of the evidence on LoCoMo
     tool_results=ToolResults(fold_first=True, keep=3),  # chosen
-    elide=_ALL_SAID,
+    elide=_NOTHING_ELIDED,
 )
 
 _AGENT = Profile(
@@ -228,16 +228,16 @@ _AGENT = Profile(
     facts=Facts(tokens=300, said_turns=3),  # chosen
     recall=Recall(tokens="rest", cap=2_000, passage_tokens=120),
     tool_results=ToolResults(fold_first=True, keep=5),  # chosen
-    elide=_ALL_SAID,
+    elide=_NOTHING_ELIDED,
 )
 
 BUILT_IN: Mapping[str, Profile] = MappingProxyType({profile.base: profile for profile in (_LEAN, _BALANCED, _AGENT)})
-DEFAULT_BASE = "balanced"  # what an added profile starts from when it names none
+DEFAULT_BASE = "balanced"  # the base of an added profile that names none
 
 
 def with_overrides(given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Every built-in profile, and those given, as mappings that are yet to be validated: what is given for a profile
-    is laid over the built-in one of the same name, or over its `base`. Anything misshapen stays as it was given."""
+    """Returns the built-in profiles and the given ones as mappings, not validated yet: a given one is merged into the
+    built-in profile of its name, or into its `base`. A value of the wrong type stays as it is."""
     merged: dict[Any, Any] = {name: asdict(profile) for name, profile in BUILT_IN.items()}
     for name, changes in given.items():
         if not isinstance(changes, Mapping):
@@ -245,13 +245,13 @@ def with_overrides(given: Mapping[Any, Any]) -> dict[Any, Any]:
             continue
         base = changes.get("base", name)
         start = BUILT_IN.get(base if isinstance(base, str) else "") or BUILT_IN[DEFAULT_BASE]
-        merged[name] = _laid_over(asdict(start), changes)
+        merged[name] = _merged(asdict(start), changes)
     return merged
 
 
-def _laid_over(base: dict[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
+def _merged(base: dict[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
     result = dict(base)
     for key, value in changes.items():
         under = base.get(key)
-        result[key] = _laid_over(under, value) if isinstance(under, dict) and isinstance(value, Mapping) else value
+        result[key] = _merged(under, value) if isinstance(under, dict) and isinstance(value, Mapping) else value
     return result

@@ -1,5 +1,5 @@
 """Rules of the configuration that involve more than one setting. Each is a pure function from a configuration to the
-problems that it has; `broken` runs them all.
+problems that it has; `violations` runs them all.
 """
 
 import ipaddress
@@ -12,7 +12,7 @@ from proxy.config.source import Problem, Where
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens on `host`. A name that is not `localhost` counts as public."""
+    """Returns True if only this machine can reach `host`. A name other than `localhost` counts as public."""
     if host.lower() == "localhost":
         return True
     try:
@@ -22,13 +22,13 @@ def is_loopback(host: str) -> bool:
 
 
 def shows_content(config: Config) -> bool:
-    """Whether what requests say is kept for a while, and shown to whoever runs the proxy."""
+    """Returns True if bodies of requests are kept for a while and shown to administrators."""
     given = config.admin.show_content
     return is_loopback(config.server.host) if given is None else given
 
 
-def broken(config: Config) -> list[Problem]:
-    """Every rule that `config` breaks."""
+def violations(config: Config) -> list[Problem]:
+    """Returns a problem for every rule that `config` breaks."""
     return [Problem(where, text) for rule in _RULES for where, text in rule(config)]
 
 
@@ -74,7 +74,7 @@ def _fallbacks_lead_somewhere(config: Config) -> _Found:
 
 
 def _chain(upstream: Upstream, by_name: dict[str, Upstream]) -> Iterator[Upstream]:
-    """Those that may get its requests when it fails, and the ones before them do."""
+    """Yields the fallbacks of an upstream, in the order in which they would get its requests."""
     seen = {upstream.name}
     while (following := by_name.get(upstream.fallback or "")) is not None and following.name not in seen:
         seen.add(following.name)

@@ -1,6 +1,6 @@
-"""From the bytes of a YAML file to plain values, with the line of every key: bounded, and safe against hostile files.
+"""The reader of the configuration file: YAML to plain values with the line of every key; bounded, for hostile files.
 
-YAML here is the part that holds no surprises: `on`, `off`, `yes`, `no`, dates and sexagesimal numbers are text, keys
+The YAML is a subset without surprises: `on`, `off`, `yes`, `no`, dates and sexagesimal numbers are text, keys
 are text and come once, a key without a value counts as not given, tags are refused, anchors and merge keys work.
 """
 
@@ -17,8 +17,8 @@ from proxy.config.values import redact
 Where: TypeAlias = tuple[str | int, ...]  # ("upstreams", 0, "timeout", "idle")
 
 MAX_BYTES = 131_072  # of a file; a large configuration has 10 KB
-MAX_NODES = 20_000  # after aliases are expanded
-MAX_DEPTH = 32
+MAX_NODES = 20_000  # values, after aliases are expanded
+MAX_DEPTH = 32  # levels
 MAX_SHOWN = 100  # problems in the text of an error
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: where, and what was found and expected."""
+    """A problem of one setting: its path, and a sentence with the value found and the value expected."""
 
     where: Where
     text: str
@@ -34,17 +34,17 @@ class Problem:
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used. Its text names every problem, a line each, and no secret."""
+    """An error for a configuration that cannot be used. Its text has every problem, a line each, and no secret."""
 
     def __init__(self, source: str, problems: list[Problem]) -> None:
         self.problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        shown = [f"  {_told(problem)}" for problem in self.problems[:MAX_SHOWN]]
+        shown = [f"  {_line_of(problem)}" for problem in self.problems[:MAX_SHOWN]]
         rest = [f"  … and {len(problems) - MAX_SHOWN} more"] if len(problems) > MAX_SHOWN else []
         super().__init__("\n".join([f"{source}: {count}", *shown, *rest]))
 
 
-def _told(problem: Problem) -> str:
+def _line_of(problem: Problem) -> str:
     where = [f"line {problem.line}"] if problem.line else []
     if problem.where:
         where.append(path_text(problem.where))
@@ -52,7 +52,7 @@ def _told(problem: Problem) -> str:
 
 
 def path_text(where: Where) -> str:
-    """`upstreams[0].prices["kimi-*"].input`."""
+    """Returns a path as text, such as `upstreams[0].prices["kimi-*"].input`."""
     text = ""
     for part in (redact(part) if isinstance(part, str) else part for part in where):
         if isinstance(part, int):
@@ -66,7 +66,7 @@ def path_text(where: Where) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The contents of a file. `lines`: of every key and list item. `from_env`: the variable a value came from."""
+    """The values of a file. `lines`: of every key and list item, from 1. `from_env`: the variables of values."""
 
     tree: Any
     lines: Mapping[Where, int] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Source:
     from_env: Mapping[Where, str] = field(default_factory=dict)
 
     def line(self, where: Where) -> int | None:
-        """The line of `where`, or of the nearest thing around it that the file has."""
+        """Returns the line of `where`, or of the nearest section around it; None if the file has none."""
         for end in range(len(where), 0, -1):
             if where[:end] in self.lines:
                 return self.lines[where[:end]]
@@ -82,7 +82,7 @@ class Source:
 
 
 def read(path: Path) -> Source:
-    """The file as plain values; anything that keeps it from being read is a problem."""
+    """Reads the file as plain values. Errors of reading are problems of the result."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -93,7 +93,7 @@ def read(path: Path) -> Source:
 
 
 def parse(data: bytes) -> Source:
-    """YAML as plain values. An empty document is an empty mapping."""
+    """Parses YAML as plain values; an empty document is an empty mapping. Errors are problems of the result."""
     if len(data) > MAX_BYTES:
         return Source({}, problems=(Problem((), f"is larger than {MAX_BYTES // 1024} KiB"),))
     try:
@@ -122,7 +122,7 @@ def parse(data: bytes) -> Source:
 
 
 def kind_of(value: object) -> str:
-    """A value's kind, for a message that must not repeat the value."""
+    """Returns the kind of a value in words, for a message that must not repeat the value."""
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (dict, "a mapping"),
         ((list, tuple), "a list"),
@@ -134,8 +134,8 @@ def kind_of(value: object) -> str:
 
 
 def substituted(source: Source, environ: Mapping[str, str]) -> Source:
-    """`${NAME}` and `${NAME:-default}` in text replaced from the environment, once: what comes from there is not
-    looked at again."""
+    """Replaces `${NAME}` and `${NAME:-default}` in texts from the environment, once: the replacement is not expanded
+    again."""
     problems = list(source.problems)
     from_env: dict[Where, str] = {}
 
@@ -161,11 +161,11 @@ def substituted(source: Source, environ: Mapping[str, str]) -> Source:
 
 
 class _TooMuch(Exception):
-    """Carries a sentence to `parse`."""
+    """An error for a document beyond the bounds, with the sentence for its problem."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Only YAML 1.2's core words: in 1.1 `mode: off` is false, `22:30` is 1350."""
+    """A loader of YAML 1.2's core types alone: in 1.1 `mode: off` is false, `22:30` is 1350."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 (PyYAML's own attribute)
 
@@ -181,7 +181,7 @@ for _tag, _pattern, _first in (
 
 
 class _Reader:
-    """Walks composed nodes once, keeping lines and problems."""
+    """The walk over composed nodes, which collects lines and problems."""
 
     def __init__(self) -> None:
         self.lines: dict[Where, int] = {}

@@ -1,6 +1,6 @@
-"""The values that settings are made of: durations, secrets, hashes of keys, URLs, names, and how each is checked.
+"""Types of settings with their checks: durations, secrets, hashes of keys, URLs, names.
 
-No message of a check repeats what it was given: it could be a secret.
+No message of a check repeats the value: it could be a secret.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ _DURATION = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)?\s*")
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _MIN_SECRET = 16  # characters: an own key is kept as a plain sha256, which only a long key withstands
 
-# What looks like a secret, wherever it stands in a text.
-STRUCK = "***"
+STRUCK = "***"  # in place of a secret
+# Patterns of secrets in any text.
 _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=:-]{6,}"), rf"\1 {STRUCK}"),
     (re.compile(r"(?i)\bsk-[\w-]{4,}"), f"sk-{STRUCK}"),
@@ -30,7 +30,7 @@ _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
         rf"\1\2\3{STRUCK}",
     ),
 )  # fmt: skip
-# Text without one of these has nothing to strike out; looking for them costs a third of trying the patterns.
+# A text without one of these has no secret; looking for them costs a third of trying the patterns.
 _MARKS = (
     *("bearer", "basic", "sk-", "gsk_", "xai-", "hf_", "ghp_", "aiza", "://"),
     *("key", "token", "secret", "password", "authorization"),
@@ -38,7 +38,8 @@ _MARKS = (
 
 
 def redact(text: str) -> str:
-    """`text` with what looks like a bearer token, an API key, a password in a URL or a `secret=…` struck out."""
+    """Returns the text with everything that looks like a bearer token, an API key, a password in a URL or a `secret=…`
+    replaced by `***`."""
     lower = text.lower()
     if not any(mark in lower for mark in _MARKS):
         return text
@@ -68,7 +69,7 @@ def _long_enough(secret: SecretStr) -> SecretStr:
 
 
 def key_hash(key: str) -> str:
-    """An own key as it is kept and compared: `sha256:<64 hex digits>`."""
+    """Returns an own key as it is stored and compared: `sha256:<64 hex digits>`."""
     return f"sha256:{hashlib.sha256(key.encode()).hexdigest()}"
 
 
@@ -102,7 +103,8 @@ _IMPLIED = (("http://", ":80"), ("https://", ":443"))
 
 
 def _origin(value: str) -> str:
-    """As browsers write it, of whatever scheme: extensions and applications have schemes of their own."""
+    """Returns an origin as browsers write it, of any scheme: extensions and applications have schemes of their own.
+    Raises ValueError."""
     origin = value.lower().removesuffix("/")
     if not _ORIGIN.fullmatch(origin):
         raise ValueError("an origin like https://chat.example.com or http://localhost:3000, without path and wildcard")

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from proxy.config.model import Config
-from proxy.config.rules import broken, is_loopback, shows_content
+from proxy.config.rules import is_loopback, shows_content, violations
 from proxy.config.source import path_text
 
 KEY = "sk-0123456789abcdef"
@@ -64,7 +64,7 @@ def test_what_requests_said_is_shown_where_only_this_machine_sees_it_unless_told
     ],
 )
 def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
-    assert broken(Config.model_validate(settings)) == []
+    assert violations(Config.model_validate(settings)) == []
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_settings_that_disagree_are_named(settings: dict[str, Any], problems: dict[str, str]) -> None:
-    found = broken(Config.model_validate(settings))
+    found = violations(Config.model_validate(settings))
     assert [path_text(problem.where) for problem in found] == list(problems)
     for problem, expected in zip(found, problems.values(), strict=True):
         assert expected in problem.text
@@ -137,4 +137,4 @@ def test_settings_that_disagree_are_named(settings: dict[str, Any], problems: di
 
 def test_open_metrics_have_no_use_for_a_token() -> None:
     both = Config.model_validate({"server": {"open_metrics": True}, "admin": {"metrics_token": "m" * 16}})
-    assert [problem.where for problem in broken(both)] == [("server", "open_metrics")]
+    assert [problem.where for problem in violations(both)] == [("server", "open_metrics")]
