@@ -292,7 +292,7 @@ class Archive(SqliteArchive):
     def add(self, *_: Any) -> None:
         self._add()
 
-    async def turns(self, *_: Any, **__: Any) -> ArchiveChanges:
+    async def changes(self, *_: Any, **__: Any) -> ArchiveChanges:
         found: ArchiveChanges = await _does(self._changes)
         return found
 

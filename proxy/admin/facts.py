@@ -211,7 +211,7 @@ async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json
         return {"state": "by_hand", "messages": []}
     if not shows_content(services.config):
         return {"state": "hidden", "messages": []}
-    found = await services.library.archive.said(scope, fact.links)
+    found = await services.library.archive.containing(scope, fact.links)
     messages: dict[bytes, dict[str, Json]] = {
         said.link: {
             "text": excerpt(said.text, fact.value),

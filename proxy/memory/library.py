@@ -114,7 +114,7 @@ class Library:
     async def _read(self, scope: str, shelf: Shelf) -> None:
         at, more = monotonic(), True
         while more:
-            changes = await self.archive.turns(scope, shelf.upto, time())
+            changes = await self.archive.changes(scope, shelf.upto, time())
             shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)
             if changes.entries or changes.gone:
                 await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, changes)

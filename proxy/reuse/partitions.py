@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from proxy.reuse.index import VectorIndex
-from proxy.storage.base import ReuseStore, evicted, joined, struck
+from proxy.storage.base import ReuseStore, evicted, merged, with_strike
 from proxy.types import Candidate, ReuseEntry, Vector
 
 MAX_BYTES = 256 * 2**20
@@ -79,7 +79,7 @@ class Partitions:
         """A strike, in the store and for the next search."""
         self._store.raise_threshold(scope, entry.id, min_cosine, at, evict=evict)
         known = self._open(scope, entry.partition).entries.get(entry.id, entry)
-        self._take(scope, struck(known, min_cosine, at, evict=evict))
+        self._take(scope, with_strike(known, min_cosine, at, evict=evict))
 
     def evict(self, scope: str, entry: ReuseEntry, at: float) -> None:
         """The end of what was created by `at`, in the store and for the next search."""
@@ -116,7 +116,7 @@ class Partitions:
             started = time.monotonic()
             more = True
             while more:
-                changes = await self._store.entries(scope, partition, here.upto, now)
+                changes = await self._store.changes(scope, partition, here.upto, now)
                 here.take(changes.entries)
                 here.upto, more = changes.upto, changes.more
                 self._count(scope, partition, here)
@@ -166,7 +166,7 @@ class Partition:
         fresh: dict[str, Vector] = {}
         for entry, vector in stored:
             known = self.entries.pop(entry.id, None)
-            latest = entry if known is None else joined(known, entry)
+            latest = entry if known is None else merged(known, entry)
             self._entry_bytes += _weight(latest) - (0 if known is None else _weight(known))
             self.entries[entry.id] = latest
             if latest.is_evicted:

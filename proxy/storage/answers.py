@@ -81,7 +81,7 @@ class MemoryAnswers:
         return True
 
     async def close(self) -> None:
-        """Does nothing."""
+        """Leaves everything as it is."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -117,7 +117,7 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no typ
         return value
 
     def remove(self, file_path: object) -> None:
-        """Does nothing: there are no files."""
+        """Removes nothing: there are no files."""
 
 
 class DiskAnswers:

@@ -150,7 +150,7 @@ class ReuseStore(Protocol):
     def served(self, scope: str, entry_id: str) -> None:
         """Queues that the entry was reused once more."""
 
-    async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
+    async def changes(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
         """Returns the changes of the partition after change number `after` (0: all), at most `limit`, oldest first:
         entries that have not expired at `now`, and those with strikes. Vectors have the precision of float16."""
 
@@ -245,7 +245,7 @@ KEPT_AFTER_EXPIRY = 30 * 86_400.0  # seconds that an entry with strikes is kept 
 LOG_ROWS = 1_000  # lines of the reuse log that a scope has
 
 
-def joined(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
+def merged(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
     """Merges two versions of an entry: the newer question, the higher count of strikes. Idempotent and commutative,
     but for two that were created at the same time: then it takes the first one's question."""
     newer = other if other.created_at > one.created_at else one
@@ -258,7 +258,7 @@ def joined(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
     )
 
 
-def struck(entry: ReuseEntry, min_cosine: float, at: float, *, evict: bool) -> ReuseEntry:
+def with_strike(entry: ReuseEntry, min_cosine: float, at: float, *, evict: bool) -> ReuseEntry:
     """Returns the entry after a report that its answer was wrong."""
     after = replace(entry, min_cosine=max(entry.min_cosine, min_cosine), strikes=entry.strikes + 1)
     return evicted(after, at) if evict else after

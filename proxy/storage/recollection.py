@@ -84,14 +84,14 @@ class Archive(Protocol):
     def prune(self, now: float) -> None:
         """Queues the deletion of turns of all scopes that have expired at `now`: the oldest, a bounded number."""
 
-    async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
+    async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         """Returns the changes after change number `after` (0: all), at most `limit`, oldest first, without turns that
         have expired at `now` and without what is queued. Vectors have the precision of float16."""
 
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
         """Returns those among `links` that name an archived turn."""
 
-    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+    async def containing(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
         """Returns the turns that have one of these links, or a message with one, oldest first."""
 
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:

@@ -85,7 +85,7 @@ class Retention:
             self._timer.cancel()
 
     async def run(self) -> dict[str, int]:
-        """Does all the work once. Returns how much was done, by kind."""
+        """Runs all the work once. Returns how much was done, by kind."""
         done: dict[str, int] = {}
         for work in self._work(self._clock()):
             if self._stopped or self._writer.failing is not None:  # the next run finds the same to do

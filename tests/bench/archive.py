@@ -115,7 +115,7 @@ async def read_through(archive: SqliteArchive, scope: str) -> tuple[int, float, 
     began = time.perf_counter()
     while more:
         started = time.perf_counter()
-        changes = await archive.turns(scope, upto, NOW)
+        changes = await archive.changes(scope, upto, NOW)
         longest = max(longest, time.perf_counter() - started)
         count, upto, more = count + len(changes.entries), changes.upto, changes.more
     return count, time.perf_counter() - began, longest
@@ -204,8 +204,8 @@ async def measure(turns: int, folder: Path) -> bool:
         f"the longest {longest * 1e3:.1f} ms"
     )
     numbers = [int(number) for number in np.random.default_rng(2).integers(count, size=LOOK_UPS)]
-    upto = (await archive.turns(scope, 0, NOW, limit=count)).upto
-    print(f"  nothing new        {await times(lambda _: archive.turns(scope, upto, NOW), numbers)}")
+    upto = (await archive.changes(scope, 0, NOW, limit=count)).upto
+    print(f"  nothing new        {await times(lambda _: archive.changes(scope, upto, NOW), numbers)}")
     print(f"  path of 20 turns   {await times(lambda each: archive.path(scope, link(0, each), 20), numbers)}")
     asked = {each: [link(0, each - i) for i in range(min(each, 50))] for each in numbers}
     print(f"  50 links known?    {await times(lambda each: archive.known(scope, asked[each]), numbers)}")

@@ -141,7 +141,7 @@ class ModelArchive:
         for key in [key for key, row in self._rows.items() if row.turn.at <= now - self._ttl]:
             del self._rows[key]
 
-    async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
+    async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         since = now - self._ttl
         rows = [row for row in self._since(scope, after) if row.turn.at > since][::-1]
         gone = [
@@ -162,7 +162,7 @@ class ModelArchive:
     async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
         return {link for link in links if (scope, link) in self._rows}
 
-    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+    async def containing(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
         wanted = set(links)
         rows = (row.turn for (owner, _), row in self._rows.items() if owner == scope)
         return sorted((turn for turn in rows if not wanted.isdisjoint(links_of(turn))), key=lambda turn: turn.at)

@@ -81,7 +81,7 @@ async def archive(backend: Backend, tmp_path: Path) -> AsyncIterator[Archive]:
 
 async def turns(archive: Archive, scope: str = "a/", *, now: float = NOW) -> list[ArchivedTurn]:
     await archive.flush()
-    return [each for each, _ in (await archive.turns(scope, 0, now)).entries]
+    return [each for each, _ in (await archive.changes(scope, 0, now)).entries]
 
 
 class TestArchive:
@@ -89,7 +89,7 @@ class TestArchive:
     async def test_a_turn_comes_back_as_it_was(self, archive: Archive, vectors: Vector | None) -> None:
         archive.add("a/", SECOND, vectors)
         await archive.flush()
-        ((found, theirs),) = (await archive.turns("a/", 0, NOW)).entries
+        ((found, theirs),) = (await archive.changes("a/", 0, NOW)).entries
         assert found == SECOND
         if vectors is None:
             assert theirs is None
@@ -102,7 +102,7 @@ class TestArchive:
     async def test_an_empty_archive_has_nothing(self, archive: Archive) -> None:
         archive.forget("a/", [])
         archive.prune(NOW)
-        changes = await archive.turns("a/", 0, NOW)
+        changes = await archive.changes("a/", 0, NOW)
         assert (changes.entries, changes.gone, changes.upto, changes.more) == ((), (), 0, False)
         assert await archive.known("a/", [FIRST.link]) == set()
         assert await archive.known("a/", []) == set()
@@ -112,12 +112,12 @@ class TestArchive:
     async def test_what_is_known_already_is_not_taken_again(self, archive: Archive) -> None:
         archive.add("a/", FIRST, VECTORS)
         await archive.flush()
-        seen = await archive.turns("a/", 0, NOW)
+        seen = await archive.changes("a/", 0, NOW)
         archive.add("a/", replace(FIRST, session="t", at=NOW + 99), OTHER)
         archive.add("a/", FIRST, None)
         await archive.flush()
-        assert await archive.turns("a/", seen.upto, NOW) == replace(seen, entries=())
-        ((found, vectors),) = (await archive.turns("a/", 0, NOW)).entries
+        assert await archive.changes("a/", seen.upto, NOW) == replace(seen, entries=())
+        ((found, vectors),) = (await archive.changes("a/", 0, NOW)).entries
         assert found == FIRST
         assert vectors is not None
         assert vectors.tolist() == VECTORS.tolist()
@@ -132,7 +132,7 @@ class TestArchive:
         archive.add("a/", replace(FIRST, number=9), OTHER)
         archive.add("a/", FIRST, VECTORS)
         await archive.flush()
-        entries = (await archive.turns("a/", 0, NOW)).entries
+        entries = (await archive.changes("a/", 0, NOW)).entries
         assert [each for each, _ in entries] == [SECOND, FIRST]
         assert entries[1][1] is not None
         assert entries[1][1].tolist() == OTHER.tolist()
@@ -143,16 +143,16 @@ class TestArchive:
         archive.add("a/", FIRST, None)
         archive.add("a/", SECOND, None)
         await archive.flush()
-        seen = await archive.turns("a/", 0, NOW)
+        seen = await archive.changes("a/", 0, NOW)
         assert [each for each, _ in seen.entries] == [FIRST, SECOND]
         archive.add("a/", THIRD, None)
         archive.add("a/", FIRST, VECTORS)
         archive.forget("a/", [SECOND.link])
         await archive.flush()
-        news = await archive.turns("a/", seen.upto, NOW)
+        news = await archive.changes("a/", seen.upto, NOW)
         assert [each for each, _ in news.entries] == [THIRD, FIRST]
         assert news.gone == (SECOND.link,)
-        last = await archive.turns("a/", news.upto, NOW)
+        last = await archive.changes("a/", news.upto, NOW)
         assert (last.entries, last.gone, last.upto, last.more) == ((), (), news.upto, False)
 
     async def test_pages_follow_one_another(self, archive: Archive) -> None:
@@ -164,7 +164,7 @@ class TestArchive:
         pages: list[list[int | bytes]] = []
         upto, more = 0, True
         while more:
-            changes = await archive.turns("a/", upto, NOW, limit=3)
+            changes = await archive.changes("a/", upto, NOW, limit=3)
             pages.append([*(each.number for each, _ in changes.entries), *changes.gone])
             upto, more = changes.upto, changes.more
         assert pages == [[1, 3, 4], [5, 6, 7], [turn(2).link]]
@@ -175,7 +175,7 @@ class TestArchive:
             archive.add("a/", each, VECTORS)
         archive.forget("a/", [by])
         assert await turns(archive) == [FIRST, THIRD]
-        assert set((await archive.turns("a/", 0, NOW)).gone) == {by, SECOND.link}
+        assert set((await archive.changes("a/", 0, NOW)).gone) == {by, SECOND.link}
         assert await archive.known("a/", [FIRST.link, SECOND.link, THIRD.link]) == {FIRST.link, THIRD.link}
 
     async def test_with_a_message_all_answers_to_it_are_forgotten(self, archive: Archive) -> None:
@@ -190,14 +190,14 @@ class TestArchive:
         archive.add("a/", FIRST, VECTORS)
         archive.add("a/", SECOND, VECTORS)  # it was not there when its message was forgotten
         await archive.flush()
-        seen = await archive.turns("a/", 0, NOW)
+        seen = await archive.changes("a/", 0, NOW)
         archive.add("a/", FIRST, VECTORS)
         archive.add("a/", SECOND, VECTORS)
         archive.forget("a/", [FIRST.link])
         await archive.flush()
         assert seen.entries == ()
         assert set(seen.gone) == {FIRST.link, SECOND.link, SECOND.utterances[0].link}
-        assert await archive.turns("a/", 0, NOW) == seen
+        assert await archive.changes("a/", 0, NOW) == seen
 
     @pytest.mark.note("1.2/8", "7 NO/1")
     async def test_a_turn_is_pruned_when_its_time_has_passed(self, archive: Archive) -> None:
@@ -216,12 +216,12 @@ class TestArchive:
     async def test_a_turn_that_was_pruned_may_come_again(self, archive: Archive) -> None:
         archive.add("a/", FIRST, None)
         await archive.flush()
-        seen = await archive.turns("a/", 0, NOW)
+        seen = await archive.changes("a/", 0, NOW)
         archive.prune(FIRST.at + TTL)
         again = replace(FIRST, at=FIRST.at + TTL)
         archive.add("a/", again, None)
         await archive.flush()
-        assert [each for each, _ in (await archive.turns("a/", seen.upto, NOW + TTL)).entries] == [again]
+        assert [each for each, _ in (await archive.changes("a/", seen.upto, NOW + TTL)).entries] == [again]
 
     async def test_pruning_takes_nothing_from_what_was_forgotten(self, archive: Archive) -> None:
         archive.forget("a/", [FIRST.link])
@@ -265,18 +265,18 @@ class TestArchive:
         for each in (FIRST, branch, SECOND):
             archive.add("a/", each, None)
         asked = SECOND.utterances[0].link
-        assert await archive.said("a/", [asked, SECOND.link, link("nobody's")]) == [SECOND, branch]
-        assert await archive.said("a/", [FIRST.link]) == [FIRST]
-        assert await archive.said("a/", []) == []
-        assert await archive.said("b/", [asked]) == []
+        assert await archive.containing("a/", [asked, SECOND.link, link("nobody's")]) == [SECOND, branch]
+        assert await archive.containing("a/", [FIRST.link]) == [FIRST]
+        assert await archive.containing("a/", []) == []
+        assert await archive.containing("b/", [asked]) == []
         archive.forget("a/", [asked])
-        assert await archive.said("a/", [asked, SECOND.link]) == []
+        assert await archive.containing("a/", [asked, SECOND.link]) == []
 
     async def test_what_may_come_again_does(self, archive: Archive) -> None:
         archive.add("a/", FIRST, None)
         archive.forget("a/", [FIRST.utterances[0].link], NOW)
         await archive.flush()
-        seen = await archive.turns("a/", 0, NOW)
+        seen = await archive.changes("a/", 0, NOW)
         links = [FIRST.link, FIRST.utterances[0].link]
         assert await archive.forgotten_at("a/", [*links, SECOND.link]) == dict.fromkeys(links, NOW)
         archive.lift("a/", [*links, SECOND.link])
@@ -284,7 +284,7 @@ class TestArchive:
         assert await archive.forgotten_at("a/", links) == {}
         archive.add("a/", FIRST, VECTORS)
         await archive.flush()
-        news = await archive.turns("a/", seen.upto, NOW)
+        news = await archive.changes("a/", seen.upto, NOW)
         assert ([each for each, _ in news.entries], news.gone, set(news.back)) == ([FIRST], (), set(links))
         assert await archive.known("a/", [*links, SECOND.link]) == {FIRST.link}
 
@@ -346,7 +346,7 @@ def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, int, str]]) -
 
     async def state(archive: Archive, scope: str) -> tuple[object, ...]:
         await archive.flush()
-        changes = await archive.turns(scope, 0, NOW)
+        changes = await archive.changes(scope, 0, NOW)
         links = [turn(number).link for number in range(1, 5)]
         return (
             [(each, vectors is None) for each, vectors in changes.entries],
@@ -379,7 +379,7 @@ async def test_off_keeps_nothing() -> None:
     store.forget("a/", [SECOND.link])
     store.prune(NOW)
     await store.flush()
-    assert await store.turns("a/", 4, NOW) == ArchiveChanges(upto=4)
+    assert await store.changes("a/", 4, NOW) == ArchiveChanges(upto=4)
     assert (await store.known("a/", [FIRST.link]), await store.path("a/", FIRST.link, 9)) == (set(), [])
     assert (await store.latest("a/", "s"), await store.forgotten_at("a/", [SECOND.link])) == (None, {})
     await store.close()

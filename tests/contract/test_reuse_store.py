@@ -76,14 +76,14 @@ async def entries(
     store: ReuseStore, scope: str = "a/", partition: str = A, *, after: int = 0, now: float = NOW
 ) -> list[ReuseEntry]:
     await store.flush()
-    return [entry for entry, _ in (await store.entries(scope, partition, after, now)).entries]
+    return [entry for entry, _ in (await store.changes(scope, partition, after, now)).entries]
 
 
 class TestReuseStore:
     async def test_an_entry_comes_back_as_it_was(self, store: ReuseStore) -> None:
         store.add("a/", ENTRY, VECTOR)
         await store.flush()
-        ((entry, vector),) = (await store.entries("a/", A, 0, NOW)).entries
+        ((entry, vector),) = (await store.changes("a/", A, 0, NOW)).entries
         assert entry == ENTRY
         assert vector.dtype == np.float32
         assert vector.tolist() == VECTOR.tolist()
@@ -91,7 +91,7 @@ class TestReuseStore:
         assert await store.find(ENTRY.id) == ("a/", ENTRY)
 
     async def test_an_empty_store_has_nothing(self, store: ReuseStore) -> None:
-        changes = await store.entries("a/", A, 0, NOW)
+        changes = await store.changes("a/", A, 0, NOW)
         assert (changes.entries, changes.upto, changes.more) == ((), 0, False)
         assert await store.get("a/", ENTRY.id) is None
         assert await store.find(ENTRY.id) is None
@@ -112,7 +112,7 @@ class TestReuseStore:
         store.add("a/", NEW, VECTOR)
         store.add("a/", replace(newer, question="a second answer at the same time"), VECTOR)
         await store.flush()
-        ((entry, vector),) = (await store.entries("a/", A, 0, NOW)).entries
+        ((entry, vector),) = (await store.changes("a/", A, 0, NOW)).entries
         assert entry == newer
         assert vector.tolist() == OTHER.tolist()
 
@@ -156,20 +156,20 @@ class TestReuseStore:
         for entry in (first, second):
             store.add("a/", entry, VECTOR)
         await store.flush()
-        seen = await store.entries("a/", A, 0, NOW)
+        seen = await store.changes("a/", A, 0, NOW)
         assert [entry for entry, _ in seen.entries] == [first, second]
-        assert (await store.entries("a/", A, seen.upto, NOW)).entries == ()
+        assert (await store.changes("a/", A, seen.upto, NOW)).entries == ()
 
         store.add("a/", third, VECTOR)
         store.raise_threshold("a/", first.id, 0.9, NOW + 1, evict=True)
         store.served("a/", second.id)  # no news to whoever searches
         await store.flush()
-        news = await store.entries("a/", A, seen.upto, NOW)
+        news = await store.changes("a/", A, seen.upto, NOW)
         assert [entry for entry, _ in news.entries] == [
             third,
             replace(first, min_cosine=0.9, strikes=1, evicted_at=NOW + 1),
         ]
-        last = await store.entries("a/", A, news.upto, NOW)
+        last = await store.changes("a/", A, news.upto, NOW)
         assert (last.entries, last.upto, last.more) == ((), news.upto, False)
 
     async def test_pages_follow_one_another(self, store: ReuseStore) -> None:
@@ -179,7 +179,7 @@ class TestReuseStore:
         await store.flush()
         pages, upto, more = [], 0, True
         while more:
-            changes = await store.entries("a/", A, upto, NOW, limit=3)
+            changes = await store.changes("a/", A, upto, NOW, limit=3)
             pages.append([entry.id for entry, _ in changes.entries])
             upto, more = changes.upto, changes.more
         assert pages == [["r-0", "r-1", "r-2"], ["r-3", "r-4", "r-5"], ["r-6"]]
@@ -274,7 +274,7 @@ async def test_switched_off_it_knows_nothing() -> None:
     off.add("a/", NEW, VECTOR)
     off.log("a/", DECISION)
     await off.flush()
-    assert (await off.entries("a/", A, 4, NOW)).upto == 4
+    assert (await off.changes("a/", A, 4, NOW)).upto == 4
     assert await off.get("a/", NEW.id) is None
     assert await off.find(NEW.id) is None
     assert await off.recent("a/") == []

@@ -69,7 +69,7 @@ class House:
     async def known(self, scope: str = "a/") -> tuple[list[int], list[int]]:
         """Numbers of the facts and turns that are remembered."""
         await self.flush()
-        turns = (await self.archive.turns(scope, 0, NOW)).entries
+        turns = (await self.archive.changes(scope, 0, NOW)).entries
         return sorted(each.turn for each in await self.facts.all(scope)), sorted(each.number for each, _ in turns)
 
 
@@ -116,7 +116,7 @@ class TestWipeStore:
         house.wipes.restore("a/", NOW + 9)
         await house.flush()
         assert await house.facts.all("a/") == [fact(1), fact(2)]
-        entries = (await house.archive.turns("a/", 0, NOW)).entries
+        entries = (await house.archive.changes("a/", 0, NOW)).entries
         assert [each for each, _ in entries] == [turn(1), turn(2)]
         assert all(vectors is not None and vectors.tolist() == VECTORS.tolist() for _, vectors in entries)
         assert await house.archive.path("a/", turn(2).link, 9) == [turn(1), turn(2)]
@@ -130,20 +130,20 @@ class TestWipeStore:
         house.archive.add("a/", turn(9), None)
         assert await house.known() == ([], [])
         forgotten = {turn(1).link, link("1 asked"), link("9 asked"), COMMAND}
-        assert forgotten <= set((await house.archive.turns("a/", 0, NOW)).gone)
+        assert forgotten <= set((await house.archive.changes("a/", 0, NOW)).gone)
         assert await house.archive.forgotten_at("a/", sorted(forgotten)) == dict.fromkeys(forgotten, NOW)
 
     async def test_a_reader_is_told_of_both(self, house: House) -> None:
         house.learn(1)
         await house.flush()
-        seen = await house.archive.turns("a/", 0, NOW)
+        seen = await house.archive.changes("a/", 0, NOW)
         house.wipe()
         await house.flush()
-        wiped = await house.archive.turns("a/", seen.upto, NOW)
+        wiped = await house.archive.changes("a/", seen.upto, NOW)
         assert (wiped.entries, set(wiped.gone)) == ((), {turn(1).link, link("1 asked"), COMMAND})
         house.wipes.restore("a/", NOW)
         await house.flush()
-        restored = await house.archive.turns("a/", wiped.upto, NOW)
+        restored = await house.archive.changes("a/", wiped.upto, NOW)
         assert [each for each, _ in restored.entries] == [turn(1)]
         assert (restored.gone, set(restored.back)) == ((), {turn(1).link, link("1 asked"), COMMAND})
 

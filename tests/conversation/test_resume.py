@@ -147,7 +147,7 @@ async def test_what_was_just_answered_is_waited_for(executor: Executor) -> None:
     archive, late = stores.archive(), archive_of(*SAID)
 
     async def settled(who: Identity) -> None:
-        changes = await late.turns(who.memory, 0, 0.0)
+        changes = await late.changes(who.memory, 0, 0.0)
         for turn, vectors in changes.entries:
             archive.add(who.memory, turn, vectors)
 

@@ -195,7 +195,7 @@ async def test_what_must_not_be_stored_leaves_nothing(services: Services, runnin
     await private.say("Do you remember what I said about the garden, part 0?")
     library, scope = services.library, scope_of(services)
     assert await library.facts.all(scope) == []
-    assert (await library.archive.turns(scope, 0, 0.0)).entries == ()
+    assert (await library.archive.changes(scope, 0, 0.0)).entries == ()
     chain = services.chains.of(scope, parse(body(*private.messages)).messages)
     assert [await library.state(scope, chain[:length]) for length in range(1, len(chain) + 1)] == [None] * len(chain)
     later = await Talk(services, running).say("Do you remember the last time, what I said about the garden, part 0?")
@@ -227,7 +227,7 @@ async def test_what_shall_be_forgotten_is_gone_from_the_very_next_prompt(
     assert not before_newest(await first.say(command), word)
     library, scope = services.library, scope_of(services)
     assert await library.facts.all(scope) == []
-    archived = (await library.archive.turns(scope, 0, 0.0)).entries
+    archived = (await library.archive.changes(scope, 0, 0.0)).entries
     assert not any(word in utterance.text for turn, _ in archived for utterance in turn.utterances)
     prompt = await Talk(services, running).say(asked)
     assert prompt.raw == prompt.sent

@@ -365,7 +365,7 @@ async def test_the_order_of_vectors_is_that_of_the_texts() -> None:
     house.embedder.start()
     await until(lambda: house.embedder.state == "ready")
     await house.learn(user("one"), answer=assistant("1"))
-    (changes,) = [await house.archive.turns(SCOPE, 0, 0.0)]
+    (changes,) = [await house.archive.changes(SCOPE, 0, 0.0)]
     ((_, vectors),) = changes.entries
     assert vectors is not None
     expected = await house.embedder.embed(["one", "1"])

@@ -60,10 +60,10 @@ class SlowArchive(SqliteArchive):
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def turns(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
+    async def changes(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
         self.asked.append(after)
         await self.gate.wait()
-        return await super().turns(scope, after, now, min(limit, 2))
+        return await super().changes(scope, after, now, min(limit, 2))
 
 
 class StuckFacts(SlowFacts):
@@ -130,8 +130,8 @@ async def test_what_was_read_just_now_is_not_read_again(house: House) -> None:
 class BrokenArchive(SlowArchive):
     """Fails the first time."""
 
-    async def turns(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
-        found = await super().turns(scope, after, now, limit)
+    async def changes(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
+        found = await super().changes(scope, after, now, limit)
         if len(self.asked) == 1:
             raise OSError("disk I/O error")
         return found
@@ -353,7 +353,7 @@ class OnDisk:
 
     async def known(self) -> tuple[int, int]:
         """Facts and turns."""
-        entries = (await self.library.archive.turns("a/", 0, 0.0)).entries
+        entries = (await self.library.archive.changes("a/", 0, 0.0)).entries
         return len(await self.library.facts.all("a/")), len(entries)
 
     async def written(self) -> None:
@@ -389,7 +389,7 @@ async def test_a_command_is_queued_once_hides_what_it_means_and_is_not_done_befo
                 await obeyed()
             depths.append(on_disk.database.writer.depth)
         assert (recorded, len(set(depths))) == ([], 1)
-        for reading in (on_disk.library.facts.all("a/"), on_disk.library.archive.turns("a/", 0, 0.0)):
+        for reading in (on_disk.library.facts.all("a/"), on_disk.library.archive.changes("a/", 0, 0.0)):
             with pytest.raises(StorageError):
                 await reading
     await on_disk.written()

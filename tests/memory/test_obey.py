@@ -283,7 +283,7 @@ async def test_a_wipe_takes_all_that_is_remembered_and_can_be_undone(upstream: U
         await ask(services, raw(*history, user("hi")))
         await ask(services, raw(*history, user("hi"), assistant("hello"), WIPE))
         assert await left(services) == []
-        assert (await services.library.archive.turns(scope, 0, NOW)).entries == ()
+        assert (await services.library.archive.changes(scope, 0, NOW)).entries == ()
         (wiped,) = await services.library.wipes.wiped(NOW)
         assert (wiped.scope, wiped.facts, wiped.until) == (scope, 2, NOW + 7 * 86_400)
         upstream.bodies()
@@ -292,7 +292,7 @@ async def test_a_wipe_takes_all_that_is_remembered_and_can_be_undone(upstream: U
         services.library.wipes.restore(scope, NOW)
         assert (await left(services))[0] == NUTS
         assert len(await left(services)) == 2
-        assert len((await services.library.archive.turns(scope, 0, NOW)).entries) >= wiped.turns > 0
+        assert len((await services.library.archive.changes(scope, 0, NOW)).entries) >= wiped.turns > 0
 
 
 async def test_given_twice_it_takes_what_there_is_and_both_come_back(upstream: Upstream) -> None:

@@ -163,9 +163,9 @@ class Gated(SqliteReuse):
         self.reached = asyncio.Event()
         self.open = asyncio.Event()
 
-    async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = 1) -> ReuseChanges:
+    async def changes(self, scope: str, partition: str, after: int, now: float, limit: int = 1) -> ReuseChanges:
         self.asked += 1
-        changes = await super().entries(scope, partition, after, now, limit)
+        changes = await super().changes(scope, partition, after, now, limit)
         self.reached.set()
         await self.open.wait()
         return changes

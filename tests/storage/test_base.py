@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.storage import base
-from proxy.storage.base import StorageError, evicted, joined, struck
+from proxy.storage.base import StorageError, evicted, merged, with_strike
 from proxy.types import ReuseEntry
 
 
@@ -44,7 +44,7 @@ reports = st.builds(
 @given(st.lists(reports, min_size=1, max_size=4))
 def test_in_whatever_order_and_however_often_reports_come_the_same_is_known(heard: list[ReuseEntry]) -> None:
     def known(reports: Iterable[ReuseEntry]) -> ReuseEntry:
-        return reduce(joined, reports)
+        return reduce(merged, reports)
 
     first = known(heard)
     assert all(known(order) == first for order in permutations(heard))
@@ -59,9 +59,9 @@ def test_in_whatever_order_and_however_often_reports_come_the_same_is_known(hear
         (ENTRY, 20.0, False),
         (evicted(ENTRY, 9.9), 11.0, True),
         (evicted(ENTRY, 10.0), 11.0, False),
-        (struck(ENTRY, 0.9, 11.0, evict=False), 12.0, True),
-        (struck(ENTRY, 0.9, 11.0, evict=True), 12.0, False),
-        (joined(struck(ENTRY, 0.9, 11.0, evict=True), replace(ENTRY, created_at=11.5)), 12.0, True),
+        (with_strike(ENTRY, 0.9, 11.0, evict=False), 12.0, True),
+        (with_strike(ENTRY, 0.9, 11.0, evict=True), 12.0, False),
+        (merged(with_strike(ENTRY, 0.9, 11.0, evict=True), replace(ENTRY, created_at=11.5)), 12.0, True),
     ],
 )
 def test_an_entry_is_alive_until_it_expires_or_is_evicted_after_it_was_created(

@@ -133,8 +133,8 @@ async def test_turns_are_kept_as_long_as_configured(tmp_path: Path, kind: str) -
     storage = await open_storage(settings, Tasks())
     storage.archive.add("a", TURN, None)
     await storage.archive.flush()
-    assert len((await storage.archive.turns("a", 0, NOW + 3599)).entries) == 1
-    assert len((await storage.archive.turns("a", 0, NOW + 3600)).entries) == 0
+    assert len((await storage.archive.changes("a", 0, NOW + 3599)).entries) == 1
+    assert len((await storage.archive.changes("a", 0, NOW + 3600)).entries) == 0
     await storage.close()
 
 

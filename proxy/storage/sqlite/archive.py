@@ -166,7 +166,7 @@ class SqliteArchive:
     def prune(self, now: float) -> None:
         self._writes.delete("", _Pruned(now - self._ttl), erases=False)
 
-    async def turns(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
+    async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         await self._writes.erased(scope)
         values = {"scope": scope, "after": after, "since": now - self._ttl, "limit": limit}
         return await self._database.read(functools.partial(_changes, values))
@@ -180,7 +180,7 @@ class SqliteArchive:
         await self._writes.settled(scope)
         return await self._database.read(functools.partial(_forgotten_at, scope, links))
 
-    async def said(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
+    async def containing(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
         found = [turn for link in links for turn in await self._turns(SAID, {"scope": scope, "link": link})]
         return sorted({turn.link: turn for turn in found}.values(), key=lambda turn: turn.at)
 

@@ -26,7 +26,7 @@ COLUMNS = tuple(field.name for field in fields(ReuseEntry))
 NEXT = "(SELECT max(change) + 1 FROM reuse_entries)"
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = ?)"
 
-# `joined` in SQL; every right side sees the old row.
+# `merged` in SQL; every right side sees the old row.
 ADD_ENTRY = f"""
     INSERT INTO reuse_entries (scope_id, {", ".join(COLUMNS)}, vector)
     VALUES ({SCOPE_ID}, {", ".join("?" * len(COLUMNS))}, ?)
@@ -111,7 +111,7 @@ class SqliteReuse:
     def served(self, scope: str, entry_id: str) -> None:
         self._put(scope, REUSE, _Change(SERVED, (scope, entry_id)))
 
-    async def entries(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
+    async def changes(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
         return await self._database.read(functools.partial(_changes, (scope, partition, after, now, limit)))
 
     async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:

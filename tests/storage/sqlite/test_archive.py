@@ -31,7 +31,7 @@ def turn(number: int, text: str = SAID) -> ArchivedTurn:
 
 async def numbers(archive: SqliteArchive, after: int = 0) -> list[int]:
     await archive.flush()
-    return [each.number for each, _ in (await archive.turns("a/", after, 0.0, limit=10_000)).entries]
+    return [each.number for each, _ in (await archive.changes("a/", after, 0.0, limit=10_000)).entries]
 
 
 @pytest.mark.parametrize(("again", "kept"), [("one", True), ("", True), ("other", False)])
@@ -44,11 +44,11 @@ async def test_vectors_of_another_model_are_dropped_and_their_turns_kept(path: P
 
     second = Database(path, Tasks(), embedding=again)
     archive = SqliteArchive(second, TTL)
-    ((found, vectors),) = (await archive.turns("a/", 0, 0.0, limit=10)).entries
+    ((found, vectors),) = (await archive.changes("a/", 0, 0.0, limit=10)).entries
     assert (found, vectors is not None) == (turn(1), kept)
     archive.add("a/", turn(1), VECTORS)  # as it is learnt again
     await archive.flush()
-    ((_, vectors),) = (await archive.turns("a/", 0, 0.0, limit=10)).entries
+    ((_, vectors),) = (await archive.changes("a/", 0, 0.0, limit=10)).entries
     assert vectors is not None
     await second.close()
 
@@ -70,7 +70,7 @@ async def test_a_reader_misses_nothing_when_the_newest_rows_have_left(database: 
     archive.add("a/", turn(1), None)
     archive.add("a/", turn(2), None)
     await archive.flush()
-    seen = (await archive.turns("a/", 0, 0.0)).upto
+    seen = (await archive.changes("a/", 0, 0.0)).upto
     archive.prune(100_000.0)
     await archive.flush()
     archive.add("a/", turn(3), None)
@@ -103,14 +103,14 @@ async def test_another_process_sees_what_was_added_embedded_and_forgotten(path: 
         archive.add("a/", turn(1), None)
         archive.add("a/", turn(2), None)
         await archive.flush()
-    seen = await there.turns("a/", 0, 0.0)
+    seen = await there.changes("a/", 0, 0.0)
     assert [each for each, _ in seen.entries] == [turn(1), turn(2)]
     here.add("a/", turn(1), VECTORS)
     here.forget("a/", [turn(2).utterances[0].link])
     await here.flush()
     there.add("a/", turn(2), VECTORS)
     await there.flush()
-    news = await there.turns("a/", seen.upto, 0.0)
+    news = await there.changes("a/", seen.upto, 0.0)
     ((found, vectors),) = news.entries
     assert found == turn(1)
     assert vectors is not None
@@ -128,7 +128,7 @@ async def test_it_is_all_there_when_it_is_opened_again(path: Path) -> None:
     archive.forget("a/", [turn(2).link])
     await first.close()
     again = Database(path, Tasks())
-    changes = await SqliteArchive(again, TTL).turns("a/", 0, 0.0)
+    changes = await SqliteArchive(again, TTL).changes("a/", 0, 0.0)
     ((found, vectors),) = changes.entries
     assert found == turn(1)
     assert vectors is not None

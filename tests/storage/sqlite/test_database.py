@@ -78,7 +78,7 @@ async def test_one_key_that_floods_takes_no_row_of_another(database: Database, r
     assert set(database.writer.dropped) == {"cut_links", "links", "states", "ledger"}
     assert len(await facts.all("b/")) == 72
     assert len(await ledger.recent("b/", 1_000)) == 72
-    assert len((await archive.turns("a/", 0, 0.0, limit=100)).gone) == 72
+    assert len((await archive.changes("a/", 0, 0.0, limit=100)).gone) == 72
 
 
 async def test_readers_cannot_write(database: Database) -> None:

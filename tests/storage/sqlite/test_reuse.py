@@ -62,12 +62,12 @@ async def test_a_reader_misses_nothing_when_the_row_that_it_saw_last_has_expired
     await store.flush()
     store.add("a/", ENTRY, VECTOR)  # of a slow worker
     await store.flush()
-    seen = (await store.entries("a/", ENTRY.partition, 0, ENTRY.created_at)).upto
+    seen = (await store.changes("a/", ENTRY.partition, 0, ENTRY.created_at)).upto
     store.add("a/", recent, VECTOR)  # nothing new, but what has expired may leave
     await store.flush()
     store.add("a/", later("r-3", 2 * HOUR), VECTOR)
     await store.flush()
-    news = await store.entries("a/", ENTRY.partition, seen, recent.created_at)
+    news = await store.changes("a/", ENTRY.partition, seen, recent.created_at)
     assert [entry.id for entry, _ in news.entries] == ["r-3"]
 
 
@@ -98,13 +98,13 @@ async def test_another_process_sees_what_was_added_and_what_was_evicted(path: Pa
     there = SqliteReuse(elsewhere)
     here.add("a/", ENTRY, VECTOR)
     await here.flush()
-    seen = await there.entries("a/", ENTRY.partition, 0, 1000.0)
+    seen = await there.changes("a/", ENTRY.partition, 0, 1000.0)
     assert [entry for entry, _ in seen.entries] == [ENTRY]
     here.raise_threshold("a/", ENTRY.id, 0.9, 1001.0, evict=True)
     there.raise_threshold("a/", ENTRY.id, 0.8, 1002.0, evict=True)
     await here.close()
     await there.close()
-    news = await there.entries("a/", ENTRY.partition, seen.upto, 1003.0)
+    news = await there.changes("a/", ENTRY.partition, seen.upto, 1003.0)
     assert [entry for entry, _ in news.entries] == [replace(ENTRY, min_cosine=0.9, strikes=2, evicted_at=1002.0)]
     await elsewhere.close()
 
@@ -116,7 +116,7 @@ async def test_it_is_all_there_when_it_is_opened_again(path: Path) -> None:
     store.log("a/", DECISION)
     await first.close()
     again = Database(path, Tasks())
-    ((entry, vector),) = (await SqliteReuse(again).entries("a/", ENTRY.partition, 0, 1000.0)).entries
+    ((entry, vector),) = (await SqliteReuse(again).changes("a/", ENTRY.partition, 0, 1000.0)).entries
     assert entry == ENTRY
     assert vector.tolist() == VECTOR.tolist()
     assert await SqliteReuse(again).recent("a/") == [DECISION]
