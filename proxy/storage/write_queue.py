@@ -10,7 +10,9 @@ into the queue, to be tried again every `retry` seconds: rows wait in their orde
 
 import asyncio
 import contextlib
+import itertools
 import logging
+import operator
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
@@ -291,20 +293,16 @@ class WriteQueue(ABC):
 
 def apply_all(connection: Any, writes: Sequence[Write]) -> None:
     """Applies the writes of a batch: those that share `apply` by one call, except across one that is `in_order`."""
-    together: dict[Callable[[Any, Sequence[Any]], object], list[Any]] = {}
-    for write in writes:
-        if write.in_order:
-            _apply_together(connection, together)
-            write.apply(connection, [write.what])
+    for in_order, run in itertools.groupby(writes, key=operator.attrgetter("in_order")):
+        if in_order:
+            for write in run:
+                write.apply(connection, [write.what])
         else:
-            together.setdefault(write.apply, []).append(write.what)
-    _apply_together(connection, together)
-
-
-def _apply_together(connection: Any, together: dict[Callable[[Any, Sequence[Any]], object], list[Any]]) -> None:
-    for apply, whats in together.items():
-        apply(connection, whats)
-    together.clear()
+            together: dict[Callable[[Any, Sequence[Any]], object], list[Any]] = {}
+            for write in run:
+                together.setdefault(write.apply, []).append(write.what)
+            for apply, whats in together.items():
+                apply(connection, whats)
 
 
 def _resolve(barrier: asyncio.Future[None]) -> None:
