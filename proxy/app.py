@@ -1,5 +1,5 @@
-"""Routes and lifespan. Plain ASGI endpoints under Starlette's router: its request and response objects would buffer
-what must stream."""
+"""Routes and lifespan of the application. Plain ASGI endpoints under Starlette's router: its request and response
+objects would buffer what must stream."""
 
 import asyncio
 import logging
@@ -42,15 +42,16 @@ Handler = Callable[[Call, Services], Awaitable[None]]
 
 
 class Application(Starlette):
-    """Without Starlette's middleware, which wraps every message of an answer to find errors that our endpoints do not
-    let out."""
+    """Starlette without its middleware, which wraps every message of an answer to catch errors that our endpoints do
+    not let out."""
 
     def build_middleware_stack(self) -> ASGIApp:
+        """Returns the bare router."""
         return self.router
 
 
 def create_app(config: Config) -> Starlette:
-    """The proxy as an ASGI application. Its parts are built when the server starts it, as `app.state.services`
+    """Returns the proxy as an ASGI application. Its parts are built when the server starts it, as `app.state.services`
     and `app.state.admin`."""
 
     @asynccontextmanager
@@ -94,16 +95,17 @@ def create_app(config: Config) -> Starlette:
 
 
 class Endpoint:
-    """An ASGI application around a handler: the last error handler. Whatever happens, the client gets OpenAI's error
+    """An ASGI application around a handler, and the last error handler: in any case the client gets OpenAI's error
     shape, or a closed connection if its answer had already begun."""
 
     def __init__(self, handler: Handler, kind: Kind = "other", methods: Sequence[str] = ()) -> None:
-        """`methods`: that its path has; none where it is not known."""
+        """`methods`: those of its path; () if they are unknown."""
         self._handler = handler
         self._kind: Kind = kind
         self._methods = (*methods, "HEAD") if "GET" in methods else methods
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
+        """Runs the handler, and answers its errors."""
         services: Services = scope["app"].state.services
         call = Call(scope, receive, send, services.tasks)
         try:
@@ -142,7 +144,7 @@ async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
 
 
 async def chat(call: Call, services: Services) -> None:
-    """The managed route."""
+    """Answers the managed route, `/v1/chat/completions`."""
     tenant = services.gate.tenant(call.headers)
     refuse_coding(call.headers)
     server = services.config.server
@@ -160,13 +162,14 @@ async def chat(call: Call, services: Services) -> None:
 
 
 async def healthz(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
+    """Answers 200 while the process runs."""
     await call.answer(_json({"status": "ok"}))
 
 
 async def readyz(call: Call, services: Services) -> None:
-    """Each part's state. Not ready, 503, while the database cannot be written (a full disk): what is said now may be
-    lost, so whoever has another proxy sends requests there. Those that come are answered all the same (fail open), as
-    they are without a part that could not be opened at all, or with a broken upstream: these are told."""
+    """Answers with the state of each part. 503 while the database can't be written (a full disk): messages may then be
+    lost, so a load balancer should prefer another proxy. Requests are answered all the same (fail open), as they are
+    without a part that could not be opened, or with a broken upstream: the answer names these."""
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
     parts = {
         "tokenizer": "ready",
@@ -182,6 +185,7 @@ async def readyz(call: Call, services: Services) -> None:
 
 
 async def nothing_here(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
+    """Raises UnknownRoute."""
     raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}. The API is under /v1.")
 
 

@@ -1,7 +1,7 @@
-"""What every stage of ours runs in: a deadline, a timing, and fail open.
+"""Attempts: the deadline, timing and fallback of every stage of ours.
 
 A stage of ours that raises, hangs or is not warm yet must not cost the client its answer: `Attempts.run` then returns
-the fallback, counts it and logs it. Cancellation (the client left) is not a failure and passes through.
+the fallback, counts it and logs it (fail open). Cancellation (the client left) is not a failure and passes through.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Attempts:
-    """The attempts of one request: how long each stage took, and which failed open."""
+    """The attempts of one request: seconds of each stage, and reasons of those that failed open."""
 
     __slots__ = ("_on_fail_open", "_patience", "failed", "seconds")
 
@@ -31,8 +31,8 @@ class Attempts:
         self.failed: dict[str, str] = {}
 
     async def run(self, stage: str, work: Coroutine[Any, Any, T], *, fallback: T, deadline: float) -> T:
-        """`work`'s result, or `fallback` if it raises or takes longer than `deadline` seconds. An OlvidoError is an
-        answer to the client (a 400, say), not a failure of ours, and passes through."""
+        """Returns the result of `work`, or `fallback` if it raises or takes longer than `deadline` seconds. An
+        OlvidoError is an answer to the client (a 400, say), not a failure of ours, and passes through."""
         started = perf_counter()
         try:
             try:
@@ -51,7 +51,7 @@ class Attempts:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - started
 
     def call(self, stage: str, work: Callable[[], T], *, fallback: T) -> T:
-        """The same for a short pure function, which needs no deadline."""
+        """Returns the result of a short pure function, or `fallback` if it raises. It needs no deadline."""
         started = perf_counter()
         try:
             return work()
@@ -70,12 +70,13 @@ class Attempts:
         log.warning("fail open", extra={"stage": stage, "reason": reason, "where": _where(error)})
 
     def timings(self) -> Mapping[str, float]:
+        """Returns the seconds of each stage."""
         return dict(self.seconds)
 
 
 @types.coroutine
 def _going_on(work: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
-    """The rest of a coroutine whose first step has been taken, and waits for something: PEP 380's `yield from`."""
+    """Runs the rest of a coroutine after its first step: PEP 380's `yield from`."""
     while True:
         try:
             sent = yield waits_for

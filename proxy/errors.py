@@ -1,4 +1,4 @@
-"""What can go wrong, and how the client is told: OpenAI's error shape, `{"error": {message, type, param, code}}`.
+"""Errors that the client gets, in OpenAI's error shape: `{"error": {message, type, param, code}}`.
 
     OlvidoError                    status, type, code
     ├── BadRequest                 400  invalid_request_error
@@ -32,11 +32,11 @@ import msgspec
 
 from proxy.types import Answer, Headers
 
-FAILED = "The proxy failed to handle this request."  # what is told of a mistake of ours
+FAILED = "The proxy failed to handle this request."  # the message for a bug of ours
 
 
 class OlvidoError(Exception):
-    """An answer of our own that is not a success."""
+    """An error answer of our own, with its status, type and code."""
 
     status = 500
     type = "server_error"
@@ -49,121 +49,165 @@ class OlvidoError(Exception):
         self.headers = headers
 
     def body(self) -> bytes:
+        """Returns the error as JSON."""
         error = {"message": self.message, "type": self.type, "param": self.param, "code": self.code}
         return msgspec.json.encode({"error": error})
 
     def answer(self) -> Answer:
+        """Returns the error as an answer."""
         return Answer(self.status, (("content-type", "application/json"), *self.headers), self.body())
 
 
 class BadRequest(OlvidoError):
+    """The request is invalid."""
+
     status = 400
     type = "invalid_request_error"
     code: str | None = None
 
 
 class InvalidJson(BadRequest):
+    """The body is no JSON."""
+
     code = "invalid_json"
 
 
 class MissingParameter(BadRequest):
+    """A required parameter is missing."""
+
     code = "missing_required_parameter"
 
 
 class Unauthorized(BadRequest):
+    """The API key is missing or wrong."""
+
     status = 401
     code = "invalid_api_key"
 
 
 class Forbidden(BadRequest):
+    """The request is not allowed."""
+
     status = 403
     code = "forbidden"
 
 
 class ForeignHost(Forbidden):
+    """The Host header names no host of this proxy."""
+
     code = "foreign_host"
 
 
 class ForeignOrigin(Forbidden):
+    """A page of another site sent the request."""
+
     code = "foreign_origin"
 
 
 class UnknownModel(BadRequest):
+    """No upstream serves the model."""
+
     status = 404
     code = "model_not_found"
 
 
 class UnknownRoute(BadRequest):
+    """No route has this URL."""
+
     status = 404
     code = "unknown_url"
 
 
 class MethodNotAllowed(BadRequest):
+    """The route does not have this method."""
+
     status = 405
     code = "method_not_allowed"
 
 
 class RequestTimeout(BadRequest):
+    """The request did not arrive in time."""
+
     status = 408
     code = "request_timeout"
 
 
 class Conflict(BadRequest):
+    """The request contradicts the present state."""
+
     status = 409
     code = "conflict"
 
 
 class TooLarge(BadRequest):
+    """The body exceeds the limit."""
+
     status = 413
     code = "request_too_large"
 
 
 class TooMany(BadRequest):
+    """The client sends too many requests."""
+
     status = 429
     code = "rate_limit_exceeded"
 
 
 class HeaderTooLarge(BadRequest):
+    """The head of the request exceeds the limit."""
+
     status = 431
     code = "header_too_large"
 
 
 class ShuttingDown(OlvidoError):
+    """The server stops before the answer is complete."""
+
     status = 503
     code = "shutting_down"
 
 
 class UpstreamError(OlvidoError):
+    """No upstream gave a usable answer."""
+
     status = 502
     type = "upstream_error"
     code: str | None = "upstream_error"
 
 
 class UpstreamUnreachable(UpstreamError):
+    """No connection to the upstream could be made."""
+
     code = "upstream_unreachable"
 
 
 class UpstreamBroken(UpstreamError):
+    """The connection to the upstream broke."""
+
     code = "upstream_broken"
 
 
 class BreakerOpen(UpstreamError):
+    """The upstream failed repeatedly and is not called for a while."""
+
     status = 503
     code = "upstream_unavailable"
 
 
 class UpstreamTimeout(UpstreamError):
+    """The upstream did not answer in time."""
+
     status = 504
     code = "upstream_timeout"
 
 
 class ImpossibleStatus(httpx.RemoteProtocolError):
-    """Raised with the status of an answer that is none of HTTP's."""
+    """Raised for an answer with a status that HTTP does not have."""
 
 
 def from_transport(error: Exception, upstream: str) -> UpstreamError:
-    """Our error for what the HTTP client raised. The text names the upstream and the kind of failure; never the URL,
-    whose query could hold a key."""
+    """Returns our error for one of the HTTP client's. Its text names the upstream and the kind of failure; never the
+    URL, whose query could hold a key."""
     kind = type(error).__name__
     match error:
         case ImpossibleStatus():

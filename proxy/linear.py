@@ -1,7 +1,7 @@
-"""Linear models that were learnt from examples: weights of features, and the scores that they come to.
+"""Linear models over features, learned from examples: weights and scores.
 
-What the features are is each model's own business (`reuse/learned.py`, `memory/clause_models.py`, `memory/voice.py`,
-`memory/ending.py`). Most have hashed ones: a feature's place among the weights is its hash. Nothing here is random.
+Each model defines its own features (`reuse/learned.py`, `memory/clause_models.py`, `memory/voice.py`,
+`memory/ending.py`). Most are hashed: the index of a feature's weight is its hash. Nothing here is random.
 """
 
 import math
@@ -19,14 +19,14 @@ Scores = npt.NDArray[np.floating[Any]]  # one a class
 
 @dataclass(frozen=True, slots=True)
 class LinearModel:
-    """Scores are computed in the precision of `scale`."""
+    """A linear model with quantised weights. Scores have the precision of `scale`."""
 
     weights: npt.NDArray[np.integer[Any]]  # places of features, classes
     scale: Scores  # what a weight of 1 is worth
     intercept: Scores
 
     def scores(self, vector: Mapping[int, float]) -> Scores:
-        """`vector`: how much there is of the feature at each place."""
+        """Returns the score of each class. `vector`: amount of each feature, by index."""
         if not vector:
             return self.intercept
         kind, count = self.scale.dtype, len(vector)
@@ -36,12 +36,12 @@ class LinearModel:
         return found
 
     def likelihood(self, vector: Mapping[int, float]) -> float:
-        """Of the only class, 0 to 1, where the model is a logistic regression."""
+        """Returns the probability of the only class, 0 to 1, of a logistic regression."""
         return 1 / (1 + math.exp(-float(self.scores(vector)[0])))  # `sigmoid`, and a call less for every clause
 
 
 def load_models(file: Path, *names: str) -> tuple[LinearModel, ...]:
-    """From the arrays `{name}_weights`, `{name}_scale` and `{name}_intercept` of an .npz file."""
+    """Loads models from the arrays `{name}_weights`, `{name}_scale` and `{name}_intercept` of an .npz file."""
     with np.load(file) as arrays:
         return tuple(
             LinearModel(*(arrays[f"{name}_{part}"] for part in ("weights", "scale", "intercept"))) for name in names
@@ -49,23 +49,25 @@ def load_models(file: Path, *names: str) -> tuple[LinearModel, ...]:
 
 
 def sigmoid(score: float) -> float:
+    """Returns the probability of a score, 0 to 1."""
     return 1 / (1 + math.exp(-score))
 
 
 def softmax(scores: Scores) -> Scores:
-    """The probability of each class."""
+    """Returns the probability of each class."""
     powers = np.exp(scores - scores.max())
     likely: Scores = powers / powers.sum()
     return likely
 
 
 def bucket(feature: str, buckets: int) -> int:
-    """The place of a hashed feature."""
+    """Returns the index of a hashed feature."""
     return zlib.crc32(feature.encode()) % buckets
 
 
 def hashed(groups: Iterable[tuple[Sequence[str], float]], buckets: int) -> dict[int, float]:
-    """Groups of features, each with its weight, as a vector. A group weighs the same however many features it has."""
+    """Returns groups of features, each with its weight, as a vector. The weight of a group does not depend on the
+    number of its features."""
     vector: dict[int, float] = {}
     for group, weight in groups:
         distinct = set(group)

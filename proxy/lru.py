@@ -1,4 +1,4 @@
-"""A dictionary that is bounded by its entries, by what they cost together, or by both.
+"""A least-recently-used dictionary, bounded by its entries, by their total cost, or by both.
 
 cachetools 8.0 is written in Python throughout: a get takes 144 ns and a put 544, here 35 (72 with `used`) and 244
 (CPython 3.11, November 2026).
@@ -15,14 +15,15 @@ V = TypeVar("V")
 
 
 class Lru(OrderedDict[K, V]):
-    """The entry that was put or used longest ago leaves first. `get` only looks, and costs what a dictionary's does.
+    """A bounded dictionary that drops the entry that was put or used longest ago. `get` does not count as use, and
+    costs what a dictionary's does.
 
     Worker threads may call `get`, `put`, `used` and `drop` while the event loop does. Where entries have a cost,
     nothing else may change them.
     """
 
     def __init__(self, most: float = inf, *, cost: Callable[[V], int] | None = None, most_cost: float = inf) -> None:
-        """`most`: entries. `cost`: of a value, the same whenever it is asked; `most_cost`: the sum of all."""
+        """`most`: entries. `cost`: of a value, which never changes; `most_cost`: the sum of all."""
         super().__init__()
         self.cost = 0
         self._most = most
@@ -31,7 +32,7 @@ class Lru(OrderedDict[K, V]):
         self._lock = Lock()
 
     def put(self, key: K, value: V) -> None:
-        """The newest from now on. A value that alone costs too much leaves at once, after all others."""
+        """Stores a value as the newest. A value that alone exceeds the cost leaves at once, after all others."""
         if self._cost is None:
             self.pop(key, None)  # each of these is one step for other threads
             self[key] = value
@@ -48,7 +49,7 @@ class Lru(OrderedDict[K, V]):
                 self.cost -= self._cost(left)
 
     def used(self, key: K) -> V | None:
-        """The value, which is the newest from now on; None if there is none."""
+        """Returns a value and makes it the newest; None if there is none."""
         try:
             self.move_to_end(key)
             return self[key]
@@ -56,7 +57,7 @@ class Lru(OrderedDict[K, V]):
             return None
 
     def drop(self, key: K) -> V | None:
-        """The value, which is gone from now on; None if there is none."""
+        """Removes and returns a value; None if there is none."""
         if self._cost is None:
             return self.pop(key, None)
         with self._lock:

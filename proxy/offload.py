@@ -1,4 +1,5 @@
-"""CPU-heavy work off the event loop, and light work on it: a thread's round trip costs about 50 µs of CPU itself."""
+"""CPU-heavy work in threads, and light work on the event loop: a thread's round trip costs about 50 µs of CPU
+itself."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator
@@ -16,7 +17,7 @@ SLICE = 0.02  # seconds that a thread works on one thing before others have thei
 
 
 class Offload:
-    """Runs functions where the size of what they work on says they belong."""
+    """Runs functions on the event loop or in a thread, by the size of their input in bytes."""
 
     __slots__ = ("_executor", "_inline")
 
@@ -25,15 +26,15 @@ class Offload:
         self._inline = size <= inline_bytes
 
     async def __call__(self, work: Callable[[], T]) -> T:
+        """Returns the result of `work`, run where its size belongs."""
         if self._inline:
             return work()
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 class Turns:
-    """Whose turn is next of those who wait for the same thing: whoever has had it for the shortest time. So who has
-    much to do holds up nobody who has little, however often that one comes. Of the time that somebody did not ask for
-    no more than `saved` seconds are made up for."""
+    """A fair queue for one resource: whoever has used it for the least time is next, so heavy users never hold up light
+    ones. An idle user catches up on at most `saved` seconds."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, saved: float = SAVED) -> None:
         self._clock = clock
@@ -45,6 +46,7 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, whose: str) -> AsyncIterator[None]:
+        """Holds the resource for `whose` inside the block; waits until it is free."""
         if self._taken:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((whose, turn))
@@ -79,9 +81,8 @@ class Turns:
 async def in_slices(
     executor: Executor, steps: Generator[None, None, T], turns: Turns, whose: str, *, seconds: float = SLICE
 ) -> T:
-    """What `steps` returns, worked off in threads: after each `seconds` whatever else waits for a thread comes first,
-    and whatever else takes its slices by the same `turns`, so that they never take all threads at once. A step is never
-    cut short."""
+    """Returns the result of `steps`, run in threads in slices of `seconds`, by turns with other work in the same queue,
+    so that it never takes all threads at once. A step is never interrupted."""
     done: tuple[T] | None = None
     while done is None:
         async with turns.of(whose):
@@ -90,7 +91,7 @@ async def in_slices(
 
 
 def _advance(steps: Generator[None, None, T], seconds: float) -> tuple[T] | None:
-    """In the thread. None: there is more to do."""
+    """Runs steps for `seconds`, in the thread. Returns the result; None if there is more to do."""
     until = monotonic() + seconds
     while True:
         try:

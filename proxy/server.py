@@ -1,5 +1,5 @@
-"""uvicorn, with what it leaves open closed: a bound and a deadline for a request's head, and errors in OpenAI's shape
-for what never becomes a request."""
+"""uvicorn with limits: a bound and a deadline for the head of a request, and errors in OpenAI's shape for input that
+never becomes a request."""
 
 import asyncio
 import logging
@@ -25,8 +25,8 @@ BACKLOG = 4096
 
 
 class Corked:
-    """A transport that sends what is written within one turn of the event loop in one system call. uvicorn writes the
-    head and the body of an answer apart, and a system call costs more than most of our stages."""
+    """A transport that sends all writes of one event loop turn in one system call. uvicorn writes the head and the body
+    of an answer apart, and a system call costs more than most of our stages."""
 
     MOST_HELD = 64 * 1024  # bytes; what is held is unknown to the transport, which says when a client is too slow
 
@@ -37,6 +37,7 @@ class Corked:
         self._size = 0
 
     def write(self, data: bytes) -> None:
+        """Holds the bytes until the end of this turn, or until `MOST_HELD`."""
         if not self._held:
             self._loop.call_soon(self.flush)
         self._held.append(data)
@@ -45,12 +46,14 @@ class Corked:
             self.flush()
 
     def flush(self) -> None:
+        """Sends the held bytes."""
         if self._held:
             held, self._held, self._size = b"".join(self._held), [], 0
             if not self._transport.is_closing():
                 self._transport.write(held)
 
     def close(self) -> None:
+        """Sends the held bytes and closes the transport."""
         self.flush()
         self._transport.close()
 
@@ -59,7 +62,7 @@ class Corked:
 
 
 class Guarded(HttpToolsProtocol):
-    """uvicorn's HTTP protocol with limits: it has none for the size of a head that never ends, nor for its time."""
+    """uvicorn's HTTP protocol with bounds for the size and the time of a head, which it lacks."""
 
     max_head_bytes = 64 * 1024
     head_seconds = 20.0
@@ -78,10 +81,12 @@ class Guarded(HttpToolsProtocol):
     _refusal: OlvidoError | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """Corks the transport and starts the deadline of the head."""
         super().connection_made(Corked(transport, self.loop))  # type: ignore[arg-type]  # all of a transport that is used
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Tells the request in progress that its client has left."""
         self._stop_timer()
         super().connection_lost(exc)
         self.lost = True
@@ -89,12 +94,14 @@ class Guarded(HttpToolsProtocol):
             self.on_lost()
 
     def shutdown(self) -> None:
+        """Tells the answer in progress that the server stops."""
         super().shutdown()
         self.leaving = True
         if self.on_leaving is not None:
             self.on_leaving()
 
     def data_received(self, data: bytes) -> None:
+        """Parses the bytes, and refuses a head that exceeds its bound."""
         self._shared = self._in_body
         super().data_received(data)
         # Only what belongs to the head for certain: the chunk in which it ends may hold the body's beginning, and the
@@ -106,7 +113,7 @@ class Guarded(HttpToolsProtocol):
         self._expire_again()
 
     def _expire_again(self) -> None:
-        """uvicorn stops its keep-alive timer for whatever arrives, a stray line end too, and never starts it again."""
+        """Restarts uvicorn's keep-alive timer, which any bytes stop for good, a stray line end too."""
         idle = self.cycle is not None and self.cycle.response_complete and self._timer is None
         if idle and self.timeout_keep_alive_task is None and not self.transport.is_closing():
             self.timeout_keep_alive_task = self.loop.call_later(
@@ -114,12 +121,14 @@ class Guarded(HttpToolsProtocol):
             )
 
     def on_message_begin(self) -> None:
+        """Adds this connection to the request's ASGI extensions, and starts the deadline of the next head."""
         super().on_message_begin()
         self.scope["extensions"] = {CONNECTION: self}  # type: ignore[dict-item]  # an extension of our own
         self._head_bytes = 0
         self._expect_head()
 
     def on_headers_complete(self) -> None:
+        """Refuses a head that exceeds its bound, and adds the host of an absolute target to the headers."""
         self._in_head = False
         self._shared = True
         self._stop_timer()
@@ -132,10 +141,12 @@ class Guarded(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        """Notes that the body is complete."""
         self._in_body = False
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
+        """Sends OpenAI's error shape for input that is no HTTP, and closes the connection."""
         self._refuse(self._refusal or BadRequest(msg))
 
     def _too_large(self) -> HeaderTooLarge:
@@ -172,7 +183,7 @@ class Guarded(HttpToolsProtocol):
 
 
 def authority_of(target: bytes) -> bytes | None:
-    """Whom a request target in absolute form (`http://name:1/path`) addresses; None for one that names nobody."""
+    """Returns the host of a request target in absolute form (`http://name:1/path`); None for any other form."""
     scheme, separator, rest = target.partition(b"://")
     if not separator or b"/" in scheme or b"?" in scheme:
         return None
@@ -191,12 +202,12 @@ def _response(error: OlvidoError) -> bytes:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """An answer that we break off on purpose, and have logged with its reason, is an error to uvicorn."""
+    """False for uvicorn's log of an answer that we broke off on purpose, and have logged with its reason."""
     return record.msg != "ASGI callable returned without completing response."
 
 
 def server(config: Config, app: Any = None) -> uvicorn.Server:
-    """A server of one process for `config`, not started."""
+    """Returns a server for `config`, with one process, not started."""
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     limits = config.server
     guarded = type(
@@ -225,7 +236,7 @@ def server(config: Config, app: Any = None) -> uvicorn.Server:
 
 
 def listen(config: Config) -> socket.socket:
-    """The listening socket, so that the port is known before serving starts. Raises OSError if it is taken."""
+    """Returns the listening socket, so that the port is known before serving starts. Raises OSError if it is taken."""
     family = socket.AF_INET6 if ":" in config.server.host else socket.AF_INET
     sock = socket.socket(family)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -240,7 +251,7 @@ def listen(config: Config) -> socket.socket:
 
 
 def base_url(sock: socket.socket) -> str:
-    """Where to point an SDK."""
+    """Returns the base URL for SDKs."""
     host, port = sock.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 (what is shown for it)
     return f"http://{shown}:{port}/v1"

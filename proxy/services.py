@@ -1,4 +1,4 @@
-"""The composition root: every part, built once from the configuration, and closed in the reverse order."""
+"""Composition root: every part, built once from the configuration, and closed in the reverse order."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -43,7 +43,8 @@ async def build(
     encoding: Callable[[], tiktoken.Encoding] = load_tokenizer,
     writing: WriterLimits | None = None,
 ) -> Services:
-    """Raises StorageError if the storage folder can't be used, and OSError or ValueError if the token ranks can't."""
+    """Returns all services, opened and started. Raises StorageError if the storage folder can't be used, and OSError or
+    ValueError if the token ranks can't."""
     executor = ThreadPoolExecutor(CPU_THREADS, thread_name_prefix="cpu")
     counter = TokenCounter(await asyncio.get_running_loop().run_in_executor(executor, encoding))
     tasks = Tasks()
@@ -82,7 +83,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     keep: Keep | None = None,
     patience: float = 1.0,
 ) -> Services:
-    """Every part, around those that are open. `keep`: in place of what keeps the contents of requests."""
+    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.on_record)
     intent = Intent(

@@ -1,4 +1,4 @@
-"""The one place that starts background tasks: it keeps a reference, names them, logs what they die of, drains them."""
+"""Background tasks: kept, named, logged when they fail, drained at the end. Nothing else starts any."""
 
 import asyncio
 import logging
@@ -9,8 +9,8 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """Background work of one server. A task that nobody awaits would otherwise be garbage-collected mid-flight, and
-    its exception shown only then."""
+    """The background tasks of one server. A task without a reference could be garbage-collected mid-flight, and its
+    exception shown only then."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -19,6 +19,7 @@ class Tasks:
         return len(self._running)
 
     def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Starts `work` in the background."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -30,7 +31,7 @@ class Tasks:
             log.error("background task failed", extra={"task": task.get_name()}, exc_info=error)
 
     async def drain(self, seconds: float) -> int:
-        """Wait for what is running, up to `seconds`, then cancel the rest. Returns how many were cancelled."""
+        """Waits up to `seconds` for all tasks, then cancels the rest. Returns how many were cancelled."""
         deadline = asyncio.get_running_loop().time() + seconds
         # Draining tasks may spawn others (a stream's end spawns its recording), so look again until none is left.
         while self._running and (left := deadline - asyncio.get_running_loop().time()) > 0:

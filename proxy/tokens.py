@@ -1,10 +1,10 @@
-"""How many tokens a prompt costs. What the upstream returns is the truth; before that, and where it returns nothing:
+"""Token counts of prompts. The upstream's own count is the truth; before it is known:
 
-- until a model's upstream has told us what it counted, the o200k ranks that ship in a package (`TokenCounter`);
-- from then on a rough count, calibrated per model by what was told (`proxy/storage/shared`).
+- until a model's upstream has reported a count, the o200k ranks that ship in a package (`TokenCounter`);
+- from then on a rough count, calibrated per model by the reported ones (`proxy/storage/shared`).
 
 Nothing is downloaded: `bpe-openai` carries the ranks as data, read without importing it, and tiktoken itself checks
-their sha256 against the one it would expect of its own download. tiktoken counts with the GIL released, so a large body
+their sha256 against the one that it expects of its own download. tiktoken counts with the GIL released, so a large body
 counted in a worker thread does not hold up the event loop.
 """
 
@@ -51,8 +51,8 @@ INLINE_BYTES = 8 * 1024
 
 
 def load_tokenizer() -> tiktoken.Encoding:
-    """The o200k encoding, with no network. Takes about 0.3 s. Raises OSError if the package data is not there, and
-    ValueError if it isn't what tiktoken expects."""
+    """Returns the o200k encoding, without network. Takes about 0.3 s. Raises OSError if the package data is not there,
+    and ValueError if it isn't what tiktoken expects."""
     spec = importlib.util.find_spec("bpe_openai")
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the package bpe-openai, which carries the token ranks, is not installed")
@@ -78,12 +78,14 @@ Key: TypeAlias = tuple[bytes, int]  # what a message is known by: its link, and 
 
 
 class Counter:
-    """What is counted of a message, with its framing; subclasses say what a text counts."""
+    """Base of token counters: counts messages with their framing; subclasses count a text."""
 
     def text(self, text: str) -> int:
+        """Returns the tokens of a text."""
         raise NotImplementedError
 
     def message(self, message: Message) -> int:
+        """Returns the tokens of a message, framing included."""
         count = PER_MESSAGE + PER_ROLE
         count += self.text(message.text) if message.is_plain else sum(map(self._part, message.parts))
         if message.is_bare:
@@ -95,7 +97,7 @@ class Counter:
         return count
 
     def overhead(self, request: ChatRequest) -> int:
-        """Tokens that are not messages: tools, the response format, the reply's priming."""
+        """Returns the tokens that are not messages: tools, the response format, the reply's priming."""
         return PER_REQUEST + sum(map(self._json, request.beside.values()))
 
     def _part(self, part: Part) -> int:
@@ -110,15 +112,16 @@ class Counter:
 
 
 class RoughCounter(Counter):
-    """Four bytes a token. Says little by itself, and is as good as any once it is calibrated (`Calibration` in
-    storage/shared): what it costs is a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20
-    to 70 (measured in a running server)."""
+    """A counter by length, four bytes a token. Rough by itself, and as good as any once it is calibrated (`Calibration`
+    in storage/shared): it takes a microsecond a message, where the ranks, 20 MB that no CPU cache holds, take 20 to 70
+    (measured in a running server)."""
 
     def text(self, text: str) -> int:
+        """Returns the tokens of a text."""
         return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 4
 
     def request(self, request: ChatRequest, messages: Sequence[Message] | None = None) -> int:
-        """`messages`: sent in place of its own."""
+        """Returns the tokens of a request, with `messages` in place of its own if they are given."""
         # Of a message that is a role and a text, all of its bytes; the calibration learns what share is punctuation.
         texts, others = 0, []
         for message in request.messages if messages is None else messages:
@@ -130,15 +133,15 @@ class RoughCounter(Counter):
 
 
 class TokenCounter(Counter):
-    """By the o200k ranks. Counts each message once: a count is kept by the message's link in the hash chain (and its
-    length, since a link leaves out what is only informative), so a conversation that is sent again costs only what is
-    new in it."""
+    """A counter by the o200k ranks. It counts each message once, by its link in the hash chain and its length (a link
+    leaves out what is only informative), so a conversation that is sent again costs only what is new in it."""
 
     def __init__(self, encoding: tiktoken.Encoding, *, remembered: int = 50_000) -> None:
         self._encoding = encoding
         self._counts: Lru[Key, int] = Lru(remembered)
 
     def text(self, text: str) -> int:
+        """Returns the tokens of a text; beyond a million characters by extrapolation."""
         # Ordinary: special tokens in a user's text are text.
         if len(text) <= PIECE:
             return len(self._encoding.encode_ordinary(text))
@@ -148,14 +151,14 @@ class TokenCounter(Counter):
         return tokens if counted == len(text) else round(tokens * len(text) / counted)
 
     async def request(self, request: ChatRequest, chain: Sequence[bytes], executor: Executor) -> int:
-        """Tokens of the whole prompt; off the event loop when much of it is new."""
+        """Returns the tokens of the whole prompt; off the event loop when much of it is new."""
         counted = sum(await self.messages(request.messages, chain, executor))
         if len(request.raw) - sum([len(message.raw) for message in request.messages]) <= INLINE_BYTES:
             return counted + self.overhead(request)
         return counted + await asyncio.get_running_loop().run_in_executor(executor, self.overhead, request)
 
     async def once(self, request: ChatRequest, executor: Executor) -> int:
-        """The same, and nothing is remembered of it."""
+        """Returns the tokens of the whole prompt without remembering any count."""
         work = partial(self._whole, request)
         if len(request.raw) <= INLINE_BYTES:
             return work()
@@ -167,7 +170,7 @@ class TokenCounter(Counter):
     async def messages(
         self, messages: Sequence[Message], chain: Sequence[bytes], executor: Executor
     ) -> tuple[int, ...]:
-        """Tokens of each message; off the event loop when much of it is new."""
+        """Returns the tokens of each message; off the event loop when many bytes of them are new."""
         keys = [(link, len(message.raw)) for message, link in zip(messages, chain, strict=True)]
         counts = [self._counts.get(key) for key in keys]
         new = [index for index, count in enumerate(counts) if count is None]
@@ -182,7 +185,7 @@ class TokenCounter(Counter):
         return tuple([count or 0 for count in counts])
 
     def known(self, message: Message, link: bytes) -> int:
-        """Tokens of a message, counted here and now if they are not known. For worker threads."""
+        """Returns the tokens of a message, counted here and now if they are not known. For worker threads."""
         key = (link, len(message.raw))
         if (count := self._counts.get(key)) is None:
             count = self.message(message)
@@ -207,7 +210,7 @@ MOST_COUNTS = 20_000  # 100 bytes each
 
 
 class Counted:
-    """`count`, with what it found remembered. Bounded; worker threads may share it."""
+    """A count of texts that remembers its results. Bounded; worker threads may share it."""
 
     def __init__(self, count: Callable[[str], int], most: int = MOST_COUNTS) -> None:
         self._count = count
@@ -215,6 +218,7 @@ class Counted:
         self._most = most
 
     def __call__(self, text: str) -> int:
+        """Returns the tokens of a text."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if (found := self._known.get(digest)) is None:
             found = self._count(text)

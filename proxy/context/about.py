@@ -1,4 +1,4 @@
-"""The topic of a few turns: the things that both sides name again and again, in the words of who named them."""
+"""Topics of a few turns, in the user's words: the things that both sides name repeatedly."""
 
 import re
 from collections import Counter
@@ -39,8 +39,8 @@ _ADDRESSED = re.compile(
 
 
 def about(messages: Sequence[str], around: Sequence[str], known: str) -> str:
-    """The things that `messages` name, and they and those `around` them again, without those that `known` names
-    already; "" if there are none."""
+    """Returns the things that `messages` name and that recur in them or in `around`, at most two, joined by commas.
+    Things that `known` names already are left out; "" if there are none."""
     texts = [text[:_READ] for text in messages if text.strip()]
     here = len(texts)
     texts += [text[:_READ] for text in around if text.strip()]
@@ -67,7 +67,7 @@ def about(messages: Sequence[str], around: Sequence[str], known: str) -> str:
 
 
 def named(piece: str, language: Language, known: str) -> str:
-    """The longest thing that a piece names and `known` does not; "" if there is none."""
+    """Returns the longest thing that `piece` names and `known` does not; "" if there is none."""
     told = _stems(known, language)
     found = (
         phrase
@@ -81,7 +81,8 @@ def named(piece: str, language: Language, known: str) -> str:
 
 
 def _things(text: str, language: Language, *, least: int) -> Iterator[str]:
-    """The nouns of a text, with "of" and "de" but without where and what for."""
+    """Yields the noun phrases of a text, cut before complements of place or purpose (those with of and de stay
+    whole)."""
     for phrase in noun_phrases(text, language, least):
         yield from _LINKS.split(phrase)
 
@@ -89,7 +90,7 @@ def _things(text: str, language: Language, *, least: int) -> Iterator[str]:
 def _ranked(
     phrases: Mapping[str, Language], counts: Counter[str], least: int
 ) -> Iterator[tuple[int, int, str, frozenset[str]]]:
-    """Those that are named often enough, with how often, and their stems."""
+    """Yields (mentions, minus length, phrase, stems) of the phrases that are named often enough."""
     for phrase, language in phrases.items():
         if len(phrase.split()) > _LONGEST or _NO_NAME.search(phrase):
             continue
@@ -117,8 +118,9 @@ _MOST_ANCHORED = 5  # words of the phrase
 
 
 def anchored(user: str, answer: str, before: str, heard: str = "") -> str:
-    """`before`: the user's last message, `heard`: what was answered. "" if `user` asks nothing that points, or it is
-    not sure what at."""
+    """Returns the question of `user` together with the noun that it points to ("the boat: how long is it?"); "" if the
+    question points to nothing, or the noun is uncertain. `before` is the user's last message, `heard` the answer to it,
+    `answer` the answer to `user`."""
     question = asked_outside(user)
     if not question:
         return ""
@@ -134,7 +136,7 @@ def anchored(user: str, answer: str, before: str, heard: str = "") -> str:
 
 
 def _is_known(question: str, before: str) -> bool:
-    """Tells whether a question points with nouns only ("those nodes"), all of which are named before it."""
+    """True if the question points with nouns only ("those nodes") and `before` names all of them."""
     language = spoken_in(question)
     nouns = {noun for _, noun in _POINTED.findall(question)}
     if not nouns or points_outside(_POINTED.sub(r"\2", question), language):
@@ -144,7 +146,7 @@ def _is_known(question: str, before: str) -> bool:
 
 
 def _named(message: str) -> list[str]:
-    """The things that a message names, each once."""
+    """Returns the things that a message names, without repetition."""
     language = spoken_in(message)
     found: dict[frozenset[str], str] = {}
     for sentence in sentences(message):

@@ -1,4 +1,4 @@
-"""Where a message and its sentences may be cut, and what a sentence loses that is no part of what it says."""
+"""Sentences and clauses of a message: boundaries, empty openings and endings, and tests of what a clause says."""
 
 import re
 from collections.abc import Iterator
@@ -75,11 +75,13 @@ _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
 
 
 def sentences(text: str) -> list[str]:
+    """Splits a text into its sentences."""
     return [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
 
 
 def clean(sentence: str) -> str:
-    """`sentence` without what it opens and ends with by habit; "" if it is code, or says nothing."""
+    """Returns the sentence without greetings, fillers and other habitual openings and endings; "" if it is code or too
+    short to say anything."""
     text = _ADDRESS.sub("", STAMP.sub("", _NAMED.sub(r"\1", " ".join(sentence.split()))))
     text = _ADDRESS.sub("", without(LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
     tail = _TAIL.search(folded(text))
@@ -90,7 +92,7 @@ def clean(sentence: str) -> str:
 
 
 def _words_before(text: str, stop: int) -> str:
-    """The words of `text` before a formula, if they end with one that nothing has to follow."""
+    """Returns the words of `text` before a formula; "" if they break off in the middle of a clause."""
     said = text[:stop].split()
     while said and not _WORD.fullmatch(said[-1]):
         said.pop()
@@ -100,7 +102,8 @@ def _words_before(text: str, stop: int) -> str:
 
 
 def clauses_before(text: str, stop: int) -> str:
-    """The clauses of `text` that end before `stop`; "" if none does, or if it were cut inside a list."""
+    """Returns the clauses of `text` that end before index `stop`; "" if none does, or if the cut would fall inside a
+    list."""
     ends = [joint.start() for joints in _WHOLE for joint in islice(joints.finditer(folded(text)), _MOST_JOINTS)]
     for end in sorted((each for each in ends if each < stop), reverse=True):
         part = text[:end].rstrip(" ,;:.(")
@@ -111,7 +114,8 @@ def clauses_before(text: str, stop: int) -> str:
 
 
 def shortened(clause: str, most: int) -> str:
-    """The longest beginning of `clause` that ends at a joint and has at most `most` words; "" if there is none."""
+    """Returns the longest beginning of `clause` that ends at a joint and has at most `most` words; "" if there is
+    none."""
     if len(clause.split()) <= most:
         return clause
     for joints in (JOINT, _SOFT_JOINT):
@@ -127,7 +131,7 @@ def shortened(clause: str, most: int) -> str:
 
 
 def parts(text: str, longest: int) -> Iterator[str]:
-    """The runs of clauses of a sentence that are short enough, from each of its joints on."""
+    """Yields the runs of clauses in a sentence that have at most `longest` words, from each joint on."""
     said = folded(text)
     joints = sorted(
         (joint.start(), joint.end()) for joints in _WHOLE for joint in islice(joints.finditer(said), _MOST_JOINTS)
@@ -149,7 +153,7 @@ def parts(text: str, longest: int) -> Iterator[str]:
 
 
 def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
-    """The beginnings of a piece up to each of its joints, `soft` ones too; none ends inside a list."""
+    """Yields the beginnings of a text up to each joint (`soft` joints too); none ends inside a list."""
     said = folded(text)
     for joints in (*_WHOLE, _SOFT_JOINT, _PURPOSE) if soft else _WHOLE:
         for joint in islice(joints.finditer(said), _MOST_JOINTS):
@@ -163,7 +167,7 @@ def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
 
 
 def _begins(text: str, start: int) -> bool:
-    """Does a clause that says something by itself begin there?"""
+    """True if an independent clause begins at `start`."""
     opening = folded(without(LEAD, text[start:])).split(maxsplit=1)
     if not opening or opening[0].endswith("ing") or DEPENDENT.match(folded(text[start:].lstrip())):
         return False
@@ -172,7 +176,7 @@ def _begins(text: str, start: int) -> bool:
 
 
 def is_closed(text: str) -> bool:
-    """Is every bracket and quotation mark in it closed, and does it lead to nothing that is left out?"""
+    """True if all brackets and quotation marks of the text are closed, and it does not end with a verb of saying."""
     return (
         _last(text) not in _SAYS
         and text.count("(") == text.count(")")
@@ -183,7 +187,7 @@ def is_closed(text: str) -> bool:
 
 
 def _is_finished(text: str) -> bool:
-    """Does what was cut end where a clause may?"""
+    """True if the cut text ends where a clause may end."""
     return _last(text) not in _UNFINISHED and not _WAITS.search(folded(text))
 
 
@@ -192,7 +196,7 @@ def _last(text: str) -> str:
 
 
 def concreteness(text: str) -> float:
-    """Numbers, and names that do not just begin the sentence."""
+    """Returns a score of how concrete a text is: 2 for each number, 1 for each name that does not open the sentence."""
     said = text.split()
     numbers = sum(_NUMBER.search(word) is not None for word in said)
     capitals = sum(_NAME.search(word.strip("¿¡\"'(“")) is not None and word not in _I for word in said[1:])
@@ -200,6 +204,7 @@ def concreteness(text: str) -> float:
 
 
 def without(opening: re.Pattern[str], text: str) -> str:
+    """Returns the text without the opening that the pattern matches."""
     found = opening.match(folded(text))
     return text[found.end() :] if found else text
 
@@ -217,6 +222,7 @@ _FIRST = 5  # characters of a plain text before its first words
 
 
 def is_casual(said: str, language: Language, sentence: str) -> bool:
+    """True if a sentence laughs, jokes, imagines or only thanks. `said` is its normal form (`plain`)."""
     if _LAUGHS.search(said) or JOKED.search(said) or SIGNALS[language].imagine.search(said):
         return True
     if _THANKS.search(said) is None or "?" in said or any(map(str.isdigit, said)):
@@ -225,39 +231,39 @@ def is_casual(said: str, language: Language, sentence: str) -> bool:
 
 
 def is_earnest(message: str) -> bool:
-    """Does it ask, and not in jest?"""
+    """True if the message asks a question and is no joke."""
     said = plain(message)
     jokes = _LAUGHS.search(said) or JOKED.search(said) or QUOTES_YOU.search(said)
     return "?" in message and not jokes and not SIGNALS[spoken_in(message)].imagine.search(said)
 
 
 def is_passing(said: str, language: Language) -> bool:
-    """Does it hold today only? What is said of it at the end of a sentence is no more than a comment."""
+    """True if the statement holds for today only. A mention of today at the end of a sentence does not count."""
     found = SIGNALS[language].passing.search(said)
     opens = found is not None and found.start() < _FIRST
     return found is not None and (opens or not found[0].startswith(" it's"))
 
 
 def is_platitude(text: str, language: Language) -> bool:
-    """Does it praise, and name little beside?"""
+    """True if the text praises and names little else."""
     said = things_of(text, language)
     left = [word for word in said if word not in EVALUATES]
     return concreteness(text) < 1 and len(left) < min(_LEAST, len(said))
 
 
 def names_thing(text: str, language: Language) -> bool:
-    """Does it name anything but what pleases: "your favourite part"?"""
+    """True if the text names anything beyond evaluations ("your favourite part" does not)."""
     return any(word not in EVALUATES for word in things_of(text, language))
 
 
 def is_generic(text: str, language: Language) -> bool:
-    """Could it be asked of anything: "review my code"?"""
+    """True if the request would fit any subject ("review my code")."""
     said = things_of(text, language)
     return sum(word not in GENERIC for word in said) < min(_LEAST, len(said))
 
 
 def is_slight(text: str, kind: Kind, language: Language) -> bool:
-    """Does a piece leave open what its turn is about: a question to who reads it, a remark, an amount of nothing?"""
+    """True if a piece does not show the subject of its turn: a question to the reader, a remark, or a bare amount."""
     counts = NOUN_WORDS[language].determiners | NOUN_WORDS[language].trailing | MEASURES
     said = [word for word in things_of(text, language) if word not in counts]
     remarks = kind == "statement" and not concreteness(text) and not MINE.search(plain(text))
@@ -265,5 +271,5 @@ def is_slight(text: str, kind: Kind, language: Language) -> bool:
 
 
 def speaks_to_you(text: str) -> bool:
-    """Does it speak of whoever hears it?"""
+    """True if the text addresses the reader (you, your)."""
     return YOURS.search(plain(text)) is not None

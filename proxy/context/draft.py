@@ -1,4 +1,4 @@
-"""A prompt in the making: what goes into it, the tokens of every part, and the costs of the conversation."""
+"""Drafts of a prompt: the parts that it will have, the tokens of each, and the costs of the conversation so far."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ FRAMING = 4  # tokens that a block or a message costs beside its text
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory of the scope that may matter for this request."""
+    """The remembered facts, notes and old turns of a scope that may matter for one request."""
 
     standing: tuple[Fact, ...] = ()  # for the head
     relevant: tuple[Fact, ...] = ()  # for the volatile block
@@ -52,7 +52,7 @@ class PlanContext:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A prompt in the making."""
+    """A prompt in the making: its fold, its window and its volatile block."""
 
     fold: Fold | None
     kept: tuple[TurnDigest, ...]  # complete turns
@@ -64,7 +64,7 @@ class Draft:
 
     @property
     def sent_fold(self) -> Fold | None:
-        """Whose head is sent: without its summaries where excerpts need the room."""
+        """The fold whose head is sent: the one without summaries where excerpts need the room."""
         return self.stated if self.lent else self.fold
 
     @property
@@ -78,11 +78,12 @@ class Draft:
         return self.sent_fold.fact_tokens if self.sent_fold else 0
 
     def without_block(self) -> "Draft":
+        """Returns the draft without a volatile block."""
         return replace(self, volatile=NO_BLOCK, recalled=())
 
 
 class TokenBudget:
-    """Tokens of every part of a request's prompt. They change as messages are shortened: `cap_all`, `mark`."""
+    """Tokens of every part of a request's prompt. `cap_all` and `mark` change them, since they shorten messages."""
 
     def __init__(self, case: Case, progress: Progress, context: PlanContext) -> None:
         self.case, self.progress, self.context = case, progress, context
@@ -96,22 +97,23 @@ class TokenBudget:
         self.mark(self.state.folded_results if self.state else ())
 
     def stated(self, stated: Sequence[Fact]) -> int:
-        """Tokens of these facts in a block of their own."""
+        """Returns the tokens that these facts take in a block of their own."""
         return self.context.count(block.head(choosing.render(stated), ())) + FRAMING if stated else 0
 
     def stop(self, turn: TurnDigest) -> int:
-        """Index after its last message."""
+        """Returns the index after the last message of a turn."""
         later = (each.start for each in self.progress.open if each.start > turn.start)
         return next(later, self.progress.newest)
 
     def size(self, turn: TurnDigest) -> int:
-        """Tokens of a complete turn as it is sent."""
+        """Returns the tokens of a complete turn as it is sent."""
         if not self.saved:
             return turn.tokens
         stop = self.stop(turn)
         return turn.tokens - sum(left for index, left in self.saved.items() if turn.start <= index < stop)
 
     def cap_all(self, indices: Sequence[int]) -> None:
+        """Shortens the long answers among the messages with these indices; all others become whole again."""
         for index in self.capped:
             del self.saved[index]
         self.capped = {}
@@ -125,7 +127,7 @@ class TokenBudget:
                 self.capped[index], self.saved[index] = shorter, saved
 
     def mark(self, results: Sequence[int]) -> None:
-        """But for those whose call takes more tokens to name than they have."""
+        """Replaces the tool results with these indices by markers, except where a marker would not be shorter."""
         if not results:
             return
         keep = self.case.profile.tool_results.keep
@@ -135,19 +137,21 @@ class TokenBudget:
                 self.markers[index], self.saved[index] = said, saved
 
     def _saved(self, index: int, shorter: Message) -> int:
-        """Tokens of a message's text that `shorter` leaves out; what else it has, its thinking, stays."""
+        """Returns the tokens of a message's text that `shorter` leaves out. Reasoning and other fields stay."""
         whole = self.case.messages[index]
         before = self.case.tokens(index) - FRAMING if whole.is_bare else self._texts(whole)
         return before - self._texts(shorter)
 
     def _texts(self, said: Message) -> int:
-        """Tokens of a message's text, part by part, as the message is counted."""
+        """Returns the tokens of a message's text, counted part by part."""
         return sum([self.context.count(text) for text in said.texts])
 
     def is_too_large(self, draft: Draft) -> bool:
+        """True if the draft exceeds the limit."""
         return self.context.limit is not None and self.tokens(draft) > self.context.limit
 
     def tokens(self, draft: Draft) -> int:
+        """Returns the tokens of the whole prompt."""
         return (
             self.prefix(draft)
             + draft.head
@@ -157,27 +161,31 @@ class TokenBudget:
         )
 
     def newest(self) -> int:
-        """Tokens of the newest turn as it is sent, without the volatile block."""
+        """Returns the tokens of the newest turn as it is sent, without the volatile block."""
         left = sum(tokens for index, tokens in self.saved.items() if index >= self.progress.newest)
         return self.progress.newest_tokens - left
 
     def pressure(self) -> int | None:
+        """Returns the tokens of a prompt above which folds need not pay off; None without a limit."""
         return None if self.context.limit is None else round(self.case.profile.pressure * self.context.limit)
 
     def prefix(self, draft: Draft) -> int:
+        """Returns the tokens of tools and instructions, at the beginning of the prompt."""
         instructions = sum(map(self.case.tokens, self.instructions(draft)))
         return self.case.overhead + self.progress.preamble_tokens + instructions
 
     def instructions(self, draft: Draft) -> tuple[int, ...]:
-        """Indices of system messages among the turns that are left out: they are sent all the same."""
+        """Returns the indices of system messages among the turns that are left out: these messages are sent all the
+        same."""
         fold = draft.fold or Fold(self.progress.preamble)
         return (*fold.instructions, *self.between(fold.start, self.start(draft)))
 
     def between(self, start: int, stop: int) -> tuple[int, ...]:
-        """Indices of the system messages there."""
+        """Returns the indices of the system messages in messages[start:stop]."""
         return tuple(index for index in range(start, stop) if self.case.messages[index].role in INSTRUCTIONS)
 
     def standing(self, draft: Draft) -> Standing:
+        """Returns the sizes of the prompt as it would be sent without a further fold."""
         return Standing(
             prefix=self.prefix(draft),
             head=draft.head,
@@ -190,31 +198,31 @@ class TokenBudget:
 
     @property
     def in_loop(self) -> bool:
-        """Tools have been called, and what they returned is what this request tells."""
+        """True if the request returns results of tool calls: the newest turn goes on."""
         return self.case.messages[-1].role in ("tool", "function")
 
     def thought(self, start: int, stop: int) -> int:
-        """Tokens of thinking in the messages there."""
+        """Returns the tokens of reasoning in messages[start:stop]."""
         return sum(self.context.count(self.case.messages[index].reasoning) for index in range(start, stop))
 
     def thoughts(self, draft: Draft) -> tuple[int, ...]:
-        """The same of every turn that is kept, and of the newest."""
+        """Returns the tokens of reasoning in each kept turn and in the newest one."""
         newest = self.thought(self.progress.newest, len(self.case.messages))
         return (*(self.thought(turn.start, self.stop(turn)) for turn in draft.kept), newest)
 
     def repeated(self) -> int:
-        """Tokens that the prompt of the request before began with, and this one does if nothing is folded."""
+        """Returns the tokens at the beginning that this prompt shares with the previous one if nothing is folded."""
         if self.state is None:
             return 0
         return self.state.sent if self.goes_on else self.state.stable
 
     @property
     def goes_on(self) -> bool:
-        """The request before was of the same turn."""
+        """True if the previous request belonged to the same turn."""
         return self.state is not None and self.state.volatile_link == self.case.chain[self.progress.newest]
 
     def repeated_by(self, draft: Draft) -> int:
-        """Of these, the tokens that this prompt begins with, too."""
+        """Returns the tokens at the beginning that this draft shares with the previous prompt."""
         if self.state is None:
             return 0
         lent, block = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
@@ -226,20 +234,21 @@ class TokenBudget:
         return round(min(self.repeated(), same))
 
     def ended(self, draft: Draft) -> int:
-        """Where, at most, the last request ended that a request after this turn begins with, block and all: at what
-        breakpoints find then. This one ends behind a block that will not be there."""
+        """Returns the most tokens that the next turn's prompt can share with an earlier request at a cache breakpoint.
+        This request does not count: it ends behind a volatile block that the next one will not have."""
         before = self.repeated_by(draft)
         return min(before, self.state.stable) if self.state is not None and self.goes_on else before
 
     def stable_without(self, draft: Draft) -> int:
-        """Tokens that the next request repeats of what went before this one, whose draft has lent turns."""
+        """Returns the tokens that the next request shares with the request before this one, where this draft omits
+        turns."""
         if self.state is None:
             return self.unmoved(draft.fold)
         return round(min(self.state.stable, self._as_before(replace(draft, lent=0))))
 
     def _as_before(self, draft: Draft) -> float:
-        """Tokens in front of the first thing, but for the volatile block, that is not as it was in the request before;
-        infinite if there is none."""
+        """Returns the tokens before the first difference to the previous prompt, the volatile block apart; infinite if
+        there is no difference."""
         assert self.state is not None
         if self._laid_out(draft.fold) != self._laid_out(self.state.fold):
             return self.unmoved(self.state.fold)
@@ -252,13 +261,13 @@ class TokenBudget:
         return fold.start, fold.head, fold.capped, fold.instructions
 
     def _in_front_of(self, draft: Draft, index: int) -> int:
-        """Tokens of the prompt before the message with this index, and before the volatile block in it."""
+        """Returns the tokens of the prompt before the message with this index, and before the volatile block in it."""
         own = sum(self.case.tokens(at) - self.saved.get(at, 0) for at in range(self.start(draft), index))
         volatile = draft.volatile.tokens if index > self.progress.newest else 0
         return self.prefix(draft) + draft.head + own + volatile
 
     def unmoved(self, fold: Fold | None) -> int:
-        """Tokens at the beginning that are found again whatever later folds change, and what stands in their heads."""
+        """Returns the tokens at the beginning that no later fold changes."""
         if self.context.rates.breakpoints:
             return 0
         messages = self.case.messages
@@ -268,12 +277,13 @@ class TokenBudget:
         return self.case.overhead + sum(map(self.case.tokens, instructions))
 
     def passed_before(self) -> int:
-        """Tokens that a prefix cache would hold of the client's own prompt, had all been passed through."""
+        """Returns the tokens that a prefix cache would hold if all requests had been passed through unchanged."""
         if self.state is not None:
             return self.state.original
         return self.progress.before if self.case.was_seen else 0
 
     def costs(self) -> CostSoFar:
+        """Returns the costs of the conversation so far, this request included in the baseline."""
         rates, state = self.context.rates, self.state
         if state is not None:
             baseline = state.baseline + rates.least(self.original, state.original)
@@ -285,7 +295,7 @@ class TokenBudget:
         return CostSoFar(past + rates.least(self.original, self.progress.before), past)
 
     def start(self, draft: Draft) -> int:
-        """Index of the first message that is sent after the preamble."""
+        """Returns the index of the first message that is sent after the preamble."""
         sent = draft.kept[draft.lent :]
         if draft.lent:
             return sent[0].start if sent else self.progress.newest

@@ -5,7 +5,7 @@ it, those that it has yet to hold `write`. A fold rewrites what stands behind it
 
     advance = cost of the folded prompt - cost of the prompt as it stands
 
-and every request to come saves the cached price of what left. Three rules decide:
+and every request to come saves the cached price of what left. Four rules decide:
 
 1. Ski rental: without need, fold once the turns that would leave have cost as much, since they left the window, as the
    advance. For turns of even length that is the cheapest rhythm there is (the square-root rule of economic lots), and
@@ -44,9 +44,9 @@ NO_CACHE = PrefixCache()
 
 
 def assumed_cache(upstream: Upstream, model: str, price: Price, *, shown_none: bool = False) -> PrefixCache:
-    """The prefix cache to reckon with. Every upstream is taken to have one, until the configuration says otherwise or
-    its own usage has shown it (`shown_none`, by `CacheEvidence`): where there is a cache that was not reckoned with,
-    each fold costs up to ten times what it should, while not to fold where there is none merely saves less."""
+    """Returns the prefix cache to assume for a model. Every upstream is taken to have one, unless the configuration or
+    its own usage (`shown_none`, from `CacheEvidence`) says otherwise: to overlook a cache makes each fold cost up to
+    ten times more, while to assume one that is missing merely saves less."""
     costs_the_same = 0 < price.input <= price.cached
     if upstream.cache == "none" or costs_the_same or shown_none:
         return NO_CACHE
@@ -55,7 +55,7 @@ def assumed_cache(upstream: Upstream, model: str, price: Price, *, shown_none: b
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What a prompt token costs at the moment, input price = 1, and how the prefix cache finds it."""
+    """Prices of a prompt token now, relative to the input price, and the granularity of the prefix cache."""
 
     cached: float  # found in the prefix cache; as `write` while the cache is cold
     write: float  # not found
@@ -66,31 +66,32 @@ class Rates:
 
     @property
     def shortest(self) -> int:
-        """Tokens that a prompt must have for anything of it to be found."""
+        """Tokens that a prompt must have for the prefix cache to hold any of it."""
         return max(self.minimum, self.block)
 
     def cost(self, tokens: int, repeated: int) -> float:
-        """Of a prompt whose first `repeated` tokens stood at the beginning of the request before it, too."""
+        """Returns the cost of a prompt whose first `repeated` tokens also began the previous prompt, in uncached prompt
+        tokens."""
         if tokens < self.minimum:
             return float(tokens)
         found = self.held(tokens, repeated)
         return self.cached * found + self.write * (tokens - found)
 
     def least(self, tokens: int, repeated: int) -> float:
-        """What it costs at least: where blocks begin is the upstream's affair. So is pass-through reckoned with, lest a
-        fold be paid with what was not spent."""
+        """Returns the lowest cost that the prompt may have, wherever cache blocks begin. Pass-through is estimated so,
+        lest a fold be paid with savings that do not exist."""
         return replace(self, block=1).cost(tokens, repeated)
 
     def held(self, tokens: int, repeated: int) -> int:
-        """How many of these the prefix cache finds while it is warm. A breakpoint at which the prompt was too short is
-        not kept."""
+        """Returns how many of the repeated tokens the prefix cache holds while it is warm. A breakpoint below the
+        minimal prompt size is not kept."""
         shortest = repeated if self.breakpoints else tokens
         return repeated - repeated % self.block if shortest >= self.minimum else 0
 
 
 def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | None = None) -> Rates:
-    """The rates `idle` seconds after the request before. `hit_share`: how much of what the cache should have held it
-    was seen to hold (`cached_tokens` of the usage); None: not seen yet."""
+    """Returns the rates `idle` seconds after the previous request. `hit_share`: the observed share of expected cache
+    hits (`cached_tokens` of the usage), 0 to 1; None if not yet observed."""
     write = max(price.write, price.input) / price.input if price.input else 1.0
     if cache.ttl <= 0:
         return Rates(1.0, 1.0)  # nothing is written either
@@ -106,7 +107,7 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The prompt as it would be sent without a fold, in tokens."""
+    """Sizes of the prompt as it would be sent without a fold, in tokens."""
 
     prefix: int  # system and tools
     head: int  # the memory head
@@ -118,16 +119,17 @@ class Standing:
 
     @property
     def tokens(self) -> int:
+        """Tokens of the whole prompt."""
         return self.prefix + self.head + sum(self.open) + self.newest
 
     def folded(self, keep: int, head: int) -> int:
-        """Tokens of the prompt with `keep` complete turns behind a new head."""
+        """Returns the tokens of the prompt with `keep` complete turns behind a new head."""
         return self.prefix + head + sum(self.open[len(self.open) - keep :]) + self.newest
 
 
 @dataclass(frozen=True, slots=True)
 class CostSoFar:
-    """Costs of the conversation so far, by `Rates.cost`."""
+    """Costs of the conversation so far, in the unit of `Rates.cost`."""
 
     baseline: float  # of pass-through, this request included
     spent: float  # of what was sent, up to the request before
@@ -135,7 +137,7 @@ class CostSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is wanted of a fold, and what demands one."""
+    """Goals of a fold, and conditions that force one."""
 
     turns: int  # complete turns to keep
     tokens: int  # of these turns at most; the newest is kept even above it
@@ -148,12 +150,14 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Folding:
+    """The decision to fold, and its reason."""
+
     leave: int  # complete turns that leave, oldest first
     reason: FoldReason
 
 
 def decide(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms) -> Folding | None:
-    """The fold to make before this request is sent, if any."""
+    """Returns the fold to make before this request is sent; None if none is."""
     turns = len(standing.open)
     if not turns:
         return None
@@ -184,7 +188,7 @@ def decide(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms) -> 
 
 
 def weighed(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms, decided: Folding | None) -> BreakEven:
-    """The numbers behind `decided`: of the fold that is made, or else of the one that was considered."""
+    """Returns the numbers behind `decided`: of the fold that is made, or of the one that was considered."""
     turns = len(standing.open)
     fold = _Fold(rates, standing, costs, terms.head)
     leave = decided.leave if decided else turns - _window(standing, terms, 0 if terms.strict else rates.shortest)
@@ -205,14 +209,15 @@ def weighed(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms, de
 
 
 def allowance(rates: Rates, tokens: int, repeated: int, costs: CostSoFar, *, regret: float = REGRET) -> int:
-    """How many tokens of memory may be added to a prompt of `tokens`, so that what is spent stays within `regret`."""
+    """Returns how many tokens of memory may be added to a prompt of `tokens` so that spending stays within `regret`, a
+    share of the baseline."""
     left = (1 + regret) * costs.baseline - costs.spent - rates.cost(tokens, repeated)
     return max(0, math.floor(left / rates.write))
 
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """What folds of one prompt would be like, by the number of complete turns that they keep."""
+    """Sizes and costs of the possible folds of one prompt, by the number of complete turns that they keep."""
 
     rates: Rates
     standing: Standing
@@ -223,7 +228,7 @@ class _Fold:
         return self.standing.folded(keep, self.head)
 
     def cost(self, keep: int) -> float:
-        """What is thought in the turns that stay is lost."""
+        """Returns the cost of the folded prompt, lost reasoning included."""
         found = 0 if self.rates.breakpoints else min(self.standing.prefix, self.standing.repeated)
         lost = sum(self.standing.thought[len(self.standing.open) - keep :]) if self.standing.thought else 0
         return self.rates.cost(self.size(keep), found) + self.rates.rethinking * lost
@@ -232,14 +237,14 @@ class _Fold:
         return self.cost(keep) - self.rates.cost(self.standing.tokens, self.standing.repeated)
 
     def regret(self, keep: int) -> float:
-        """By how much this brings what was spent above pass-through, as a share of it; below 0: not at all."""
+        """Returns the excess of spending over pass-through after this fold, as a share of pass-through; negative if
+        there is none."""
         return (self.costs.spent + self.cost(keep)) / self.costs.baseline - 1 if self.costs.baseline else 0.0
 
 
 def _window(standing: Standing, terms: Terms, minimum: int) -> int:
-    """How many of the newest complete turns to keep. More than `terms` say, if the prompt would become too short for
-    the prefix cache: OpenAI's holds none below 1,024 tokens, and one of 900 would be billed in full for ever, as is one
-    that is shorter than a block."""
+    """Returns how many of the newest complete turns to keep: more than `terms` say where the prompt would become too
+    short for the prefix cache (OpenAI's holds none below 1,024 tokens: one of 900 would always be billed in full)."""
     keep = tokens = 0
     for turn in reversed(standing.open):
         tokens += turn
@@ -251,6 +256,6 @@ def _window(standing: Standing, terms: Terms, minimum: int) -> int:
 
 
 def _carried(rates: Rates, leaving: Sequence[int]) -> float:
-    """What turns that the window doesn't hold have cost since they left it. The newest of them is carried for the first
-    time now, which the advance has counted; each one before it once more."""
+    """Returns the cost of turns since they left the window. The newest of them is carried for the first time now, which
+    the advance has counted; each one before it once more."""
     return rates.cached * sum(tokens * times for times, tokens in enumerate(reversed(leaving)))

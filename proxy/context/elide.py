@@ -1,9 +1,9 @@
-"""What a model need not be told again: descriptions of tools that it has used, and what stands inside `<format>` and
-`<examples>` of the system prompt. Each opt-in, and only while its last answer passed structural validation: once one
-fails, everything is said again.
+"""Elision of instructions that the model knows: descriptions of tools that it has used, and the contents of `<format>`
+and `<examples>` in the system prompt. Each is opt-in, and applies only while the last answer passed structural
+validation: after a failure everything is sent again.
 
-From the architecture note, section 3.3. All of it stands at the very beginning of a prompt, so leaving it out rewrites
-the whole prefix cache: done only if as many requests to come as there have been save more than that costs.
+From the architecture note, section 3.3. Instructions stand at the very beginning of a prompt, so to elide them rewrites
+the whole prefix cache: done only if it pays off within as many requests as there have been.
 """
 
 import re
@@ -25,7 +25,7 @@ _TAGGED = {name: re.compile(rf"<{name}>.*?</{name}>\s*", re.DOTALL) for name in 
 
 @dataclass(frozen=True, slots=True)
 class Elided:
-    """What is left out of a request."""
+    """The parts of the instructions that are left out of a request."""
 
     tools: frozenset[str] = frozenset()  # names of tools without their descriptions
     tags: frozenset[str] = frozenset()  # of the system prompt: "format", "examples"
@@ -33,7 +33,7 @@ class Elided:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """The beginning of a request, as the client sent it."""
+    """System message and tools of a request, as the client sent them."""
 
     system: Message | None
     tools: Sequence[Tool]
@@ -41,7 +41,7 @@ class Instructions:
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """How the conversation stands, what is left out already included."""
+    """State of the conversation, current elisions included."""
 
     tokens: int  # of the prompt
     repeated: int  # how much of its beginning stood at the beginning of the request before it
@@ -50,8 +50,8 @@ class Going:
 
 
 def passed(answer: Message, response_format: ResponseFormat | None, tools: Sequence[Tool]) -> bool | None:
-    """Did an assistant message have the structure that was asked for? None: none was. Calls must name a tool and have
-    the arguments that its schema wants; content must be JSON, by the schema if there is one."""
+    """True if an assistant message has the structure that was asked for; None if none was. Calls must name a tool and
+    fit its schema; content must be JSON, and fit the schema if there is one."""
     if calls := answer.tool_calls:
         schemas = {tool.name: tool.parameters for tool in tools if tool.name}
         return all(_is_call(call, schemas) for call in calls)
@@ -61,8 +61,8 @@ def passed(answer: Message, response_format: ResponseFormat | None, tools: Seque
 
 
 def possible(wanted: Elide, instructions: Instructions, used: Collection[str], valid: bool | None) -> Elided:
-    """What may be left out. `valid`: what `passed` says of the last answer. `used`: names of the tools called so far.
-    A tool needs no answer that passed, if nothing was asked of the last one: a plain text."""
+    """Returns the parts that may be left out. `valid`: result of `passed` for the last answer. `used`: names of the
+    tools called so far. Tools may be elided after a plain text, for which nothing was asked."""
     if valid is False:
         return Elided()
     said = instructions.system.text if instructions.system else ""
@@ -79,7 +79,7 @@ def choose(
     rates: Rates,
     count: Callable[[str], int],
 ) -> Elided:
-    """What to leave out of this request: what was left out of the one before, as far as it still may be, and more if
+    """Returns the parts to leave out of this request: those of the previous request that still may be, and new ones if
     that pays off."""
     stays = Elided(before.tools & may.tools, before.tags & may.tags)
     if stays == may:
@@ -92,7 +92,7 @@ def choose(
 
 
 def applied(instructions: Instructions, elided: Elided) -> Instructions:
-    """The instructions without what is left out; what is not touched is the client's own."""
+    """Returns the instructions without the elided parts; all else is the client's own."""
     return Instructions(
         _without_tags(instructions.system, elided.tags) if instructions.system else None,
         [_without_descriptions(tool) if tool.name in elided.tools else tool for tool in instructions.tools],
@@ -123,7 +123,7 @@ def _is_call(call: ToolCall, schemas: Mapping[str, Json]) -> bool:
 
 
 def _is_valid(said: str, schema: Json) -> bool:
-    """A schema that is none, or that refers to another place, validates nothing."""
+    """True if the text is JSON that fits the schema. Invalid schemas, and such that refer elsewhere, fit nothing."""
     try:
         value = msgspec.json.decode(said)
         # The schema is the client's: nothing is fetched, and no pattern may take for ever.
@@ -135,7 +135,7 @@ def _is_valid(said: str, schema: Json) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Elision:
-    """What was left out of a request's instructions."""
+    """The elision of one request, with the tokens that it saves."""
 
     elided: Elided
     tools: list[Json] | None  # that are sent instead of the client's
@@ -146,7 +146,7 @@ class Elision:
 
 
 def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str], int]) -> tuple[Case, Elision | None]:
-    """The case without what need not be repeated; None if everything is sent."""
+    """Returns the case without the elided parts, and the elision; None for the latter if everything is sent."""
     wanted = case.profile.elide
     if not (wanted.tools or wanted.format or wanted.examples):
         return case, None
@@ -177,6 +177,7 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
 
 
 def shortened(so_far: Progress, elision: Elision | None) -> Progress:
+    """Returns the progress with the sizes of the elided instructions."""
     if elision is None:
         return so_far
     left = elision.of_system
@@ -184,7 +185,8 @@ def shortened(so_far: Progress, elision: Elision | None) -> Progress:
 
 
 def told(plan: Plan, case: Case, elision: Elision | None) -> Plan:
-    """As of the whole request."""
+    """Returns the plan of the elided case as a plan of the whole request: sizes, fates and state include the
+    elision."""
     if elision is None:
         return plan
     assert plan.state is not None

@@ -1,5 +1,5 @@
 """Fates of the messages of a request (kept, shortened, marker, folded, recalled, left out), each with its reason, as
-its plan decided them. The page, `olvido replay` and what-if read them here."""
+the plan decided them. The page, `olvido replay` and what-if read them here."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ unpack = msgspec.msgpack.Decoder(Fates).decode  # raises msgspec.ValidationError
 
 @dataclass(frozen=True, slots=True)
 class ExplainedMessage:
+    """One message of a request, and its fate."""
+
     index: int
     role: str
     tokens: int  # as the client sent it
@@ -30,7 +32,7 @@ class ExplainedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPrompt:
-    """A prompt message by message, and the blocks that were added to it."""
+    """The messages of a request with their fates, and the blocks that were added."""
 
     messages: tuple[ExplainedMessage, ...]
     head: str = ""
@@ -38,7 +40,8 @@ class ExplainedPrompt:
 
 
 def explained(messages: Sequence[Message], fates: Fates | None, tokens: Callable[[Message], int]) -> ExplainedPrompt:
-    """`messages`: the client's. `fates`: the plan's; None: all were sent as they came. `tokens`: of a message."""
+    """Returns the fate of each of the client's `messages`. `fates`: the plan's; None if all were sent as they came.
+    `tokens` counts a message."""
     as_it_came: Verdict = ("kept", "sent as it was")
     told = _told(messages, fates) if fates else iter([as_it_came] * len(messages))
     found = (

@@ -1,7 +1,8 @@
-"""Which pieces a record has room for, and how long each of them may be: something of every turn, before more of one.
+"""Selection of the pieces that fit into a record, shortened where necessary: something of every turn comes before more
+of one.
 
-What a turn is mainly about is told by its answer: a piece that the answer takes up is worth more than a remark beside
-it. Where room is short every piece is shortened from its edges before a turn is left out.
+The answer shows the main subject of a turn: pieces that the answer takes up are worth more than remarks beside them.
+Where room is short, every piece is shortened at its edges before a turn is left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ _LEADS_IN = expression(_TABLES, r"{leads_in}\b")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A piece of a turn."""
+    """A piece of a turn, with its place in the segment."""
 
     turn: int  # its index
     at: int  # its place among all
@@ -47,14 +48,16 @@ class Said:
 
     @property
     def says(self) -> frozenset[str]:
+        """The stems of the words of meaning in the piece."""
         return frozenset(names(self.piece.text))
 
     def with_text(self, text: str) -> "Said":
+        """Returns the same piece with another text."""
         return replace(self, piece=replace(self.piece, text=text))
 
 
 def weighed(said: Sequence[Said], answers: Sequence[str]) -> list[Said]:
-    """`said`, each worth more by what the answer of its turn takes up."""
+    """Returns the pieces, with a worth increased by the words that the answer of their turn takes up."""
     heard = [frozenset(names(answer)) for answer in answers]
     return [
         replace(each, piece=replace(each.piece, worth=each.piece.worth + _TAKEN_UP * taken))
@@ -64,7 +67,8 @@ def weighed(said: Sequence[Said], answers: Sequence[str]) -> list[Said]:
 
 
 def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
-    """Those that a record of `max_tokens` holds, perhaps shortened; `size` counts the tokens of a record."""
+    """Returns the pieces that fit into a record of `max_tokens`, some shortened. `size` counts the tokens of a
+    record."""
     most_worth = max((each.piece.worth for each in said), default=0.0)
     left = [each for each in said if each.piece.worth >= min(_WORTH, most_worth)]
     mains = {turn: max((e for e in left if e.turn == turn), key=_worth) for turn in {each.turn for each in left}}
@@ -81,7 +85,7 @@ def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]
 
 
 def forms(piece: Piece) -> list[str]:
-    """Shorter forms of a piece, the longest first: without how it is wished for, its reason, or its end."""
+    """Returns shorter forms of a piece, longest first: without its wish, its reason or its end."""
     text = piece.text
     language, whole = piece.language, _says(text)
     found: dict[str, None] = {}
@@ -101,7 +105,7 @@ def forms(piece: Piece) -> list[str]:
 
 
 def _is_complete(part: str, language: Language) -> bool:
-    """Does it end with a thing, and not with a verb or a word that waits for one, and name two?"""
+    """True if the part ends with a thing (not with a verb or a word that needs another one) and names two."""
     known = NOUN_WORDS[language]
     last = folded(part).split()[-1].strip(" ,;.?!\"'")
     waits = last in known.trailing or (last in known.verbs and last not in known.nouns)
@@ -109,7 +113,7 @@ def _is_complete(part: str, language: Language) -> bool:
 
 
 def _ends_well(part: str) -> bool:
-    """Does its last clause say something?"""
+    """True if the last clause of the part says something."""
     last = max((joint.end() for joint in JOINT.finditer(folded(part))), default=0)
     return len(names(part[last:])) >= _SAYS or concreteness(f". {part[last:]}") > 0
 
@@ -119,7 +123,8 @@ def _worth(said: Said) -> float:
 
 
 def _fitting(mains: list[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
-    """`mains`, the one that loses least by it shortened again and again; if that is not enough, without the least."""
+    """Returns the main pieces of the turns, shortened where that loses least; if that is not enough, without the pieces
+    of least worth."""
     if not mains or size(mains) <= max_tokens:
         return mains
     chosen = list(mains)
@@ -143,7 +148,7 @@ def _fitting(mains: list[Said], max_tokens: int, size: Callable[[Sequence[Said]]
 
 
 def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> Iterator[tuple[int, str]]:
-    """The place and the text of what can still be shortened, what loses least first."""
+    """Yields the place and the new text of each shortening that is still possible, least loss first."""
     places = {each.turn: at for at, each in enumerate(chosen)}
     for _, turn, text in steps:
         if turn in places and len(text) < len(chosen[places[turn]].piece.text):
@@ -151,7 +156,7 @@ def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> I
 
 
 def _losses(each: Said, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
-    """What each shorter form loses by a character that it saves."""
+    """Yields the loss of each shorter form, by character saved."""
     text, whole = each.piece.text, _says(each.piece.text)
     weight = each.piece.worth * (1.5 if each.piece.kind == "decision" else 1.0)
     for shorter in known[each.turn]:
@@ -164,7 +169,7 @@ def _regrown(
     known: Mapping[int, Sequence[str]],
     fits: Callable[[Sequence[Said]], bool],
 ) -> list[Said]:
-    """`chosen`, each as long as the others leave room for."""
+    """Returns the chosen pieces, each as long as the others leave room for."""
     whole = {each.turn: each.piece.text for each in mains}
     for at, each in sorted(enumerate(chosen), key=lambda it: -_worth(it[1])):
         for text in (whole[each.turn], *known[each.turn]):

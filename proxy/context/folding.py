@@ -1,5 +1,5 @@
-"""Folding: turns that leave the window become summaries in a new head, long answers lose their middle, old tool results
-become a line."""
+"""Folding of a prompt: turns that leave the window become summaries in a new head, long answers lose their middle, old
+tool results become a line."""
 
 import math
 from collections.abc import Sequence
@@ -21,6 +21,8 @@ FACTS_SHARE = 0.0375
 
 
 class Folder:
+    """The folds of one request."""
+
     def __init__(self, budget: TokenBudget, memory: Memory) -> None:
         self.budget, self.memory = budget, memory
         self.case, self.progress, self.context, self.state = (
@@ -31,6 +33,9 @@ class Folder:
         )
 
     def folded(self, draft: Draft) -> Draft:
+        """Returns the draft, folded if the economics say so. A conversation that is seen for the first time is folded
+        only if a limit or the strict profile demands it: it is read in the background, and managed from the next
+        request on."""
         if self.state is None and self.progress.turns > 1 and not self._is_forced(draft):
             return draft  # seen for the first time: it is read in the background, and managed from the next time on
         profile = self.case.profile
@@ -53,7 +58,7 @@ class Folder:
         return self.budget.is_too_large(draft) or self.case.profile.fold == "strict"
 
     def current_fold(self) -> Fold | None:
-        """The fold of the request before, its head made anew if what it says has been forgotten since."""
+        """Returns the previous request's fold, with a new head if a fact or message in it has been forgotten since."""
         fold = self.state.fold if self.state else None
         if fold is None:
             is_first = self.state is None and self.progress.turns == 1
@@ -64,7 +69,7 @@ class Folder:
         return fold
 
     def _fold(self, draft: Draft, leave: int) -> Draft:
-        """`leave` of the oldest complete turns become summaries."""
+        """Returns the draft with its `leave` oldest complete turns turned into summaries."""
         leaving, kept = draft.kept[:leave], draft.kept[leave:]
         if not leaving:
             return draft
@@ -83,7 +88,7 @@ class Folder:
         return replace(draft, fold=fold, kept=kept)
 
     def _summaries(self, leaving: Sequence[TurnDigest], first: int) -> list[Summary]:
-        """Of the newest segments that have something worth a note, as many as there are slots."""
+        """Returns summaries of the newest segments that have any content, at most as many as there are slots."""
         found: list[Summary] = []
         for each in reversed(self._segments(leaving)):
             if len(found) == self.case.profile.summaries.slots:
@@ -93,7 +98,7 @@ class Folder:
         return found
 
     def _segments(self, leaving: Sequence[TurnDigest]) -> list[range]:
-        """What is not closed yet is closed by leaving."""
+        """Returns the segments of the leaving turns; an open segment is closed by leaving."""
         closed = summaries.segments(leaving, self.case.profile.summaries.segment_turns)
         rest = range(closed[-1].stop if closed else 0, len(leaving))
         return [*closed, *([rest] if rest else [])]
@@ -119,17 +124,18 @@ class Folder:
         return self.memory.notes.of(segment, written)
 
     def _before(self, start: int) -> tuple[int, int] | None:
-        """From where to where the turn goes that ends at `start`; None if there is none."""
+        """Returns the range of the turn that ends at `start`; None if there is none."""
         asked = (at for at in reversed(range(self.progress.preamble, start)) if self.case.messages[at].role == "user")
         first = next(asked, None)
         return None if first is None else (first, start)
 
     def _is_heard(self, start: int, stop: int) -> bool:
-        """Is no message of the turn forgotten?"""
+        """True if no message in messages[start:stop] is forgotten."""
         return self.memory.forgotten.isdisjoint(self.case.chain[start:stop])
 
     def _said(self, start: int, stop: int) -> tuple[str, str]:
-        """What user and assistant said in a turn; nothing of one that is forgotten or orders to forget."""
+        """Returns the texts of user and assistant in a turn; empty ones if the turn is forgotten or orders to
+        forget."""
         if not self._is_heard(start, stop):
             return "", ""
         texts: dict[str, list[str]] = {"user": [], "assistant": []}
@@ -141,7 +147,7 @@ class Folder:
         return ("", "") if is_command(user) else (user, assistant)
 
     def headed(self, fold: Fold) -> Fold:
-        """The fold with its head, and with as many of its summaries as the limit leaves room for."""
+        """Returns the fold with its head rendered, and with the newest summaries that the limit leaves room for."""
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
         rendered = [summaries.render(summary) for summary in fold.summaries]
         room = self._head_room(HEAD_SHARE)
@@ -160,11 +166,12 @@ class Folder:
         )
 
     def _head_room(self, share: float) -> float:
-        """Tokens of the head that a small budget has room for."""
+        """Returns the tokens of this share of the limit; infinite without a limit."""
         return math.inf if self.context.limit is None else share * self.context.limit
 
     def unsaid(self, stated: Sequence[Fact], start: int, room: float = math.inf) -> tuple[Fact, ...]:
-        """Of `stated` what the messages from `start` on do not say, within the profile's tokens."""
+        """Returns the facts of `stated` that no message from `start` on states, within the profile's tokens and
+        `room`."""
         said = frozenset(self.case.chain[start:])
         left = min(self.case.profile.facts.tokens, room)
         chosen = []
@@ -176,7 +183,8 @@ class Folder:
         return tuple(chosen)
 
     def capped(self, fold: Fold, kept: Sequence[TurnDigest]) -> Fold:
-        """Long answers before the newest complete turn are sent without their middle, where the window is full."""
+        """Returns the fold with long answers shortened, except in the newest complete turn, where the window is
+        full."""
         limit = self.case.profile.window
         self.budget.cap_all(())
         if not limit.answer_tokens or sum(map(self.budget.size, kept)) <= limit.tokens:
@@ -185,8 +193,8 @@ class Folder:
         return replace(fold, capped=tuple(self.budget.capped))
 
     def fold_results(self, draft: Draft) -> None:
-        """Old results are left out before any turn is, where a limit demands it or it pays: it does not where what was
-        thought after them is lost with them."""
+        """Marks old tool results, before any turn is folded, where a limit demands it or it pays. Reasoning that would
+        be lost with them counts as a reason not to."""
         if self._has_thoughts_to_lose() and not self.budget.is_too_large(draft):
             return
         prompt = tools.Prompt(

@@ -17,7 +17,7 @@ from proxy.types import Message
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What of a request's messages is sent, and what stands before it."""
+    """Indices of the messages that are sent, and the blocks that are added to them."""
 
     preamble: int  # messages before the first user message: always sent
     start: int  # index of the first kept user message
@@ -33,15 +33,15 @@ class Layout:
 
 
 def kept(messages: Sequence[Message], layout: Layout) -> tuple[int, ...]:
-    """Indices of the messages that are sent. System messages among those left out go to the others at the beginning: an
-    answer that stands there, a greeting, may not be followed by one everywhere."""
+    """Returns the indices of the messages that are sent. System messages from omitted turns move to the others at the
+    beginning: not every upstream takes one behind an answer that stands there (a greeting)."""
     system = 1 + max((at for at in range(layout.preamble) if messages[at].role in INSTRUCTIONS), default=-1)
     preamble = (*range(system), *layout.instructions, *range(system, layout.preamble))
     return (*preamble, *range(layout.start, len(messages)))
 
 
 def lay_out(messages: Sequence[Message], layout: Layout) -> tuple[Message, ...]:
-    """The messages that are sent: the client's bytes, but for those that carry a block or are replaced."""
+    """Returns the messages that are sent: the client's bytes, except for those that carry a block or are replaced."""
     before = {layout.start: [layout.head] if layout.head and layout.role == "user" else []}
     before.setdefault(layout.newest, []).extend([layout.volatile] if layout.volatile else [])
     sent = []
@@ -55,7 +55,7 @@ def lay_out(messages: Sequence[Message], layout: Layout) -> tuple[Message, ...]:
 
 
 def _into_instructions(sent: list[Message], head: str) -> None:
-    """At the end of the system message, or as one: never a second, never in mid-conversation."""
+    """Appends the head to the system message, or inserts it as the only one."""
     if sent and sent[0].role in INSTRUCTIONS:
         sent[0] = suffixed(sent[0], head)
     else:

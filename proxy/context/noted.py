@@ -1,8 +1,8 @@
-"""What of a user message is worth a note: pieces in its author's own words, each of which can be understood alone.
+"""Extraction of pieces from a user message: statements, decisions and requests in the user's own words, each
+understandable alone.
 
-A piece is a whole sentence, or its clauses up to a joint, never cut inside. What greets, thanks or jokes, what is code,
-and what points at something that it does not name is left out; where the sentence before it names that, the two are one
-piece.
+A piece is a whole sentence, or its clauses up to a joint, never cut inside. Greetings, thanks, jokes, code, and
+pointers to something unnamed are left out; where the previous sentence names it, the two are one piece.
 """
 
 import re
@@ -85,6 +85,8 @@ _POINTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
+    """A sentence, or a part of one, that can be understood alone."""
+
     text: str
     kind: Kind
     worth: float  # how much it tells, among the pieces of a segment
@@ -93,7 +95,7 @@ class Piece:
 
 
 def noted(message: str) -> tuple[Piece, ...]:
-    """The pieces of a user message, in their order."""
+    """Returns the pieces of a user message, in order."""
     found: dict[str, Piece] = {}
     for passage in _passages(message):
         for piece in _pieces(passage):
@@ -102,7 +104,8 @@ def noted(message: str) -> tuple[Piece, ...]:
 
 
 def asked_outside(message: str) -> str:
-    """The question of a message that would be a piece if it did not point at what it does not name; "" if none is."""
+    """Returns the first question of a message that points to something unnamed, and would be a piece otherwise; "" if
+    there is none."""
     for passage in _passages(message):
         language = spoken_in(passage)
         for sentence in sentences(passage):
@@ -117,12 +120,13 @@ def asked_outside(message: str) -> str:
 
 
 def takes_back(message: str) -> bool:
-    """Does it take back what was said in the turn before?"""
+    """True if the message takes back what the user said in the turn before."""
     return _TAKES_BACK.search(folded(message)) is not None
 
 
 def _passages(message: str) -> tuple[str, ...]:
-    """What its author typed. Most messages are a line of that, with or without code, and need not be read twice."""
+    """Returns the passages that the user typed. Most messages are single lines, with or without code, and are
+    recognised without the full analysis."""
     lines = [line.strip() for line in _FENCE.sub("\n", STAMP.sub("", message.strip())).split("\n") if line.strip()]
     is_typed = _FENCE.search(message) is not None or sum(map(len, lines[1:])) < _REST
     if is_typed and all(len(line) <= _OWN and not _MARKS.search(_QUOTED.sub(" ", line)) for line in lines):
@@ -163,7 +167,8 @@ def _pieces(passage: str) -> list[Piece]:
 
 
 def _ban(sentence: str, language: Language) -> Piece | None:
-    """What shall not be again: it needs no more than its name."""
+    """Returns the piece of a prohibition ("no more emojis"), which needs no more than a name; None if the sentence is
+    none."""
     text = clean(sentence)
     if "?" in sentence or not _BANS.match(folded(text)) or len(text.split()) > LONGEST:
         return None
@@ -172,7 +177,7 @@ def _ban(sentence: str, language: Language) -> Piece | None:
 
 
 def _denial(sentence: str, language: Language) -> Piece | None:
-    """What the assistant is told that it got wrong, with the denial."""
+    """Returns the piece of a correction of the assistant, denial included; None if it does not say enough."""
     text = clean(sentence)
     is_whole = len(names(text)) >= _LEAST and things(text, language) > 0 and is_closed(text)
     return (
@@ -183,19 +188,19 @@ def _denial(sentence: str, language: Language) -> Piece | None:
 
 
 def _named(sentence: str) -> str:
-    """What a question just names: "And the gels?"."""
+    """Returns a question that consists of a name ("And the gels?"), without its opening; "" if it does not."""
     text = without(LEAD, sentence).strip(" ,;:.!¿?")
     is_name = "?" in sentence and len(text.split()) <= SHORTEST and len(names(text)) == 1
     return f"{text}?" if is_name else ""
 
 
 def _belongs(piece: Piece, last: Piece) -> bool:
-    """Does it belong to the one before it?"""
+    """True if a short request belongs to the piece before it."""
     return piece.kind == "request" and last.kind != "decision" and len(piece.text.split()) < _SHORT
 
 
 def _joined(before: str, last: Piece | None, sentence: str, language: Language) -> Piece | None:
-    """A sentence and the one before it, if they can be understood together."""
+    """Returns one piece of a sentence and the one before it; None if they cannot be understood together."""
     text, asks = clean(sentence), "?" in sentence
     if (
         not before
@@ -243,12 +248,13 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
 
 
 def _is_fragment(text: str) -> bool:
-    """Is a question the end of one that was asked before?"""
+    """True if the question is the end of an earlier one."""
     return len(text.split()) <= _FRAGMENT and not _interrogates(text) and not _ASKS.match(folded(text))
 
 
 def _best(text: str, language: Language, *, is_request: bool, is_decision: bool) -> str:
-    """Of a sentence what can be understood alone: all of it, else the run of its clauses that says most."""
+    """Returns the part of a sentence that can be understood alone: all of it, else the run of clauses that says most;
+    "" if none can."""
     longest = _LONGEST_ASKED if is_request else LONGEST
     for runs in ([text] if len(text.split()) <= longest else [], parts(text, longest)):
         tried = [bare for part in runs for bare in ((_unframed(part), part) if is_request else (part,)) if bare]
@@ -259,7 +265,8 @@ def _best(text: str, language: Language, *, is_request: bool, is_decision: bool)
 
 
 def _tells(part: str, text: str, *, is_request: bool) -> float:
-    """How much a part of a sentence tells: what it names, where it begins, and whether it asks."""
+    """Returns a score of how much a part of a sentence says: its names, whether it opens the sentence, whether it
+    asks."""
     bare = _unframed(text) if is_request else ""
     opens = text.startswith(part) or (bare and bare.startswith(part))
     asks = is_request and (part == bare or _interrogates(part))
@@ -272,19 +279,19 @@ def _interrogates(text: str) -> bool:
 
 
 def _unframed(text: str) -> str:
-    """What is asked for, without the words that ask for it."""
+    """Returns the object of a request, without the words of asking; "" if there are none."""
     bare = without(_FRAME, text).strip(" ,;:¿?")
     return bare if bare != text and not DEPENDENT.match(folded(bare)) else ""
 
 
 def _whole(text: str, language: Language) -> str:
-    """`text` if it can be understood alone, else ""."""
+    """Returns `text` if it can be understood alone, else ""."""
     telling = len(text.split()) >= SHORTEST and len(names(text)) >= _LEAST and names_thing(text, language)
     return text if telling and is_closed(text) and not points_outside(text, language) else ""
 
 
 def _states(text: str, language: Language) -> bool:
-    """Does it state something, and not just speak of whoever reads it?"""
+    """True if the text states something, and does not merely address the reader."""
     said = plain(text)
     if MINE.search(said) is None and (
         YOURS.search(said) or (_PRAISES.match(folded(text)) and not concreteness(text) > 1)
@@ -300,7 +307,7 @@ def _is_handing(text: str) -> bool:
 
 
 def decides(text: str) -> bool:
-    """Is it said there what is decided?"""
+    """True if the text tells of a decision."""
     return _decides(plain(text))
 
 

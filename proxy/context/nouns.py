@@ -1,8 +1,8 @@
-"""Noun phrases of a text: a noun with its adjectives, numbers and complements, as they stand in it.
+"""Noun phrases of a text: nouns with their adjectives, numbers and complements, verbatim.
 
 A phrase begins behind a determiner, a preposition, a number, or a verb that takes its object bare, or with a name; it
-ends before what cannot belong to it: words of grammar, forms of verbs, and words that do not agree. What could be read
-either way is left out, so that a phrase is missed rather than cut in its middle.
+ends before a word that cannot belong to it: words of grammar, forms of verbs, and words that do not agree. Ambiguous
+words are left out, so a phrase is missed rather than cut in its middle.
 """
 
 import re
@@ -39,7 +39,7 @@ def _noun_words(code: Language) -> NounWords:
 
 
 def _inflected(written: Mapping[str, str]) -> Iterator[str]:
-    """Forms of regular verbs, in a language that has them listed by their infinitives."""
+    """Yields the forms of regular verbs, for languages whose tables list infinitives."""
     for infinitive in written.get("infinitives", "").split():
         yield infinitive
         endings = written["ar" if infinitive.endswith("ar") else "er-ir"]
@@ -73,8 +73,8 @@ class _Word:
 
 
 def noun_phrases(text: str, language: Language, least: int = 2) -> list[str]:
-    """The longest noun phrases of `text` in their order, verbatim and without a determiner before them, each with
-    `least` words of meaning at least."""
+    """Returns the longest noun phrases of `text`, in order, verbatim and without a leading determiner, each with at
+    least `least` words of meaning."""
     reader = _READERS[language]
     said = [_Word(found.start(), found.end(), found[0], fold(found[0])) for found in _TOKEN.finditer(text)]
     found, at = [], 0
@@ -87,7 +87,7 @@ def noun_phrases(text: str, language: Language, least: int = 2) -> list[str]:
 
 
 def names_something(phrase: str) -> bool:
-    """Does it name a thing, and not just a date or an amount?"""
+    """True if the phrase names a thing, and not just a date or an amount."""
     said = re.findall(r"[\w'\u2019./:-]*\w", phrase)
     telling = [word for word in said if terms(word) and fold(word) not in MEASURES and not _UNIT.search(word)]
     return len(telling) >= 2 or (
@@ -96,7 +96,7 @@ def names_something(phrase: str) -> bool:
 
 
 class _Reader:
-    """Where noun phrases of a language begin and end."""
+    """Boundaries of the noun phrases of one language."""
 
     def __init__(self, language: Language) -> None:
         self.language: Language = language
@@ -115,7 +115,7 @@ class _Reader:
         return before.plain in known or self._is_name(said, at)
 
     def phrase(self, said: Sequence[_Word], at: int) -> int:
-        """Where the phrase that begins at `at` ends."""
+        """Returns the end of the phrase that begins at `at`."""
         stop = self._core(said, at)
         while stop < len(said) and stop - at < _MOST_WORDS:
             begin = self._complement(said, stop)
@@ -130,7 +130,7 @@ class _Reader:
         return len(telling) >= least and not all(word.is_number for word in telling)  # a phrase, not a word
 
     def _complement(self, said: Sequence[_Word], at: int) -> int:
-        """Where the noun of the complement that begins at `at` stands; 0 if none begins there."""
+        """Returns the index of the noun in the complement that begins at `at`; 0 if none begins there."""
         if said[at].plain not in self.words.links:
             return 0
         at += 1

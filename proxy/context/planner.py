@@ -1,6 +1,6 @@
-"""Planning of the prompt that the upstream shall see: the looking up around the decisions.
+"""Planner of prompts: the lookups around the decisions.
 
-A short conversation is sent as it is, and costs us little more than counting it. Of any other the state that its last
+A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
 request left, the facts and old turns of its scope and the newest question's embedding are looked up; then a worker
 thread decides (proxy/context/planning.py).
 """
@@ -41,12 +41,12 @@ EMBEDDING_DEADLINE = 0.25  # seconds: what an embedding improves is not worth mo
 
 
 class Refusable(Exception):
-    """The upstream would refuse what was planned."""
+    """Raised when the upstream would refuse the planned messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What was looked up for a request."""
+    """The lookups of one request."""
 
     shelf: Shelf
     state: PathState | None
@@ -54,7 +54,7 @@ class Looked:
 
 
 class Planner:
-    """Plans requests: looks up what the decisions need, and has them made in a worker thread."""
+    """Plans requests: looks up the inputs of the decisions, which a worker thread then makes."""
 
     def __init__(
         self,
@@ -81,6 +81,8 @@ class Planner:
     async def plan(
         self, incoming: Incoming, request: ChatRequest, identity: Identity, directives: Directives, upstream: Upstream
     ) -> Plan:
+        """Returns the plan of a request, with sizes in the upstream's tokens. Raises `Refusable` if the upstream would
+        refuse the planned messages and not the client's own."""
         counted = await self.count(request, identity, upstream)
         mode = self.mode(directives)
         if mode == "off":
@@ -111,11 +113,12 @@ class Planner:
         return _priced(request, counted, made, factor, metered=is_metered)
 
     def _factor(self, request: ChatRequest, upstream: Upstream) -> float:
-        """The upstream's tokens in one of ours, by the ranks."""
+        """Returns the upstream's tokens per token of our exact count."""
         return self._calibrations.exact.factor(upstream.name, request.model) or 1.0
 
     async def count(self, request: ChatRequest, identity: Identity, upstream: Upstream) -> Plan:
-        """The request as it is, with the tokens it is expected to cost at this upstream."""
+        """Returns the plan to send the request unchanged, with the tokens that it is expected to cost at this
+        upstream."""
         size = len(request.raw)
         rough = await Offload(self._executor, size)(lambda: _rough.request(request))
         factor = self._calibrations.rough.factor(upstream.name, request.model)
@@ -128,24 +131,27 @@ class Planner:
         return Plan("untouched", PromptTokens(tokens, tokens, rough=rough))
 
     def mode(self, directives: Directives) -> str:
-        """The lesser of what the configuration allows and what the client wants."""
+        """Returns the weaker of the configured mode and the client's: on, meter or off."""
         return max(directives.mode, self._config.context.mode, key=("on", "meter", "off").index)
 
     def profile(self, request: ChatRequest) -> Profile:
+        """Returns the profile for a request."""
         return self._config.profiles[self.profile_name(request)]
 
     def profile_name(self, request: ChatRequest) -> str:
+        """Returns the name of that profile."""
         context = self._config.context
         has_tools = request.has_tools
         return context.profile_with_tools if has_tools else context.profile
 
     def _is_left_alone(self, counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:
-        """It fits into the window, and nobody has stated anything that would go with it."""
+        """True if the prompt fits into the window and there are no facts that could go with it."""
         most = profile.window.tokens if limit is None else min(profile.window.tokens, SURELY_WITHIN * limit)
         return profile.fold == "economic" and counted.tokens.original <= most and not shelf.facts
 
     async def _vector(self, request: ChatRequest) -> Vector | None:
-        """Of the newest user message; None if there is none, or it takes too long."""
+        """Returns the embedding of the newest user message; None if there is no such message, or embedding takes too
+        long."""
         if not (said := _newest(request)).strip():
             return None
         try:
@@ -222,7 +228,8 @@ class Planner:
         return made
 
     def _capped(self, request: ChatRequest, identity: Identity, profile: Profile, index: int) -> Message:
-        """Where to cut is searched for once: it takes a dozen counts."""
+        """Returns a message with its text shortened to `answer_tokens`. Remembered, since finding the cut takes a dozen
+        counts."""
         key = (identity.chain[index], profile.window.answer_tokens)
         if (shorter := self._shortened.get(key)) is None:
             shorter = window.cap_message(request.messages[index], profile.window.answer_tokens, self._counter.text)
@@ -231,13 +238,13 @@ class Planner:
 
 
 def _newest(request: ChatRequest) -> str:
-    """What the user said last; "" if nothing."""
+    """Returns the newest user message without our blocks; "" if there is none."""
     newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
     return "" if newest is None else without_ours(newest.text)
 
 
 def _limit(profile: Profile, upstream: Upstream, factor: float) -> int | None:
-    """Tokens of a prompt, as we count them."""
+    """Returns the limit of a prompt in tokens of our count; None if there is none."""
     limits = [] if profile.budget == "economic" else [float(profile.budget)]
     if upstream.context_tokens is not None:
         limits.append(upstream.context_tokens * profile.context_share)
@@ -245,12 +252,13 @@ def _limit(profile: Profile, upstream: Upstream, factor: float) -> int | None:
 
 
 def _judged(as_it_came: Plan, tokens: float, limit: int | None) -> Plan:
-    """Said to be over the limit, if these tokens are, as we count them."""
+    """Returns the plan, marked as over budget if these tokens (of our count) exceed the limit."""
     return replace(as_it_came, kind="over-budget") if limit is not None and tokens > limit else as_it_came
 
 
 def _priced(request: ChatRequest, counted: Plan, made: Plan, factor: float, *, metered: bool) -> Plan:
-    """In tokens of the upstream, as far as it has told them. `counted`: the request as it is."""
+    """Returns the plan with sizes in the upstream's tokens, as far as these are known. `counted`: the plan to send the
+    request unchanged."""
     tokens = made.tokens.scaled(factor)
     if made.messages is not None and not metered:
         return replace(made, tokens=replace(tokens, rough=_rough.request(request, made.messages)))

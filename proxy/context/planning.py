@@ -1,6 +1,6 @@
 """Planning of a prompt: the decisions, in the order in which they are made.
 
-    progress ── what is new since the last request (before, with what is remembered: see stages/plan.py)
+    progress ── what is new since the last request (before, with the lookups: planner.py)
        ▼
     elide ───── instructions that need not be repeated are left out, where the profile says so and it pays
        ▼
@@ -12,7 +12,7 @@
        ▼
     plan ────── the messages, the fate of each, the tokens, and the state that the next request starts from
 
-Pure: what is remembered has been looked up before, excerpts are asked for by a function.
+Pure: lookups were made before; excerpts come from a function.
 """
 
 from dataclasses import replace
@@ -39,13 +39,13 @@ from proxy.types import (
 
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
-    """The plan of a request, in tokens of our count; `messages is None`: as the client sent them."""
+    """Returns the plan of a request, in tokens of our count; its `messages` are None if they are sent as they came."""
     case, elided = elide.without(request, case, context.rates, context.count)
     return elide.told(make(case, elide.shortened(progress, elided), memory, context), case, elided)
 
 
 def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
-    """The same, with all instructions."""
+    """Returns the same plan with all instructions."""
     return _Planner(TokenBudget(case, progress, context), memory).made()
 
 
@@ -96,7 +96,7 @@ class _Planner:
         return draft
 
     def _shortened(self, draft: Draft, limit: int) -> Draft:
-        """Without as many of the oldest turns as the limit demands."""
+        """Returns the draft without as many of the oldest turns as the limit demands."""
         over, leave = self.budget.tokens(draft) - limit, draft.lent
         while leave < len(draft.kept) and over > 0:
             over -= self.budget.size(draft.kept[leave])
@@ -117,7 +117,8 @@ class _Planner:
         return replace(draft, fold=self.folder.capped(fold, kept), kept=kept, lent=0)
 
     def _not_inflated(self, draft: Draft) -> Draft:
-        """No prompt is larger than the client's own, but for what memory adds from outside of it."""
+        """Returns the draft, cut back where it would exceed the client's own prompt by more than memory from outside of
+        it."""
         stated = draft.stated_tokens
         outside = stated + draft.volatile.facts + draft.volatile.others
         if self.budget.tokens(draft) <= self.budget.original + outside:
@@ -215,7 +216,7 @@ class _Planner:
         )
 
     def _lost(self, draft: Draft) -> int:
-        """Tokens of thinking that is lost, since what stands before it is another fold."""
+        """Returns the tokens of reasoning that are lost because the fold before them changed."""
         before = self.state.fold if self.state else None
         if not self.context.rates.rethinking or draft.fold == before:
             return 0
@@ -247,7 +248,7 @@ class _Planner:
         )
 
     def _stable(self, draft: Draft, sent: int) -> int:
-        """Tokens that the next request repeats, unless the turn goes on."""
+        """Returns the tokens at the beginning that the next request repeats, unless the turn goes on."""
         if not draft.lent and not draft.volatile.text:
             return sent
         if draft.lent:

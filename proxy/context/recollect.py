@@ -1,5 +1,5 @@
-"""What a scope remembers that may matter for a request: standing facts, facts that the question is about, and how much
-of the past the question calls for. In a worker thread, which holds the shelf's lock."""
+"""Recollection for one request: standing facts, facts that the question is about, and the amount of old turns that the
+question calls for. Runs in a worker thread, which holds the shelf's lock."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ _QUESTION = 300  # characters at the end of a message, where its question stands
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who asks, and when."""
+    """Session, time and settings of the request that recollects."""
 
     session: str
     is_private: bool  # the scope is one person's: what was said in one conversation may be told in another
@@ -38,6 +38,7 @@ class Asking:
 
 
 def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit: int | None) -> Memory:
+    """Returns the memory that may matter for a request. `limit`: tokens of the prompt."""
     if case.state is None:
         _index(asking, case, shelf)
     holding = shelf.current = current(shelf.facts.values(), asking.now, asking.decay, shelf.current)
@@ -99,8 +100,8 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
 
 
 def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
-    """A history that is new here is found by its words at once, and by its meaning once it is embedded. From the newest
-    turn on, as far back as all is here."""
+    """Adds a history that is new here to the word index of the shelf, newest turn first, back to the first known turn.
+    Embeddings follow later."""
     turns, new = complete(case.messages), []
     for number in range(len(turns), 0, -1):
         start, stop = turns[number - 1]
@@ -120,7 +121,7 @@ def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
 def _relevant(
     asking: Asking, asked: str, holding: Current, case: Case, so_far: Progress, shelf: Shelf
 ) -> tuple[Fact, ...]:
-    """Facts that the question is about, and that the last turns do not say."""
+    """Returns the facts that the question is about and that the last turns do not state."""
     if not holding.facts:
         return ()
     question = asked[-_QUESTION:]
@@ -140,7 +141,7 @@ def _relevant(
 
 
 def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:
-    """Of all facts with the question, by id."""
+    """Returns the cosine of the question with each fact, by fact id; None without a vector."""
     known = tuple(shelf.fact_vectors.items())  # in one step: the event loop may be adding one
     if vector is None or not known:
         return None if vector is None else {}
@@ -149,7 +150,8 @@ def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:
 
 
 def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
-    """Index of the first message of the turn after the last of these; 0 if the conversation has none of them."""
+    """Returns the index of the first message of the turn after the last of these links; 0 if the conversation has none
+    of them."""
     if not links:
         return 0
     last = max((at for at in range(so_far.newest) if case.chain[at] in links), default=None)
@@ -159,7 +161,7 @@ def _turn_after(case: Case, so_far: Progress, links: Collection[bytes]) -> int:
 
 
 def _last_said(case: Case, so_far: Progress, *, upto: int | None = None) -> tuple[str, ...]:
-    """The texts of the last turns and of the newest message; or of these messages as far as that index."""
+    """Returns the texts of the last turns and of the newest message, up to index `upto`."""
     turns = case.profile.facts.said_turns
     last = so_far.open[-turns:] if turns else ()
     start = last[0].start if last else so_far.newest
@@ -167,7 +169,7 @@ def _last_said(case: Case, so_far: Progress, *, upto: int | None = None) -> tupl
 
 
 def _first_held(case: Case, so_far: Progress, limit: int | None) -> int:
-    """Index of the first message that the prompt will hold, as far as can be told before anything is folded."""
+    """Returns the index of the first message that the prompt will hold, as estimated before any fold."""
     fold = case.state.fold if case.state else None
     tokens = case.overhead + so_far.preamble_tokens + (fold.head_tokens if fold else 0)
     tokens += sum(turn.tokens for turn in so_far.open) + so_far.newest_tokens

@@ -1,7 +1,7 @@
-"""Whether a clause points at something that it does not name: "keep that", "¿cómo los controlo?", "these two options".
+"""References of a clause to something that it does not name: "keep that", "¿cómo los controlo?", "these two options".
 
-Who reads a note has not read what stood before it. A pronoun or a demonstrative is understood there only if what it
-may stand for is named earlier in the same clause. No parser: what a word is, is told by the words beside it; in doubt
+Readers of a note have not read the text before it. They understand a pronoun or demonstrative only if the thing that it
+stands for is named earlier in the same clause. There is no parser: neighbouring words decide what a word is; in doubt
 the clause points outside, and is left out.
 """
 
@@ -41,7 +41,7 @@ _ACCENTED_IS = re.compile(r"\b[Ee]stá\b")  # Spanish; without its accent it wer
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """A word of a clause, and what is around it."""
+    """A word of a clause, with its neighbours."""
 
     said: Sequence[str]  # words and marks, folded
     place: int
@@ -65,17 +65,17 @@ class _At:
 
 
 def names(text: str) -> list[str]:
-    """The words of `text` that mean something by themselves: folded, each up to where its endings begin."""
+    """Returns the stems of the words of meaning in `text`, folded."""
     return list(_names(text))
 
 
 def things(text: str, language: Language) -> int:
-    """How many of its words are neither verbs nor of grammar, and do not stand for anything."""
+    """Returns the number of words in `text` that name things: neither verbs nor words of grammar nor placeholders."""
     return len(things_of(text, language))
 
 
 def things_of(text: str, language: Language) -> list[str]:
-    """Those words, folded."""
+    """Returns these words, folded."""
     return list(_things(text, language))
 
 
@@ -93,7 +93,7 @@ def _things(text: str, language: Language) -> tuple[str, ...]:
 
 @lru_cache(_REMEMBERED)
 def points_outside(clause: str, language: Language) -> bool:
-    """Does `clause` point at something that is not named in it before?"""
+    """True if `clause` points at something that is not named earlier in it."""
     if clause.lower().startswith("él "):
         return True
     said = _said(_DEFINED.sub(" ", _IDIOM.sub(" ", _ACCENTED_IS.sub("es", clause))))
@@ -146,14 +146,14 @@ def _points_en(at: _At) -> bool:
 
 
 def _is_described(at: _At) -> bool:
-    """Is a thing shown that the rest of the clause describes: "this painting to show my path as a painter"?"""
+    """True if the rest of the clause describes the thing shown: "this painting to show my path as a painter"."""
     known = NOUN_WORDS["en"]
     is_thing = _is_telling(at.after) and at.after not in known.vague and at.after not in known.trailing
     return is_thing and sum(map(_is_telling, at.said[at.place + 1 :])) > _DESCRIBED
 
 
 def _is_that(at: _At) -> bool:
-    """Is "that" a thing, and not what begins a clause?"""
+    """True if "that" stands for a thing, and does not begin a clause."""
     if at.place == len(at.said) - 1:
         return True
     leads = at.before in _EN["leads_to_that"] or at.named > 0
@@ -189,7 +189,7 @@ def _points_es(at: _At) -> bool:
 
 
 def _is_left_alone(at: _At) -> bool:
-    """Is the noun left out: "unas con 900 km", "por la segunda"?"""
+    """True if the noun is left out: "unas con 900 km", "por la segunda"."""
     if at.word in ("una", "unos", "unas"):
         return at.named == 0 and at.after in ("con", "de", "para", "que")
     return at.word in _ES["ordinales"] and at.named < _ENOUGH and at.is_last and at.before in ("el", "la")

@@ -1,10 +1,10 @@
-"""Turns that left the window as a key-value record of a few dozen tokens: extracted, never told, written once.
+"""Summaries of turns that left the window: key-value records of a few dozen tokens, extracted verbatim and written
+once.
 
-A record is filled with whole pieces of what the user said, the most telling first and something of every turn, until it
-is full: decisions in the user's own words, names, numbers, questions. A decision that is changed later in the same
-turns is left out. What would need its context to be understood is no piece, so a record may have few fields or none;
-what the turns without a piece are about is its topic: the things that both sides name again and again. What the
-assistant claims is never told, so the outcome stays empty.
+A record is filled with whole pieces of the user's messages, the most telling first and something of every turn:
+decisions, names, numbers, questions. Decisions that change later in the same turns are left out. Text that needs its
+context is no piece, so a record may have few fields or none; turns without a piece get a topic: the things that both
+sides name repeatedly. Claims of the assistant are never included, so the outcome stays empty.
 """
 
 import re
@@ -29,7 +29,7 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A turn as it is summarised."""
+    """The texts of one turn, to be summarised."""
 
     number: int  # from 1
     user: str
@@ -39,8 +39,8 @@ class Told:
 def summarise(
     turns: Sequence[Told], *, before: Told | None = None, max_tokens: int = 50, count: Count
 ) -> Summary | None:
-    """Of a segment: consecutive turns, at least one; `before`: the turn that they follow. What `render` makes of it has
-    at most `max_tokens`; None if the segment has nothing that is worth a note."""
+    """Returns the summary of a segment (consecutive turns, at least one), rendered in at most `max_tokens`; None if no
+    piece of it is worth a note. `before`: the turn that precedes the segment."""
     turns = [_read(turn) for turn in turns]
     before = _read(before) if before else None
     said = _distinct(_current(turns, list(_said(turns, before))))
@@ -63,7 +63,7 @@ def summarise(
 
 
 def render(summary: Summary) -> str:
-    """One line; what is empty is left out."""
+    """Renders a summary as one line, without empty fields."""
     fields = {
         "topic": summary.topic,
         "discussed": _listed(summary.discussed),
@@ -75,8 +75,8 @@ def render(summary: Summary) -> str:
 
 
 def fitted(summary: Summary, max_tokens: int, count: Count) -> Summary:
-    """`summary` without what does not fit: first what was discussed, then open questions, then ends of the
-    outcome, of the decisions and of the topic. With no room at all it is empty."""
+    """Returns the summary cut to `max_tokens`: first the discussed pieces go, then open questions, then ends of the
+    outcome, of the decisions and of the topic. It may end up empty."""
     while count(render(summary)) > max_tokens:
         shorter = _shorter(summary)
         if shorter == summary:
@@ -86,8 +86,8 @@ def fitted(summary: Summary, max_tokens: int, count: Count) -> Summary:
 
 
 def segments(digests: Sequence[TurnDigest], segment_turns: int) -> list[range]:
-    """Closed segments of `digests`, as ranges of their indices: a segment is closed after `segment_turns` turns, or
-    by the turn after it that changes the topic. The last ones may still be open, and are left out."""
+    """Returns the closed segments of `digests`, as ranges of indices: a segment is closed after `segment_turns` turns,
+    or by a change of topic. The last turns may still be open, and are left out."""
     found, start = [], 0
     for index, digest in enumerate(digests):
         if digest.shift and index > start:
@@ -100,7 +100,7 @@ def segments(digests: Sequence[TurnDigest], segment_turns: int) -> list[range]:
 
 
 def keep_slots(summaries: Sequence[Summary], slots: int) -> tuple[Summary, ...]:
-    """The newest `slots`, oldest first."""
+    """Returns the newest `slots` summaries, oldest first."""
     return tuple(summaries[-slots:]) if slots > 0 else ()
 
 
@@ -122,7 +122,7 @@ def _shorter(summary: Summary) -> Summary:
 
 
 def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
-    """`clauses`, the longest that has a joint without what stands behind its last one; () if none has."""
+    """Returns the clauses, the longest of them shortened by its last part; () if none can be."""
     for at in sorted(range(len(clauses)), key=lambda at: -len(clauses[at])):
         if shorter := forms(Piece(clauses[at], "decision", 0.0)):
             return (*clauses[:at], shorter[0], *clauses[at + 1 :])
@@ -134,8 +134,8 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _topic(turns: Sequence[Told], before: Told | None, said: Sequence[Said], chosen: Sequence[Said], known: str) -> str:
-    """What the turns of which nothing is told, or a remark only, are about; else what a piece names that had no
-    room."""
+    """Returns the topic of the turns that no piece, or only a remark, represents; else a thing named by a piece that
+    had no room."""
     shown = {each.turn for each in chosen}
     unsaid = (each.piece for each in said if each.turn not in shown and each.piece.kind != "statement")
     told = {each.turn for each in chosen if not is_slight(each.piece.text, each.piece.kind, each.piece.language)}
@@ -170,7 +170,7 @@ def _asked(turn: Told, last: Told | None) -> str:
 
 
 def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
-    """Without what is taken back or corrected later."""
+    """Returns the pieces without those that are taken back or corrected later."""
     taken = {index - 1 for index, turn in enumerate(turns) if index and takes_back(turn.user)}
     left = [each for each in said if each.turn not in taken or each.piece.kind != "decision"]
     changes = [each for each in left if each.piece.corrects]
@@ -182,7 +182,7 @@ def _is_changed(each: Said, by: Said) -> bool:
 
 
 def _distinct(said: Sequence[Said]) -> list[Said]:
-    """Those that say something that none before them does."""
+    """Returns the pieces that add something to those before them."""
     found: list[Said] = []
     for each in said:
         if not any(each.says <= before.says for before in found):

@@ -1,10 +1,10 @@
-"""Old tool results: which to leave out now, and what stands in their place.
+"""Selection of old tool results to leave out, and the markers that replace them.
 
 A result that is left out stays a message: role, id and every other field are kept, only its content becomes a line that
-says what it was. Calls, reasoning, system and tools are never touched. Results leave in batches, by the rules of
-`economics`: without need once carrying them has cost as much as rewriting what follows them, and within `REGRET`: since
-a batch alone seldom pays at once, none would ever leave if nothing might be advanced. Where that is enough, only those
-leave that a later result repeats.
+describes it. Calls, reasoning, system and tools are never touched. Results leave in batches, by the rules of
+`economics`: without need once carrying them has cost as much as rewriting what follows them, and within `REGRET` (a
+batch alone seldom pays at once, so without an advance none would ever leave). Results that a later one repeats leave
+first, and alone where that is enough.
 """
 
 import math
@@ -30,7 +30,7 @@ _canonical = msgspec.json.Encoder(order="deterministic")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """As it would be sent if no further result was left out."""
+    """Sizes of the prompt as it would be sent with no further result left out."""
 
     start: int  # index of the first message behind the memory head
     before: int  # tokens in front of that message
@@ -41,6 +41,8 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
+    """Bounds of what leaves: results to keep, limit and pressure."""
+
     keep: int  # newest results that stay whole
     limit: int | None = None  # tokens of the prompt
     pressure: int | None = None  # tokens above which a batch need not pay off, only be affordable
@@ -58,7 +60,7 @@ class _Result:
 def to_fold(
     messages: Sequence[Message], size: Size, prompt: Prompt, bounds: Bounds, rates: Rates, costs: CostSoFar
 ) -> tuple[int, ...]:
-    """Indices of the results to leave out from now on, beside those that are already."""
+    """Returns the indices of the results to leave out from now on, besides those that already are."""
     old = _old_results(messages, size, prompt, bounds.keep)
     if not old:
         return ()
@@ -93,7 +95,7 @@ def to_fold(
 
 
 def markers(messages: Sequence[Message], folded: Collection[int], size: Size, keep: int) -> dict[int, Message]:
-    """What is sent in place of the results that are left out, by index: the same bytes in every later request."""
+    """Returns the messages that replace the left-out results, by index: the same bytes in every later request."""
     found: dict[int, Message] = {}
     results = list(_results(messages, min(folded, default=len(messages))))
     for at, (index, name, arguments) in enumerate(results):
@@ -113,7 +115,8 @@ def markers(messages: Sequence[Message], folded: Collection[int], size: Size, ke
 
 
 def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt, keep: int) -> list[_Result]:
-    """What may leave, oldest first: the model has seen it, and at least `keep` newer results stand after it."""
+    """Returns the results that may leave, oldest first: the model has seen them, and at least `keep` newer ones
+    follow."""
     results = list(_results(messages, prompt.start))
     answers = [index for index in range(prompt.start, len(messages)) if messages[index].role == "assistant"]
     last = answers[-1] if answers else 0
@@ -129,7 +132,7 @@ def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt, keep: 
 
 
 def _repeated(messages: Sequence[Message], old: Sequence[_Result]) -> list[_Result]:
-    """Those whose call or content a later result has, too."""
+    """Returns the results whose call or content occurs again later."""
     calls: dict[bytes, int] = {}
     contents: dict[str, int] = {}
     for index, name, arguments in _results(messages, old[0].index):
@@ -139,7 +142,7 @@ def _repeated(messages: Sequence[Message], old: Sequence[_Result]) -> list[_Resu
 
 
 def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str, str]]:
-    """Index of every tool result from `start` on, name and arguments of the call that it answers."""
+    """Yields the index of every tool result from `start` on, with name and arguments of its call."""
     while 0 < start < len(messages) and messages[start].role == "tool":
         start -= 1  # to the call; results before `start` that answer it, too, do no harm
     calls: dict[str, tuple[str, str]] = {}
@@ -155,7 +158,7 @@ def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str
 
 
 def _described(name: str, arguments: str) -> str:
-    """`read_file(path="src/a.py")`."""
+    """Returns a call as one line: `read_file(path="src/a.py")`."""
     decoded = _decoded(arguments)
     if isinstance(decoded, dict):
         arguments = ", ".join(f"{key}={msgspec.json.encode(value).decode()}" for key, value in decoded.items())

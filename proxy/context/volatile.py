@@ -1,6 +1,6 @@
 """The volatile block: facts and excerpts of old turns that the newest question needs and the window does not hold. It
-is billed in full each time, so it goes with this question only, and within what was saved, unless the past is what is
-asked for."""
+is billed in full each time, so it is sent with this question only, and within the savings so far, unless the question
+asks for the past."""
 
 import math
 from collections.abc import Sequence
@@ -26,6 +26,8 @@ LEAST_SHARE = 0.15
 
 
 class Volatile:
+    """The volatile block of one request."""
+
     def __init__(self, budget: TokenBudget, memory: Memory, folder: Folder) -> None:
         self.budget, self.memory, self.folder = budget, memory, folder
         self.case, self.progress, self.context, self.state = (
@@ -36,6 +38,7 @@ class Volatile:
         )
 
     def with_volatile(self, draft: Draft) -> Draft:
+        """Returns the draft with its block: a new one, or the previous request's while the same turn goes on."""
         state = self.state
         if state is not None and self.budget.goes_on:
             # The same turn goes on: what stands in its user message stays.
@@ -44,12 +47,12 @@ class Volatile:
         return self.volatile(self._lending(draft), self.memory.wanted)
 
     def is_old(self, draft: Draft) -> bool:
-        """The block is that of an earlier request of the same turn."""
+        """True if the block is that of an earlier request of the same turn."""
         return self.state is not None and draft.volatile.text == self.state.volatile.text
 
     def _lending(self, draft: Draft) -> Draft:
-        """A question about the past gets the room of older turns of the window, for this one time: they are sent again
-        with the next request, where the prefix cache still holds them."""
+        """Returns the draft without older turns of the window, where a question about the past needs their room, for
+        this one time: the next request sends them again, and the prefix cache still holds them."""
         limit = self.context.limit
         if limit is None or not self.memory.is_asked_for:
             return draft
@@ -63,7 +66,8 @@ class Volatile:
         return draft
 
     def _stated_only(self, draft: Draft) -> Draft:
-        """The head as it stands, without its summaries: the same as long as a turn goes on, whatever is learnt."""
+        """Returns the draft with a head of facts alone: the same bytes as long as a turn goes on, whatever is
+        learnt."""
         if draft.fold is None:
             return draft
         head = block.without_summaries(draft.fold.head)
@@ -71,6 +75,7 @@ class Volatile:
         return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
 
     def volatile(self, draft: Draft, wanted: int) -> Draft:
+        """Returns the draft with a new block of at most `wanted` tokens of excerpts."""
         bare = draft.without_block()
         start = self.budget.start(bare)
         free = math.inf
@@ -101,24 +106,25 @@ class Volatile:
         )
 
     def _quoted(self, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
-        """Indices of the messages of this conversation that they are from."""
+        """Returns the indices of this conversation's messages that the excerpts are from."""
         if not excerpts:
             return ()
         indices = dict(zip(self.case.chain, range(self.progress.newest), strict=False))
         return tuple(sorted({indices[each.link] for each in excerpts if each.link in indices}))
 
     def _saving(self, draft: Draft) -> float:
-        """What this request costs less than by pass-through, in prompt tokens."""
+        """Returns the savings of this request over pass-through, in prompt tokens."""
         rates = self.context.rates
         full = rates.least(self.budget.original, self.budget.passed_before())
         ours = rates.cost(self.budget.tokens(draft), self.budget.repeated_by(draft))
         return (full - ours) / rates.write
 
     def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:
-        """What another conversation stated is worth its price: pass-through could not know it. What this one did was
-        left out to save money, and comes back for a question that needs the past; else as far as it is free, the most
-        relevant first, and that one whatever it costs where the question may need the past: it is a line, and without
-        it a few hundredths of a cosine would decide whether the question can be answered."""
+        """Returns the relevant facts that are worth their price. Facts from other conversations always are:
+        pass-through could not know them. Facts from this one were left out to save money: they come back for a question
+        that needs the past; else as far as they are free, the most relevant first, and that one at any price where the
+        question may need the past: it is one line, and without it a few hundredths of a cosine would decide whether the
+        question can be answered."""
         if self.memory.wanted and not self.memory.is_faint:
             return relevant
         allowed = self._allowance(draft, regret=-economics.RESERVE)
@@ -134,7 +140,7 @@ class Volatile:
         return tuple(chosen)
 
     def _is_worth_it(self) -> bool:
-        """The past is asked for, and the limit would not let it be sent."""
+        """True if the question asks for the past, and the limit would not let all of it be sent."""
         limit = self.context.limit
         return self.memory.is_asked_for and limit is not None and self.budget.original > limit
 
@@ -142,9 +148,9 @@ class Volatile:
         return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
 
     def _allowance(self, draft: Draft, *, regret: float = economics.REGRET) -> int:
-        """Tokens of memory that what was saved so far can pay. The next request sends the newest turn without them, so
-        it is not found in the prefix cache then, nor, where only breakpoints are, what stands between it and the last
-        one."""
+        """Returns the tokens of memory that the savings so far can pay. The next request sends the newest turn without
+        the block, so the prefix cache misses that turn then, and, where there are only breakpoints, everything since
+        the last one."""
         rates = self.context.rates
         repeated = self.budget.repeated_by(draft)
         lost = self.budget.tokens(draft) - repeated if rates.breakpoints else self.budget.newest()

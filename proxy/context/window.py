@@ -1,7 +1,7 @@
-"""The recent turns that a fold keeps: how many, and how much of their older answers.
+"""The window of recent turns that a fold keeps: their number, and the length of their older answers.
 
-Sizes are those of the profile's `Window`: 6 turns, 8 while the talk holds together, 4 while it jumps, and no more than
-its tokens; the newest turn is whole in any case.
+Sizes are those of the profile's `Window`: 6 turns, 8 while the talk is continuous, 4 while it jumps, within a number of
+tokens; the newest turn is always whole.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ _CLOSE_ENOUGH = 8  # characters: the cut is searched for no longer than that
 
 
 def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:
-    """How many turns the window should have after `digests`, oldest first."""
+    """Returns how many turns the window should have after `digests`, oldest first."""
     last = [digest.continuity for digest in digests[-numbers.continuity_turns :]]
     known = [near for near in last if near is not None]
     if len(known) < numbers.continuity_turns:
@@ -31,8 +31,8 @@ def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:
 
 
 def kept(digests: Sequence[TurnDigest], tokens_limit: int, turns_limit: int) -> int:
-    """How many of the newest of `digests`, oldest first, a fold keeps: the newest one always, older ones while there
-    are no more than `turns_limit`, of at most `tokens_limit` tokens together."""
+    """Returns how many of the newest `digests` (oldest first) a fold keeps: the newest one always, older ones up to
+    `turns_limit` turns and `tokens_limit` tokens together."""
     if not digests:
         return 0
     turns, tokens = 1, digests[-1].tokens
@@ -45,9 +45,8 @@ def kept(digests: Sequence[TurnDigest], tokens_limit: int, turns_limit: int) -> 
 
 
 def cap(text: str, max_tokens: int, count: Count) -> str:
-    """`text`, or its beginning and its end with a marker between them that says how much is missing: at most
-    `max_tokens` by `count`, which must not fall when a text grows. With no room for a marker it is a mere
-    beginning."""
+    """Returns `text`, shortened to at most `max_tokens` by `count`: its beginning, a marker with the number of tokens
+    left out, its end. `count` must not fall when a text grows. With no room for a marker it is a mere beginning."""
     total = count(text)
     if total <= max_tokens:
         return text
@@ -63,8 +62,8 @@ def cap(text: str, max_tokens: int, count: Count) -> str:
 
 
 def cap_message(said: Message, max_tokens: int, count: Count) -> Message:
-    """The message with its text capped, every other field kept; itself if there is nothing to cap. One with tool calls
-    is never capped, nor a part that is no text."""
+    """Returns the message with its text capped; itself if there is nothing to cap. Messages with tool calls, and parts
+    that are no text, are never capped."""
     if said.calls_tools:
         return said
     if said.is_plain:

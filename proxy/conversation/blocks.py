@@ -1,5 +1,5 @@
-"""What we add to a prompt, as text: the memory head and the volatile block. Delimited, so that a model can tell it from
-the user's own words and we can tell it from both when it comes back to us."""
+"""Blocks of text that we add to a prompt: the memory head and the volatile block. They are delimited, so that a model
+can tell them from the user's own words, and we can recognise them when a client sends them back."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ _ENDS = re.compile(r"<(\s*/\s*(?:memory|recalled)\s*)>", re.IGNORECASE)
 
 
 def head(facts: str, summaries: Sequence[str]) -> str:
-    """Standing facts and summaries, as rendered by their own modules; "" if there are none."""
+    """Renders the memory head from rendered facts and summaries; "" if there are none."""
     parts = []
     if facts:
         parts.append(f"{FACTS_TITLE}\n{facts}")
@@ -34,7 +34,7 @@ def head(facts: str, summaries: Sequence[str]) -> str:
 
 
 def without_summaries(head: str) -> str:
-    """The head with its facts alone, to the byte as they stand in it; "" if it has none."""
+    """Returns the head with its facts alone, byte for byte; "" if it has none."""
     facts, title, _ = head.partition(f"\n{SUMMARIES_TITLE}\n")
     if not title:
         return head
@@ -42,8 +42,7 @@ def without_summaries(head: str) -> str:
 
 
 def volatile(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: str) -> str:
-    """What this question needs, and the window does not hold: facts, and excerpts in the order of time; "" if there is
-    nothing."""
+    """Renders the volatile block: facts, and excerpts in the order of time; "" if there are none."""
     blocks = [head(facts, ())] if facts else []
     if excerpts:
         lines = "\n".join((RECALLED_TITLE, *excerpt_lines(excerpts, now=now, session=session)))
@@ -52,8 +51,8 @@ def volatile(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: st
 
 
 def excerpt_lines(excerpts: Sequence[Excerpt], *, now: float, session: str) -> Iterator[str]:
-    """A line each: many are short, so a token of framing is a tenth of one, and most are the user's, so only the others
-    say who. Under a heading where the date says something: of another day, or of another conversation."""
+    """Yields a line for each excerpt, and headings where another day or conversation begins. Excerpts are short, so
+    only lines that are not the user's name the speaker."""
     before = _place(now, is_other=False)
     for excerpt in excerpts:
         place = _place(excerpt.at, is_other=excerpt.session != session)
@@ -71,16 +70,16 @@ def _place(at: float, *, is_other: bool) -> str:
 
 
 def quoted(said: str) -> str:
-    """`said` as it may stand in a block: verbatim, but that no tag in it can be taken for the block's end."""
+    """Returns `said` as it may stand in a block: verbatim, except that no tag in it can end the block."""
     return _ENDS.sub("\u2039\\1\u203a", said) if "<" in said else said
 
 
 def without_ours(text: str) -> str:
-    """`text` without what we have added, and otherwise to the byte: a client may send back a prompt that it has from
+    """Returns `text` without our blocks, and otherwise unchanged: clients may send back a prompt that they have from
     us."""
     return _ANY_OF_OURS.sub("", text) if "</" in text else text
 
 
 def ours(text: str) -> tuple[str, ...]:
-    """The blocks of ours that stand in `text`."""
+    """Returns our blocks in `text`."""
     return tuple(found[0].strip() for found in _ANY_OF_OURS.finditer(text)) if "</" in text else ()

@@ -1,8 +1,8 @@
-"""Who asks, and in which conversation.
+"""Identification of the scope and the session of a request.
 
 The scope is the tenant (a keyed hash of the API key: the key itself is never stored) and the end user that the client
-names. The session is what the client says it is, or else the conversation that the hash chain recognises: the longest
-part of this history that an earlier request already had.
+names. The session is the one that the client names, or else the conversation that the hash chain recognises: the
+longest part of this history that an earlier request already had.
 """
 
 import re
@@ -31,10 +31,10 @@ async def identify(
     chains: turns.Chains,
     offload: Offload,
 ) -> Identity:
-    """`is_answered`: has an upstream answered this scope before? If not, nothing is known of it, and nothing kept.
-    `private` says that a scope belongs to one person (personal tenancy, or a named end user): then a beginning that was
-    seen before is the same conversation, started again, branched or regenerated. In a scope shared by unnamed people it
-    is not, since two of them may begin with the same words."""
+    """Returns scope, session and known history of a request. `is_answered` tells whether an upstream has answered a
+    scope before: if not, nothing is known of it, and nothing kept. `private`: a scope belongs to one person (personal
+    tenancy, or a named end user), so a beginning that was seen before is the same conversation, started again, branched
+    or regenerated. Unnamed people who share a scope may begin with the same words, so there it is not."""
     scope = whose(incoming, request, directives)
     private = is_private(scope, personal=private)
     answered = await is_answered(scope.id)
@@ -63,7 +63,7 @@ async def identify(
 async def unread(
     incoming: Incoming, request: ChatRequest, directives: Directives, *, is_answered: Callable[[str], Awaitable[bool]]
 ) -> Identity:
-    """Whose request it is when its messages can't be read: so they are no part of any history."""
+    """Returns the identity of a request whose messages can't be read: they belong to no history."""
     scope = whose(incoming, request, directives)
     named, source = _named_session(request, directives)
     answered = await is_answered(scope.id)
@@ -71,27 +71,27 @@ async def unread(
 
 
 def whose(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
-    """Tenant and end user, which nothing has to be looked up for."""
+    """Returns the scope of a request, tenant and end user, without any lookup."""
     named = directives.user or request.user_hint
     return Scope(incoming.tenant, end_user(named) if named else "")
 
 
 def is_private(scope: Scope, *, personal: bool) -> bool:
-    """Does the scope belong to one person?"""
+    """True if the scope belongs to one person."""
     return personal or scope.user != ""
 
 
 def _is_own(prefix: KnownPrefix, messages: tuple[Message, ...]) -> bool:
-    """Among unnamed people a conversation is known by nothing but the answer it was given last: one that a single
-    session has, and that none has gone on from. Whatever else two histories share, examples and questions included,
-    two people may have sent."""
+    """True if a prefix identifies a conversation among unnamed people: it ends with the newest answer of a single
+    session, which no request has continued yet. Anything else, examples and questions included, two people may have in
+    common."""
     last = messages[prefix.length - 1]
     return last.role == "assistant" and prefix.is_tip and len(prefix.sessions) == 1 and prefix.length < len(messages)
 
 
 def _opening(messages: tuple[Message, ...]) -> tuple[int, int]:
-    """How many messages there are before the first user message, and up to and including it. A prefix must be longer
-    than that to say anything about who is talking."""
+    """Returns the number of messages before the first user message, and that number with it included. Only a longer
+    prefix tells who is talking."""
     for index, message in enumerate(messages):
         if message.role == "user":
             return index, index + 1
@@ -99,21 +99,21 @@ def _opening(messages: tuple[Message, ...]) -> tuple[int, int]:
 
 
 def _new_session(scope: Scope, chain: tuple[bytes, ...], first_user: int, incoming: Incoming, *, private: bool) -> str:
-    """In a private scope the opening names the conversation, so several workers give it the same name without asking
-    each other; elsewhere every new conversation gets a name of its own."""
+    """Returns the name of a new session. In a private scope the opening determines it, so all workers choose the same
+    one; elsewhere it is unique."""
     if private:
         return "c-" + chain[min(first_user, len(chain) - 1)].hex()
     return "c-" + blake2b(f"{scope.id}/{incoming.request_id}".encode(), digest_size=16).hexdigest()
 
 
 def end_user(name: str) -> str:
-    """The end user of a scope, as the client's own `name` makes it."""
+    """Returns the end user of a scope from the client's own `name`."""
     # Nobody may call himself by the hash of another's name.
     return _hashed(name) if name.startswith(_HASHED) else _name(name)
 
 
 def is_scope(name: str) -> bool:
-    """Could it be a scope's id? One that no request can have is a typing error."""
+    """True if `name` could be the id of a scope; no request has any other."""
     return _SCOPE.fullmatch(name) is not None
 
 
@@ -129,7 +129,7 @@ def _named_session(request: ChatRequest, directives: Directives) -> tuple[str | 
 
 
 def _name(value: str) -> str:
-    """A client's own name as it may stand in a header, a table and a label; a hash of it if it may not."""
+    """Returns a client's own name if headers, tables and labels can hold it, else a hash of it."""
     return value if _SAFE_NAME.fullmatch(value) else _hashed(value)
 
 

@@ -1,5 +1,5 @@
-"""How far a conversation has come: the state that an earlier request left, brought up to this one. What is done is in
-proportion to what is new; of a history that no state is known of it is read once, however many questions follow it."""
+"""Progress of a conversation: the state that an earlier request left, brought up to this one. The work is in proportion
+to what is new; a history without a known state is read once, however many questions follow it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,6 +39,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
+    """Sizes and turns of a conversation up to the newest user message."""
+
     preamble: int  # messages before the first user message
     preamble_tokens: int
     newest: int  # index of the newest user message
@@ -50,14 +52,14 @@ class Progress:
 
     @property
     def digest(self) -> TurnDigest:
-        """Of the newest turn, as far as it has come."""
+        """The digest of the newest turn so far."""
         topic = self.topic
         return TurnDigest(b"", self.newest_tokens, topic.continuity, topic.shift, topic.domain, self.newest)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Numbers of all messages that stand before the newest user message."""
+    """Sizes of all messages before the newest user message."""
 
     preamble: int
     preamble_tokens: int
@@ -67,19 +69,19 @@ class History:
 
 
 class Histories:
-    """Histories that were read from their beginning: another question after one of them, or another answer, starts
-    there. It holds links and numbers, nothing that was said. Worker threads share it."""
+    """Bounded map of histories that were read from their beginning, so that another question after one, or another
+    answer to it, starts there. It holds links and numbers, no text. Worker threads share it."""
 
     def __init__(self, most: int = MOST_HISTORIES) -> None:
         self._known: Lru[tuple[bytes, tuple[int, ...], Window], History] = Lru(most)
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in memory, about."""
+        """Approximate bytes that the map takes in memory."""
         return sum(_TURN_BYTES * history.turns for history in tuple(self._known.values()))
 
     def of(self, case: Case, newest: int) -> History:
-        """Of a case without a state; read if it is not known."""
+        """Returns the history of a case without a state, and reads it if it is not known."""
         if newest == 0:
             return _read(case, newest)
         # A link leaves out what is only informative (proxy/protocol/turns.py), and tokens may hang on that: so they are
@@ -92,8 +94,8 @@ class Histories:
 
 
 def progress(case: Case, histories: Histories | None = None) -> Progress | None:
-    """The progress of a conversation; None if nobody has asked anything: no user message. `histories`: those of the
-    case's scope; without them a history is read anew, which comes to the same."""
+    """Returns the progress of a conversation; None if it has no user message. `histories`: those of the case's scope;
+    without them the history is read anew, with the same result."""
     messages, state = case.messages, case.state
     newest = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
     if newest is None:
@@ -142,7 +144,7 @@ def _read(case: Case, newest: int) -> History:
 
 
 def _cosine(case: Case) -> float | None:
-    """Of the newest user message with the one before it."""
+    """Returns the cosine of the newest user message with the one before it; None if either has no vector."""
     earlier = case.state.vector if case.state else None
     return None if case.vector is None or earlier is None else float(np.dot(case.vector, earlier))
 
@@ -172,10 +174,12 @@ VERSION = 1
 
 
 def pack(state: PathState) -> bytes:
+    """Encodes a state as bytes, for storage."""
     return bytes([VERSION]) + _encoder.encode(state)
 
 
 def unpack(packed: bytes) -> PathState | None:
+    """Decodes a state; None for other versions and for damaged bytes."""
     if not packed or packed[0] != VERSION:
         return None
     try:

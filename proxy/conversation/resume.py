@@ -1,10 +1,9 @@
-"""A client that names its conversation (`x-olvido-session`) may send only what is new: what the user says, or the
-results of the calls that the last answer made. The history is supplied from the archive, the turn that is going on from
-this process's memory, and from then on the request is as if the client had sent all of it.
+"""Resumption of a conversation by its name (`x-olvido-session`), where the client sends only what is new: user
+messages, or results of the calls in the last answer. The archive supplies the history, this process's memory the turn
+that is going on; from then on the request is as if the client had sent all of it.
 
-A request that comes again, since its answer was lost on the way, takes the place of the first one. Some repeat it to
-the letter and mean something else: whoever says "continue" for the second time wants more. So a few words are only
-taken for a repetition if the client calls it one.
+A request that is repeated, since its answer was lost on the way, replaces the first one. Some repeat a message and mean
+more by it ("continue"), so a few words count as a repetition only if the client marks them as one.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,7 +27,7 @@ FEW_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """What stands before what is new."""
+    """The messages before the new ones."""
 
     messages: Sequence[Message]
     is_again: bool = False  # and an answer to what is new stood behind it
@@ -45,8 +44,8 @@ async def resume(
     chains: turns.Chains,
     offload: Offload,
 ) -> tuple[ChatRequest, Identity]:
-    """The request with its history; as it is if it has one, or there is none. `settled`: returns when what was just
-    answered in this session is in the archive. Raises BadRequest for results of calls that nobody here has made: no
+    """Returns the request with its history; unchanged if it has one, or there is none. `settled` returns once the
+    newest answer in this session is in the archive. Raises BadRequest for results of calls that no answer here made: no
     upstream would take them."""
     if identity.session_source != "header" or identity.known:
         return request, identity
@@ -81,13 +80,13 @@ async def resume(
 
 
 def _is_said_by_user(new: Sequence[Message]) -> bool:
-    """Nothing but what the user says: who sends a history sends answers, too."""
+    """True if there are user messages alone: clients that send a history send answers, too."""
     return bool(new) and all(said.role == "user" for said in new)
 
 
 def _answered(new: Sequence[Message]) -> tuple[str, ...]:
-    """The ids of the calls whose results are sent; none if anything else is than results, and what the user says to
-    them."""
+    """Returns the ids of the calls whose results are sent; () if there is anything besides results and user messages
+    after them."""
     results = [said for said in new if said.role == "tool"]
     rest = new[len(results) :]
     if not results or new[0].role != "tool" or any(said.role != "user" for said in rest):
@@ -102,8 +101,8 @@ def _of_results(
     path: Sequence[ArchivedTurn],
     session: str,
 ) -> _History:
-    """Up to the calls that these are the results of: in the turn that goes on, or, sent again, in the newest one that
-    is over. `before`: what stands before the turn that goes on."""
+    """Returns the history up to the calls with these results: in the turn that goes on, or, for a repetition, in the
+    newest complete one. `before`: the turns before the one that goes on."""
     if begun := up_to_calls(going_on, calls):
         return _History((*_said(before), *begun))
     if path and (begun := up_to_calls(messages_of(path[-1]), calls)):
@@ -116,7 +115,7 @@ def _of_results(
 
 
 def _of_question(incoming: Incoming, new: Sequence[Message], path: Sequence[ArchivedTurn]) -> _History:
-    """All that was said, but for the question itself and its answer, if it comes again."""
+    """Returns the whole history, without the question itself and its answer if it is a repetition."""
     asked = [said for turn in path[-len(new) :] for said in messages_of(turn) if said.role == "user"]
     is_same = [turns.identity(said) for said in asked] == [turns.identity(said) for said in new]
     if is_same and (is_retry(incoming.headers) or _is_soon(incoming, new, path[-1])):
@@ -134,7 +133,7 @@ def _said(path: Sequence[ArchivedTurn]) -> list[Message]:
 
 
 def _joined(old: Sequence[Message], new: Sequence[Message]) -> tuple[Message, ...]:
-    """Instructions that come with the new message take the place of those that came with the first one."""
+    """Returns the history with the new messages; new instructions replace old ones."""
     instructions = tuple(said for said in new if said.role in INSTRUCTIONS)
     if instructions:
         first = next((index for index, said in enumerate(old) if said.role not in INSTRUCTIONS), len(old))

@@ -1,9 +1,9 @@
-"""Does a message change the topic?
+"""Detection of topic changes, and the domain (part of life) of a message.
 
-Announced ("cambiando de tema", "by the way"), it does. Otherwise the evidence is weighed: how near the message is to
-the turn before, which of its terms that turn had, whether it belongs to another part of life, what form it has (an
-aside, a correction and a reaction leave the topic where it is), and how long the topic has lasted. The cosine alone
-tells little: it takes more turns wrongly for an unannounced shift than it finds.
+An announcement ("cambiando de tema", "by the way") decides alone. Otherwise the evidence is weighed: similarity to the
+turn before, shared terms, another domain, the form of the message (asides, corrections and reactions leave the topic
+where it is), and the age of the topic. The cosine alone is poor evidence: it takes more turns wrongly for an
+unannounced shift than it finds.
 
 The weights are learned by `tests/bench/shifts_train.py` from conversations in Spanish and English.
 """
@@ -88,20 +88,20 @@ FORMS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A complete turn as topics are judged by: what the user wrote, and the text of all answers to it."""
+    """The texts of a complete turn: the user's, and all answers together."""
 
     user: str
     assistant: str = ""
 
     @property
     def text(self) -> str:
-        """What is embedded of it."""
+        """The text that is embedded."""
         return f"{self.user}\n{self.assistant}"
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What the digest of a turn says of its topic."""
+    """The topic of a turn, as its digest holds it."""
 
     continuity: float | None
     shift: ShiftCause | None
@@ -117,23 +117,23 @@ def topic(
     numbers: Window,
     embedding: str = MINILM,
 ) -> Topic:
-    """Of a user message that comes after the turns `before` (the newest `LOOKED_BACK` will do, oldest first). `since`:
-    complete turns since the topic last changed, the one that changed it included. `cosine`: of the embedding of
-    `message` with that of `before[-1].text`; None if one of them is missing. `embedding`: the embedder's version."""
+    """Returns the topic of a user message after the turns `before` (oldest first; the newest `LOOKED_BACK` will do).
+    `since`: complete turns since the last change of topic, that one included. `cosine`: of the embeddings of `message`
+    and `before[-1].text`; None if one is missing. `embedding`: the embedder's version."""
     near = None if cosine is None or not before else continuity(message, before, cosine, embedding)
     return Topic(near, shift(message, before, since=since, near=near, numbers=numbers), domain(message[:_MOST_READ]))
 
 
 def continuity(message: str, before: Sequence[Exchange], cosine: float, embedding: str = MINILM) -> float:
-    """How much of `cosine` is more than any two messages of this language have: 0 is unrelated, 1 the same.
-    `embedding`: the version of the embedder whose cosine it is."""
+    """Returns the part of `cosine` above that of unrelated messages in this language: 0 is unrelated, 1 the same.
+    `embedding`: the version of the embedder."""
     by_language = UNRELATED.get(embedding.partition("/")[0], UNRELATED[MINILM])
     unrelated = by_language[_spoken(message, before)]
     return (cosine - unrelated) / (1 - unrelated)
 
 
 def phrase(text: str) -> ShiftCause | None:
-    """ "phrase" if the user announces another topic, "flush" if the user asks to leave this one."""
+    """Returns `phrase` if the user announces another topic, `flush` if the user asks to leave this one, else None."""
     said = plain(text[:_MOST_READ])
     if FLUSHES.search(said):
         return "flush"
@@ -143,7 +143,8 @@ def phrase(text: str) -> ShiftCause | None:
 def shift(
     message: str, before: Sequence[Exchange], *, since: int, near: float | None, numbers: Window
 ) -> ShiftCause | None:
-    """How `message` changes the topic; None if it does not, or there is none yet. `near`: its continuity."""
+    """Returns the cause for which `message` changes the topic; None if it does not, or there is none yet. `near`: its
+    continuity."""
     if announced := phrase(message):
         return announced if before or announced == "flush" else None
     if not before:
@@ -155,11 +156,12 @@ def shift(
 
 
 def likelihood(found: Mapping[str, float]) -> float:
-    """That the topic has changed, from 0 to 1."""
+    """Returns the probability that the topic has changed, 0 to 1."""
     return 1 / (1 + math.exp(-sum(weight * found[name] for name, weight in WEIGHTS.items())))
 
 
 def evidence(message: str, before: Sequence[Exchange], *, since: int, near: float | None) -> dict[str, float]:
+    """Returns the values of all features in `WEIGHTS`. `near`: the continuity of the message, None if unknown."""
     message, said = message[:_MOST_READ], plain(message[:_MOST_READ])
     spoken = _spoken(message, before)
     own, heard = _stems(message, spoken), _stems(before[-1].text[: 2 * _MOST_READ], spoken)
@@ -188,7 +190,7 @@ def _stems(text: str, spoken: Language) -> set[str]:
 
 
 def _is_elsewhere(message: str, last: Sequence[Exchange]) -> bool:
-    """It is about a part of life that the last turns, which are about another, have no word of."""
+    """True if the message is about a domain that the last turns, which are about another, have no word of."""
     about = domain(message)
     if not about:
         return False
@@ -202,14 +204,14 @@ DOMAINS = tuple(_WORDS)
 
 
 def weights(text: str) -> Mapping[str, int]:
-    """How many different words of each domain `text` has; those that have any."""
+    """Returns the number of different words of each domain in `text`, domains without any left out."""
     said = plain(text)
     found = {name: len(set(words.findall(said))) for name, words in _WORDS.items()}
     return {name: count for name, count in found.items() if count}
 
 
 def domain(text: str) -> str:
-    """What `text` is clearly about: the domain with the most words; "" if there is none or two are equal."""
+    """Returns the domain with the most words in `text`; "" if there is none, or two are equal."""
     found = sorted(weights(text).items(), key=lambda each: -each[1])
     if not found or (len(found) > 1 and found[0][1] == found[1][1]):
         return ""

@@ -1,4 +1,4 @@
-"""Turns as memory keeps them."""
+"""Turns of a conversation, as memory archives them."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,7 +10,8 @@ from proxy.types import ArchivedTurn, Message, OpenTurn, Utterance
 def archived(
     messages: Sequence[Message], chain: Sequence[bytes], start: int, stop: int, *, number: int, session: str, at: float
 ) -> ArchivedTurn:
-    """The turn that is messages[start:stop]. The first one of a conversation begins with the preamble."""
+    """Returns messages[start:stop] as a turn for the archive. The first turn of a conversation includes the
+    preamble."""
     utterances = []
     for index in range(start, stop):
         role, said = messages[index].role, without_ours(messages[index].text)
@@ -28,8 +29,8 @@ def archived(
 
 
 def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """The turns that are over, as ranges of messages: each begins with a user message, the first one with all that
-    stands before it, and the last one ends with an answer that calls no tool."""
+    """Returns the complete turns, as ranges of messages: each begins with a user message, the first one with everything
+    before it, and the last one ends with an answer that calls no tool."""
     starts = [index for index, said in enumerate(messages) if said.role == "user"]
     if not starts:
         return []
@@ -42,7 +43,7 @@ def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
 
 
 def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
-    """The last turn, if it ends with calls."""
+    """Returns the last turn if it ends with calls, else None."""
     if not messages or not messages[-1].tool_calls:
         return None
     asked = [index for index, said in enumerate(messages) if said.role == "user"]
@@ -51,7 +52,8 @@ def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | 
 
 
 def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Message, ...]:
-    """Of a turn's messages those up to the last answer that made exactly the calls with these ids; none if none did."""
+    """Returns the messages of a turn up to the last answer that made exactly the calls with these ids; () if none
+    did."""
     for index in range(len(messages) - 1, -1, -1):
         made = [call.id for call in messages[index].tool_calls]
         if made and sorted(made) == sorted(ids):
@@ -60,7 +62,7 @@ def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Mess
 
 
 def messages_of(turn: ArchivedTurn) -> tuple[Message, ...]:
-    """The client's own bytes again."""
+    """Returns the client's messages of an archived turn, byte for byte."""
     return unpacked(turn.messages)
 
 

@@ -1,6 +1,6 @@
 """HTTP before and around the pipeline.
 
-edge.py      what is settled first: the key, the size of a body, how long a client may take
+edge.py      checks of a request: API key, size and time of the body; detection of a client that disconnects
 exchange.py  one request and its answer, between ASGI's messages and our types
-origins.py   which web sites may ask through their visitors' browsers
+origins.py   web sites whose pages may call the API: CORS, and protection against DNS rebinding
 """

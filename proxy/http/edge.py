@@ -1,5 +1,5 @@
-"""The edge: what is settled about an HTTP request before it reaches the pipeline — who sends it, how large it may be,
-how long it may take — and what is noticed after: that the client has left."""
+"""Checks of an HTTP request before the pipeline (API key, size and time of the body), and detection of a client that
+disconnects."""
 
 import asyncio
 import hmac
@@ -23,8 +23,8 @@ CONNECTION = "olvido.connection"  # the ASGI extension under which our server te
 
 
 class Connection(Protocol):
-    """What our server's protocol offers beyond ASGI: a call when the connection is lost, for which a task would have to
-    wait otherwise, one for every request; and one when the server stops, and waits for answers under way."""
+    """Callbacks of our server's connection beyond ASGI: one when it is lost (instead of a task for every request that
+    waits for that), and one when the server stops and waits for answers in progress."""
 
     lost: bool
     on_lost: Callable[[], None] | None
@@ -37,19 +37,19 @@ KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-
 
 
 class ClientGone(Exception):
-    """The client left before it had sent its request. Nobody is there to be answered."""
+    """Raised when the client left before it had sent its request. Nobody is there to be answered."""
 
 
 class Gate:
-    """Who may ask, and under which name everything of theirs is kept."""
+    """Authenticates requests, and derives their tenant."""
 
     def __init__(self, config: Config, secret: bytes) -> None:
         self._secret = secret
         self._own_keys = {key.key: key.name for key in config.auth.keys} if config.auth.mode == "keys" else None
 
     def tenant(self, headers: Headers) -> str:
-        """A keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a hash of the
-        key's name, so that a key can be changed without losing what is remembered. Raises Unauthorized."""
+        """Returns a keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a
+        hash of the key's name, so a key can be replaced without losing what is remembered. Raises Unauthorized."""
         credentials = _credentials(headers)
         if self._own_keys is None:
             return self._hash("key", "\n".join(credentials))
@@ -64,8 +64,8 @@ class Gate:
 
 
 def _credentials(headers: Headers) -> list[str]:
-    """Every key in the request, a bearer's first. Which of several counts is the upstream's to say (many clients send a
-    dummy in Authorization), so only who has all of them is the same tenant."""
+    """Returns every key in the request, the bearer token first. Many clients send a dummy in Authorization, and only
+    the upstream knows which key counts, so all of them together identify the tenant."""
     given = [(name, value) for name, value in headers if value and name in KEYS]
     bearers = [_bearer(value) for name, value in given if name == "authorization"]
     others = [value for name, value in given if name != "authorization"]
@@ -79,8 +79,8 @@ def _bearer(authorization: str) -> str:
 
 
 async def read_body(receive: Receive, headers: Headers, *, max_bytes: int, seconds: float) -> bytes:
-    """The whole body. Raises TooLarge, without reading further, as soon as it is clear that it is; RequestTimeout when
-    it is not here within `seconds`; ClientGone."""
+    """Returns the whole body. Raises TooLarge as soon as it is known to be, RequestTimeout after `seconds`,
+    ClientGone."""
     announced = wire_headers.get(headers, "content-length")
     if announced is not None and announced.isdecimal() and _exceeds(announced, max_bytes):
         raise _too_large(max_bytes)
@@ -113,7 +113,8 @@ def _too_large(max_bytes: int) -> TooLarge:
 
 
 async def stream_body(receive: Receive, *, idle: float, on_end: Callable[[], None]) -> AsyncIterator[bytes]:
-    """The body as it arrives, for routes that are passed through; `on_end` is called after its last byte."""
+    """Yields the body as it arrives, for routes that are passed through. Calls `on_end` after the last byte. Raises
+    RequestTimeout after `idle` seconds of silence, ClientGone."""
     while True:
         try:
             async with asyncio.timeout(idle):
@@ -130,8 +131,8 @@ async def stream_body(receive: Receive, *, idle: float, on_end: Callable[[], Non
 
 
 async def discard_body(receive: Receive, *, max_bytes: int, seconds: float) -> None:
-    """Read on for a while what is being sent and not wanted: a client that is cut off while it still sends sees a
-    reset connection instead of the answer that explains it."""
+    """Reads and discards the rest of a refused body for a while, so that a client that still sends gets the answer, and
+    not a reset connection."""
     try:
         async with asyncio.timeout(seconds):
             while max_bytes > 0:
@@ -146,8 +147,8 @@ async def discard_body(receive: Receive, *, max_bytes: int, seconds: float) -> N
 class CancelWhenGone:
     """Cancels the work inside its block when the client disconnects, and swallows that cancellation.
 
-    Between the request's last byte and the answer's, `receive` says nothing but that the client has left. It must be
-    heard: an answer that nobody reads is still billed.
+    Between the request's last byte and the answer's, `receive` returns nothing but the disconnect. It must be heard: an
+    answer that nobody reads is still billed.
     """
 
     def __init__(self, receive: Receive, connection: Connection | None, tasks: Tasks) -> None:
@@ -159,7 +160,7 @@ class CancelWhenGone:
         self.gone = False
 
     def start(self) -> None:
-        """Begin to listen: the request's body has been read."""
+        """Starts to listen, once the request's body has been read."""
         if self._connection is not None:
             self._connection.on_lost = self._lost
             if self._connection.lost:
@@ -168,8 +169,8 @@ class CancelWhenGone:
             self._watch = self._tasks.spawn(self._listen(), name="watch for disconnect")
 
     def when_leaving(self, end: Callable[[], None]) -> None:
-        """`end` an answer that has no end of its own, once the server waits for it. Servers that don't say so cut it
-        off when they have waited long enough."""
+        """Calls `end` when the server stops and waits for answers, to end one that has no end of its own. Servers
+        without that callback cut it off after their grace period."""
         if self._connection is not None:
             self._connection.on_leaving = end
             if self._connection.leaving:
@@ -203,7 +204,7 @@ class CancelWhenGone:
 
 
 def refuse_coding(headers: Headers) -> None:
-    """A body with a content coding can't be read here; the managed route says so instead of guessing."""
+    """Raises BadRequest for a body with a content coding, which the managed route can't read."""
     coding = wire_headers.get(headers, "content-encoding")
     if coding and coding.lower() != "identity":
         raise BadRequest(f"Content-Encoding {coding[:40]!r} is not supported on this route; send plain JSON.")

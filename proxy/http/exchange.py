@@ -23,6 +23,8 @@ _requests = itertools.count(1)
 
 
 class Call:
+    """One HTTP request, and the ways to answer it."""
+
     __slots__ = (
         "_in_events",
         "_send",
@@ -57,8 +59,8 @@ class Call:
         self._send = send
 
     async def answer(self, answer: Answer) -> None:
-        """Send it: at once, or as it comes. A body that breaks off raises and is not ended: the server then closes the
-        connection, so the client knows."""
+        """Sends an answer, at once or as a stream. A body that breaks off raises and is left without an end: the server
+        then closes the connection, so the client knows."""
         body = answer.body
         if isinstance(body, bytes):
             length: Headers = () if answer.status in _WITHOUT_BODY else (("content-length", str(len(body))),)
@@ -76,9 +78,8 @@ class Call:
         await self._send({"type": "http.response.body", "body": b""})
 
     async def refuse(self, error: OlvidoError, *, unread: int = 0) -> None:
-        """Answer with `error`. `unread` bytes of a body that was refused may still be coming: the connection can't be
-        used again, but a client that is cut off while it sends would see a reset connection instead of the answer
-        that explains it, so it may go on sending for a while."""
+        """Sends `error` as the answer. `unread` bytes of a refused body may still come: the connection can't be used
+        again, but the client may send for a while, lest it see a reset connection instead of the answer."""
         answer = error.answer()
         assert isinstance(answer.body, bytes)
         ours: Headers = (("x-request-id", self.request_id), ("x-olvido-request", self.request_id))
@@ -90,8 +91,8 @@ class Call:
             await self._send({"type": "http.response.body", "body": b""})
 
     async def break_off(self, error: OlvidoError) -> None:
-        """Say `error` in what answer there is: a stream of events gets one that SDKs raise. It is left without an end,
-        as any other that has begun."""
+        """Sends `error` in place of an answer, or as the last event of a stream that has begun, which SDKs raise. The
+        stream is left without an end, as any other that breaks off."""
         if not self.answered:
             await self.refuse(error)
         elif self._in_events:

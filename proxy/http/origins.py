@@ -1,8 +1,9 @@
-"""Which web sites may ask through their visitors' browsers. Whatever page a browser shows can send requests to this
-machine, and a name of its own can be made to lead here (DNS rebinding): the upstream's key would be everybody's.
+"""Web sites whose pages may call the API (CORS), and protection against DNS rebinding. Any page in a browser can send
+requests to this machine, and its own host name can be made to resolve to it: then everybody could use the upstream's
+key.
 
-A browser tells whose page asks (Sec-Fetch-Site, Origin) and the name by which it has found us (Host), and lets no page
-change either. Programs that are no browsers send the last one alone.
+A browser tells the page's site (Sec-Fetch-Site, Origin) and the host name that it used (Host), and lets no page change
+either. Other programs send Host alone.
 """
 
 import re
@@ -37,6 +38,8 @@ EXPOSED = (
 
 
 class Sites:
+    """Rules for requests from browsers, by host name and origin."""
+
     def __init__(self, config: Config) -> None:
         self._is_private = is_loopback(config.server.host)
         self._needs_key = config.auth.mode == "keys"
@@ -45,9 +48,9 @@ class Sites:
         self._hosts = frozenset(host[1:-1] if host.endswith("]") else host for host in config.server.allowed_hosts)
 
     def admit(self, kind: Kind, headers: Headers, port: int | None) -> None:
-        """`port`: the one that the request came in by; None if it is unknown. `api` is what needs a key if any is
-        needed; `numbers` what no other site may read; `other` is open to links from anywhere. Raises ForeignHost and
-        ForeignOrigin."""
+        """Checks host name and origin. `port`: the local port of the request; None if unknown. Kinds of routes: `api`
+        needs a key if any is needed; `numbers` is closed to other sites; `other` is open to links from anywhere. Raises
+        ForeignHost and ForeignOrigin."""
         if kind == "api" and self._needs_key:
             return
         for host in _all(headers, "host"):
@@ -60,8 +63,8 @@ class Sites:
             self._refuse_foreign(headers)
 
     def preflight(self, headers: Headers, methods: Sequence[str] = METHODS) -> Answer:
-        """The answer to OPTIONS: which methods there are, and what a browser's page may. Raises ForeignOrigin, where a
-        key is the proof as well: no page sends one along with this question."""
+        """Returns the answer to OPTIONS: the methods, and the permissions of a browser's page. Raises ForeignOrigin,
+        even where a key is needed: pages send none with this request."""
         plain = allowing(methods)
         if not self._may_read(headers):
             self._refuse_foreign(headers)
@@ -79,7 +82,7 @@ class Sites:
         return Answer(204, answer, b"")
 
     def answered(self, headers: Headers) -> Headers:
-        """What each answer of the API says to a browser: whether the page that asks may read it."""
+        """Returns the CORS headers of every answer of the API."""
         if not self._origins:
             return ()
         vary = ("vary", "origin")
@@ -112,18 +115,18 @@ class Sites:
 
 
 def allowing(methods: Sequence[str]) -> Answer:
-    """The answer to OPTIONS where no page of another site may ask."""
+    """Returns the answer to OPTIONS where no page of another site may call."""
     return Answer(204, (("allow", ", ".join((*methods, OPTIONS))),), b"")
 
 
 def is_listed(headers: Headers, origins: Collection[str]) -> bool:
-    """Does the request say that a page of one of these origins makes it, and of no other?"""
+    """True if the request names origins, all of them among `origins`."""
     said = tuple(_all(headers, "origin"))
     return bool(said) and all(_normal(origin) in origins for origin in said)
 
 
 def authority(scheme: str, host: str) -> tuple[str, str, int | None]:
-    """Scheme, name and port of what a Host header names; None for a port that is no number."""
+    """Returns scheme, name and port of a Host header; the port is None if it is no number."""
     try:
         if not _HOST.fullmatch(host):
             return scheme, "", None
@@ -134,7 +137,7 @@ def authority(scheme: str, host: str) -> tuple[str, str, int | None]:
 
 
 def name_of(host: str) -> str:
-    """The name in a Host header, without its port, in lower case; empty if it has none."""
+    """Returns the name in a Host header, in lower case and without its port; "" if it has none."""
     return authority("http", host)[1]
 
 
@@ -144,7 +147,7 @@ def _parts(origin: str) -> tuple[str, str]:
 
 
 def _normal(origin: str) -> str:
-    """As the configuration has it: in lower case, without a port that goes without saying."""
+    """Returns the origin as the configuration writes it: in lower case, without a default port."""
     scheme, rest = _parts(origin)
     return f"{scheme}://{rest.removesuffix(f':{_PORTS.get(scheme)}')}"
 

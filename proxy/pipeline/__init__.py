@@ -1,10 +1,10 @@
-"""The way of a request, and the record of what became of it.
+"""The way of a request, from bytes to answer, and the record of its outcome.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
-parts.py        the parts that a request is handled with
-assemble.py     the plan as bytes
+parts.py        the services that handle a request
+assemble.py     the body that is sent, from the plan
 record.py       after the answer: ledger, metrics, session, stored answer, what was said
-ledger.py       for it: what the request cost and saved, and its contents where they are kept
-verify.py       what the upstream would have answered instead, for a sample of the answers that were reused
+ledger.py       for it: the row of costs and savings, and the contents where they are kept
+verify.py       the upstream's own answer, for a sample of the answers that were reused
 passthrough.py  every route that is not managed, streamed through
 """

@@ -1,5 +1,5 @@
-"""The plan as bytes. An untouched request is the client's body itself; a changed one keeps the bytes of every value
-that was not changed, and is only sent if the upstream will accept its order."""
+"""Assembly of the body that is sent upstream. An untouched request is the client's body itself; a changed one keeps the
+bytes of every unchanged value, and is sent only if the upstream will accept the order of its messages."""
 
 from proxy.config import Upstream as UpstreamConfig
 from proxy.protocol.dialects import DIALECTS
@@ -9,7 +9,8 @@ from proxy.types import ChatRequest, Plan, Prompt, PromptTokens
 
 
 def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
-    """If the planned messages would be refused by the upstream, the client's own are sent instead."""
+    """Returns the body to send, and the plan that it carries out. If the upstream would refuse the planned messages,
+    the client's own are sent instead."""
     if not request.messages:
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
@@ -39,8 +40,8 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
 
 
 def original(plan: Plan, why: str) -> Plan:
-    """In place of `plan`, where the client's own messages have to be sent: nothing is kept of it, neither the state nor
-    its counts, which are of another prompt."""
+    """Returns the plan to send the client's own messages instead of the planned ones. It keeps neither the state nor
+    the counts of `plan`, which belong to another prompt."""
     if plan.messages is None:
         return plan
     return Plan("fail-open", PromptTokens(plan.tokens.original, plan.tokens.original), why)

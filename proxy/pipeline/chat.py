@@ -63,7 +63,7 @@ BYTES_PER_TOKEN = 4  # of a body whose messages are not read
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """Parts that every stage of one request is given."""
+    """The parts that every stage of one request uses."""
 
     incoming: Incoming
     services: Services
@@ -73,7 +73,7 @@ class RequestContext:
 
 
 async def handle(incoming: Incoming, services: Services) -> Answer:
-    """Answers one request to `/v1/chat/completions`. Raises OlvidoError for what is ours to refuse."""
+    """Answers one request to `/v1/chat/completions`. Raises OlvidoError for requests that we refuse ourselves."""
     attempts = Attempts(services.metrics.failed_open, services.patience)
     context = RequestContext(
         incoming, services, attempts, Offload(services.executor, len(incoming.body)), perf_counter()
@@ -114,8 +114,8 @@ async def _from_upstream(
     miss: ReuseMiss,
     route: Route,
 ) -> Answer:
-    """Planned and forwarded. Whoever waits for this answer must not wait for ever. When forwarding has begun, its
-    report lands the key too: what comes first counts."""
+    """Plans and forwards the request. Requests that wait for this answer are released in any case; once forwarding has
+    begun its report releases them too, and the first of both counts."""
     flights, key = context.services.shared.flights, miss.key
     try:
         planned = await _plan(context, request, identity, directives, route)
@@ -137,7 +137,7 @@ async def _from_upstream(
 
 
 async def _pass_on(context: RequestContext, request: ChatRequest) -> Answer:
-    """What only the upstream may be able to read goes there as it is: nothing is reused, nothing learnt."""
+    """Forwards, unchanged, a body that we can't read and an upstream might: nothing is reused, nothing learnt."""
     directives = Directives(mode="off", lookup=False, store=False, remember=False)
     said = read_directives(context.incoming.headers)
     identity = await identify.unread(context.incoming, request, said, is_answered=partial(_is_answered, context))
@@ -194,8 +194,8 @@ async def _resume(context: RequestContext, request: ChatRequest, identity: Ident
 async def _obey(
     context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives
 ) -> Order | None:
-    """What the request orders to be forgotten, once that is durable, or hidden here until it is. Of a scope that no
-    upstream has answered there is nothing yet."""
+    """Returns the order to forget in this request, once it is durable, or hidden here until then; None if there is
+    none. A scope that no upstream has answered holds nothing to forget."""
     at = context.incoming.received_at
     order = context.attempts.call("obey", lambda: obey.ordered(request, identity, at), fallback=None)
     if order is None:
@@ -218,7 +218,7 @@ async def _obey(
 async def _reuse(
     context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives, route: Route
 ) -> ReuseHit | ReuseMiss | Answer:
-    """An answer that is here already; the reason why there is none; or the error that identical requests were told."""
+    """Returns a stored answer, the reason why there is none, or the error that identical requests just got."""
     landed = context.services.shared.flights.landed
     reuse = await _exact(context, request, identity, directives, route)
     if isinstance(reuse, ReuseMiss):
@@ -267,8 +267,8 @@ async def _intent(
 async def _share(
     context: RequestContext, identity: Identity, directives: Directives, miss: ReuseMiss, route: Route, landed: int
 ) -> ReuseHit | ReuseMiss | Answer:
-    """One upstream call for concurrent identical requests, waited for as long as an upstream would be; or the error
-    that those before it were told. Who wants a fresh answer shares none."""
+    """Makes one upstream call serve concurrent identical requests. Waits as long as an upstream may take; returns the
+    answer or error that the first request got, or makes this one the first. Requests for a fresh answer share none."""
     if miss.key is None or not directives.lookup:
         return miss
     flights = context.services.shared.flights
@@ -301,7 +301,8 @@ def _refused_alike(
     route: Route,
     told: Answer,
 ) -> Answer:
-    """What identical requests were told just now, on the record as an error of the upstream that cost nothing."""
+    """Returns the error that identical requests just got, and records it as an error of the upstream that cost
+    nothing."""
     name = route.upstream.name
     planned = Plan("untouched", PromptTokens(0, 0))
     alone = replace(miss, key=None)
@@ -315,7 +316,7 @@ def _refused_alike(
 def _replay(
     context: RequestContext, request: ChatRequest, identity: Identity, directives: Directives, hit: ReuseHit
 ) -> Answer | None:
-    """None if what was stored can't be given again."""
+    """Returns the stored answer as a response; None if it can't be replayed."""
     answer = context.attempts.call(
         hit.source, lambda: exact.replayed(hit, request, context.incoming.received_at), fallback=None
     )
@@ -379,7 +380,7 @@ async def _forward(context: RequestContext, exchange: Exchange, route: Route) ->
 
 
 def _labelled(answer: Answer, exchange: Exchange, attempts: Attempts) -> Answer:
-    """The answer with what we did to it."""
+    """Returns the answer with the headers that say what we did to it."""
     planned = exchange.plan
     done = f"{planned.kind};{planned.reason}" if planned.reason else planned.kind
     if attempts.failed:

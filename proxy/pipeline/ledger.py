@@ -1,5 +1,5 @@
-"""What a request cost and saved, as a row of the ledger: measured by the upstream's usage where there is any, else by
-our estimate. Pure."""
+"""Ledger rows of a request, with its cost and savings: measured by the upstream's usage if it is known, else by our
+estimate. Pure. And the contents of requests, where they are kept."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +15,8 @@ from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price,
 def forwarded(
     exchange: Exchange, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
 ) -> LedgerRow:
-    """`generated`: tokens of the answer by our count, where the upstream told none. `total`: seconds."""
+    """Returns the row of a request that an upstream answered. `generated`: tokens of the answer by our count, if the
+    upstream reported none. `total`: seconds."""
     plan, tokens, usage = exchange.plan, exchange.plan.tokens, delivery.usage
     # What was answered with an error, or not answered, was not billed as far as anyone can tell.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
@@ -46,7 +47,7 @@ def forwarded(
 
 
 def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
-    """The upstream never saw the request."""
+    """Returns the row of a request that a stored answer served. `total`: seconds."""
     usage = hit.answer.usage
     return LedgerRow(
         **_common(exchange, attempts, total),
@@ -86,8 +87,8 @@ def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, A
 
 
 def _cost(usage: Usage, price: Price) -> float:
-    """US dollars. Tokens that the prefix cache held are billed at its price; what is new is written to it, but for what
-    the upstream says that it did not write."""
+    """Returns the cost in US dollars. Tokens in the prefix cache are billed at its price; new ones are written to it,
+    except for those that the upstream reports as not written."""
     new = usage.prompt_tokens - usage.cached_tokens
     written = new if usage.written_tokens is None else usage.written_tokens
     dearer = max(price.input, price.write) - price.input
@@ -96,9 +97,9 @@ def _cost(usage: Usage, price: Price) -> float:
 
 
 def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float:
-    """What the request would have cost as the client sent it. That the provider's cache had held all that was sent
-    before is taken for granted: what it saves is not our doing. Of what is new as much would have been written to it as
-    was of ours."""
+    """Returns what the request would have cost unchanged, in US dollars. The provider's cache is assumed to hold
+    everything that was sent before, since that saving is not ours; of the new tokens the same share would have been
+    written as of ours."""
     cached = min(tokens.repeated, tokens.original)
     new, ours = tokens.original - cached, counted.prompt_tokens - counted.cached_tokens
     written = None if counted.written_tokens is None else round(new * counted.written_tokens / ours) if ours else 0
@@ -111,12 +112,15 @@ SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
 
 
 class Keeper:
+    """Keeps the contents of requests and answers, for display."""
+
     def __init__(self, contents: ContentStore, has_forgotten: Callable[[str, Sequence[bytes]], bool]) -> None:
         """`has_forgotten`: of a scope of memory, and links: is one of them a message to be forgotten?"""
         self._contents = contents
         self._has_forgotten = has_forgotten
 
     def keep(self, exchange: Exchange, answers: Sequence[Message]) -> None:
+        """Stores what a request and its answer said, unless the client or an order to forget forbids it."""
         identity, plan = exchange.identity, exchange.plan
         if not exchange.directives.remember or exchange.directives.mode == "off":
             return

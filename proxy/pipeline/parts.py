@@ -1,4 +1,4 @@
-"""The parts that a request is handled with, built once for a process: `proxy/services.py` composes them."""
+"""The services that handle requests, built once for a process: `proxy/services.py` composes them."""
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ from proxy.upstream.routing import Router
 
 @dataclass(frozen=True, slots=True)
 class Services:
+    """All services of one process."""
+
     config: Config
     gate: Gate
     sites: Sites
@@ -47,7 +49,7 @@ class Services:
     patience: float = 1.0  # factor of the deadlines of all stages
 
     async def close(self) -> None:
-        """Let what runs finish, write what is queued, close what is open."""
+        """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
         await self.tasks.drain(self.config.server.drain)
         await self.intent.embedder.close()

@@ -1,4 +1,4 @@
-"""Every `/v1` route but the managed one: streamed through to the first upstream in both directions, untouched."""
+"""Pass-through of every `/v1` route except the managed one, streamed to the first upstream and back, unchanged."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,8 @@ from proxy.upstream.client import Upstream, close_response, response_headers
 
 
 async def pass_through(call: Call, services: Services) -> None:
-    """No retries: a body that is streamed can be sent once. No accounting: these routes are not ours to understand."""
+    """Forwards one request. No retries, since a streamed body can be sent only once; no ledger row, since we do not
+    know these routes."""
     services.gate.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
     if leads_out(call.path):
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
@@ -39,13 +40,13 @@ async def pass_through(call: Call, services: Services) -> None:
 
 
 def leads_out(path: str) -> bool:
-    """Would `path`, once somebody resolves its dots, leave the API? Then the upstream's key would go where the
-    configuration did not send it."""
+    """True if `path` has dot segments, which could resolve to a URL outside of the API and take the upstream's key
+    there."""
     return any(unquote(step) in (".", "..") for step in unquote(path).replace("\\", "/").split("/"))
 
 
 def _body(call: Call, upstream: Upstream) -> AsyncIterator[bytes] | None:
-    """None if the request announces no body, as GET does."""
+    """Returns the stream of the request's body; None if it announces none, as GET does."""
     length = wire_headers.get(call.headers, "content-length")
     if length in (None, "0") and wire_headers.get(call.headers, "transfer-encoding") is None:
         return None
@@ -53,7 +54,7 @@ def _body(call: Call, upstream: Upstream) -> AsyncIterator[bytes] | None:
 
 
 def _cause(error: BaseException | None) -> OlvidoError | None:
-    """Our own error in reading the client's body, if that is why the HTTP client gave up."""
+    """Returns our own error in reading the client's body, if that made the HTTP client give up."""
     while error is not None:
         if isinstance(error, OlvidoError):
             return error
@@ -62,7 +63,7 @@ def _cause(error: BaseException | None) -> OlvidoError | None:
 
 
 class _Through:
-    """The upstream's body, as it comes."""
+    """The upstream's body as a stream."""
 
     def __init__(self, upstream: Upstream, response: httpx.Response) -> None:
         self._upstream = upstream

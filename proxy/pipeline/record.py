@@ -1,4 +1,5 @@
-"""After the answer: the session's new links, the stored answer, the calibration, the ledger row and its metrics.
+"""Recording after the answer: the session's new links, the stored answer, the calibration, the ledger row and its
+metrics.
 
 Each part fails on its own, counted and logged; none of it can take the answer from the client.
 """
@@ -48,7 +49,7 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 
 class Recorder:
-    """What recording needs, and the two ways a request ends: an answer from the upstream, or from memory."""
+    """Records the outcome of requests: answers from an upstream (`delivered`) and reused ones (`reused`)."""
 
     def __init__(  # noqa: PLR0913 (built in one place, services.py)
         self,
@@ -85,8 +86,8 @@ class Recorder:
         self._keep_contents = keep  # None: nothing of what is said is kept to be looked at
 
     def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
-        """`delivery` came from the upstream, or failed to. The session is brought up to date before the last byte goes
-        to the client, whose next request may follow at once; the rest is done in the background."""
+        """Records a delivery, or its failure. The session is updated before the last byte goes to the client, whose
+        next request may follow at once; the rest is done in the background."""
         if _is_success(delivery):
             self._answered.add(exchange.identity.scope.id)
             self._obey_late(exchange, attempts)
@@ -99,8 +100,8 @@ class Recorder:
         self._tasks.spawn(self._finish(exchange, delivery, attempts, total, read=small), name="record")
 
     def _obey_late(self, exchange: Exchange, attempts: Attempts) -> None:
-        """A command to forget, in a request before which there was nothing of its scope: from now on there would be
-        what it says itself."""
+        """Carries out an order to forget in the first request of a scope, of which only now something could be kept:
+        the order itself."""
         identity, at = exchange.identity, exchange.incoming.received_at
         if identity.is_answered or exchange.miss.reason != "command" or "identify" in attempts.failed:
             return
@@ -152,7 +153,7 @@ class Recorder:
             self._flights.land(key, lead, answer)
 
     def reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts) -> None:
-        """The answer came from memory; the upstream never saw the request."""
+        """Records a request that a stored answer served; no upstream saw it."""
         total = perf_counter() - exchange.started
         self._tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
 
@@ -194,7 +195,7 @@ class Recorder:
         self._learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
 
     def _note(self, exchange: Exchange, chain: tuple[bytes, ...]) -> None:
-        """Only on the event loop, to which the storage's queue belongs."""
+        """Queues the session's links. On the event loop only, to which the storage's queue belongs."""
         if chain:
             identity, at = exchange.identity, exchange.incoming.received_at
             self._sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
@@ -219,13 +220,13 @@ class Recorder:
 
 
 def _came_to_nothing(delivery: Delivery) -> bool:
-    """Did the upstream fail, be it by an error event in a stream? An answer that is only not to be kept is none of
-    these: whoever waited for it gets its own."""
+    """True if the upstream failed, be it by an error event in a stream. A complete answer that is merely not kept is no
+    failure: waiting requests get their own."""
     return delivery.outcome != "complete" or has_error(delivery.partial)
 
 
 def _failed(delivery: Delivery) -> UpstreamError:
-    """What those are told who waited for this answer, which came to nothing after it had begun."""
+    """Returns the error for requests that waited for this answer, which failed after it had begun."""
     if delivery.outcome == "upstream_broken":
         return UpstreamBroken(f"upstream {delivery.upstream!r} has just broken off the answers to the same request")
     return UpstreamError(f"upstream {delivery.upstream!r} has just failed to answer the same request")
@@ -236,13 +237,13 @@ def _is_success(delivery: Delivery) -> bool:
 
 
 def _is_known(exchange: Exchange, delivery: Delivery) -> bool:
-    """Has an upstream answered whoever asks, now or before?"""
+    """True if an upstream has answered this scope, now or before."""
     return exchange.identity.is_answered or _is_success(delivery)
 
 
 def _read(delivery: Delivery) -> Delivery:
-    """A whole JSON answer, decoded; a stream's was decoded while it passed. What is no JSON (garbage, a content coding)
-    was passed on as it is, and is not accounted for."""
+    """Returns the delivery with its JSON answer decoded; a stream was decoded as it passed. Anything else (garbage, a
+    content coding) was passed on unchanged, and stays unaccounted."""
     raw = delivery.raw_completion
     if raw is None or delivery.status >= 400:
         return delivery
@@ -255,7 +256,7 @@ def _read(delivery: Delivery) -> Delivery:
 
 
 def _read_and_chain(exchange: Exchange, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
-    """The delivery, read, and the links that are known from now on: none if it came to nothing."""
+    """Returns the decoded delivery, and the links that are known from now on: () if it failed."""
     delivery = _read(delivery)
     if delivery.outcome == "our_error" or not _is_success(delivery):
         return delivery, ()
@@ -263,7 +264,8 @@ def _read_and_chain(exchange: Exchange, delivery: Delivery) -> tuple[Delivery, t
 
 
 def _chain(exchange: Exchange, completion: Mapping[str, Any] | None) -> tuple[bytes, ...]:
-    """The request's links, and that of the answer, by which the next request of this conversation is known."""
+    """Returns the links of the request and of the answer, by which the next request of this conversation is
+    recognised."""
     if exchange.directives.mode == "off":
         return ()
     chain = exchange.identity.chain

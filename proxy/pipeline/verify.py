@@ -1,6 +1,6 @@
-"""Asks the upstream what it would have answered, for a sample of the answers that were reused by intent.
+"""Verification of answers reused by intent: a sample of the requests is sent to the upstream after all.
 
-In the background, and paid for: the ledger has a row for it. What comes of it is a metric, how far the two agree.
+In the background, and paid for: the ledger has a row for it. The result is a metric: the cosine of both answers.
 """
 
 import random
@@ -43,7 +43,7 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 
 class Verifier:
-    """The configured share of the reuses by intent is asked again."""
+    """Verifies the configured share (`verify`) of the answers that were reused by intent."""
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Verifier:
         self._tasks = tasks
 
     def sample(self, incoming: Incoming, request: ChatRequest, identity: Identity, hit: ReuseHit, route: Route) -> None:
+        """Starts a verification of `hit` in the background, if it is drawn for the sample."""
         if hit.source == "intent" and self._share and random.random() < self._share:  # noqa: S311 (a sample, no secret)
             self._tasks.spawn(self._verify(incoming, request, identity, hit, route), name="verify")
 

@@ -1,8 +1,8 @@
-"""The providers behind the proxy.
+"""Upstreams: the providers behind the proxy.
 
-routing.py   which upstream serves a model, and who stands in for it
+routing.py   the upstream that serves a model, and its fallbacks
 client.py    one upstream: its connections, timeouts, and the bytes in both directions
-forward.py   to the upstream and back: retries and fallback before the first byte
-relay.py     its body on its way to the client, read along the way
-retry.py     try again, fall back, or give up: a pure decision
+forward.py   forwarding: retries and fallback before the first byte
+relay.py     the body on its way to the client, read along the way
+retry.py     the decision to retry, to fall back or to give up: pure
 """

@@ -1,8 +1,8 @@
-"""One upstream: its connections, its timeouts, and the bytes in both directions.
+"""Client of one upstream: its connections, its timeouts, and the bytes in both directions.
 
-httpx's own transport costs about 800 µs of CPU a request, aiohttp's sockets under httpx's types about 270 µs
-(`make bench` measures both). So requests and responses are httpx's, the transport is httpx-aiohttp, and httpx's client,
-which would add its own headers, cookies and redirects, is left out: a proxy must do none of that.
+httpx's own transport costs about 800 µs of CPU a request, aiohttp's sockets under httpx's types about 270 µs (`make
+bench` measures both). So requests and responses are httpx's and the transport is httpx-aiohttp. httpx's client is left
+out: it would add its own headers, cookies and redirects, and a proxy must do none of that.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _HEADER_BYTES = 64 * 1024
 
 
 class Upstream:
-    """Shared by all requests to one provider. Keeps no state of any client: no cookies, no credentials."""
+    """Connections to one provider, shared by all requests. Keeps no state of any client: no cookies, no credentials."""
 
     def __init__(self, config: UpstreamConfig, breakers: Breakers | None = None) -> None:
         self.config = config
@@ -63,12 +63,12 @@ class Upstream:
 
     @property
     def authorization(self) -> str | None:
-        """The Authorization header in place of the client's own; None to pass the client's."""
+        """The Authorization header that replaces the client's own; None to pass the client's."""
         key = self.config.api_key
         return None if key is None else f"Bearer {key.get_secret_value()}"
 
     def _url(self, path: str, query: str = "") -> httpx.URL:
-        """`path` is what follows `/v1`, with its slash."""
+        """Returns the URL for a path. `path` follows `/v1` and begins with a slash."""
         return httpx.URL(f"{self._base_url}{path}{'?' + query if query else ''}")
 
     async def send(
@@ -79,8 +79,8 @@ class Upstream:
         content: bytes | AsyncIterator[bytes] | None,
         first_byte: float | None,
     ) -> httpx.Response:
-        """The response with its body still to be read. Raises httpx.TransportError, or TimeoutError when the headers
-        are not there within `first_byte` seconds."""
+        """Returns the response, its body still to be read. Raises httpx.TransportError, or TimeoutError if the headers
+        do not arrive within `first_byte` seconds."""
         request = Prepared(method, url, headers, content, {"timeout": self._timeouts})
         try:
             async with asyncio.timeout(first_byte):
@@ -97,7 +97,7 @@ class Upstream:
         return response
 
     async def body(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        """The body as it arrives, undecoded. Raises UpstreamTimeout after `timeout.idle` seconds of silence, and
+        """Yields the body as it arrives, undecoded. Raises UpstreamTimeout after `timeout.idle` seconds of silence, and
         httpx.TransportError when the connection breaks."""
         idle = self.config.timeout.idle
         loop = asyncio.get_running_loop()
@@ -118,10 +118,11 @@ class Upstream:
 
 
 class Protocol(ResponseHandler):
-    """aiohttp's, which drops the connection at a chunk that can't be read, and does not tell whoever reads the body: it
-    would wait for the next piece until it has waited long enough."""
+    """aiohttp's response handler, made to report a body that can't be parsed: aiohttp drops the connection, and its
+    reader would wait for the next piece until the timeout."""
 
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
+        """Passes the parser's error on to the reader of the body."""
         body = self._payload
         super().set_exception(exc, *cause)
         if body is not None and not body.is_eof() and body.exception() is None:
@@ -129,8 +130,8 @@ class Protocol(ResponseHandler):
 
 
 class Prepared(httpx.Request):
-    """A request whose parts are what they shall be: httpx's own would parse the URL again, and complete and copy the
-    headers, which takes longer than aiohttp does to send them."""
+    """A request with parts that need no processing: httpx's own would parse the URL again, and complete and copy the
+    headers, which takes longer than aiohttp needs to send them."""
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class Prepared(httpx.Request):
 
     @property
     def content(self) -> bytes:
-        """Raises httpx.RequestNotRead for a body that is streamed: the transport then takes `stream`."""
+        """The body in memory. Raises httpx.RequestNotRead for a streamed one: the transport then takes `stream`."""
         if self._body is None or isinstance(self._body, bytes):
             return self._body or b""
         self.stream: Any = self._body
@@ -156,7 +157,7 @@ class Prepared(httpx.Request):
 
 
 def _environment_proxy(url: str) -> httpx.Proxy | None:
-    """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say this URL shall be reached through."""
+    """Returns the proxy for this URL by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; None if there is none."""
     target = urlsplit(url)
     if target.hostname is None or proxy_bypass(target.netloc):
         return None
@@ -166,12 +167,12 @@ def _environment_proxy(url: str) -> httpx.Proxy | None:
 
 
 def response_headers(response: httpx.Response) -> Headers:
-    """The headers of an answer, names in lower case, in their order."""
+    """Returns the headers of an answer, names in lower case, in order."""
     return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers.raw)
 
 
 async def close_response(response: httpx.Response) -> None:
-    """Close, whatever state it is in; an unread body closes the connection, so the upstream notices at once."""
+    """Closes a response in any state. An unread body closes the connection, so the upstream notices at once."""
     stream: Any = response.stream
     try:
         await stream.aclose()

@@ -1,6 +1,6 @@
-"""To the upstream and back: retries and fallback before the first byte, then every byte as it comes.
+"""Forwarding of a request: retries and fallback before the first byte, then every byte as it comes.
 
-However a delivery ends (complete, client gone, upstream broken), it is reported exactly once.
+Every delivery is reported exactly once, however it ends (complete, client gone, upstream broken).
 """
 
 import asyncio
@@ -33,7 +33,7 @@ Report = Callable[[Delivery], None]
 
 @dataclass(slots=True)
 class _Tally:
-    """What is to be told even if nobody answers."""
+    """Counts that are reported even if no upstream answers."""
 
     retries: int = 0
 
@@ -49,8 +49,8 @@ async def forward(
     tasks: Tasks,
     metrics: Metrics,
 ) -> Answer:
-    """The upstream's answer. `prompt_for` gives the body for whichever upstream is asked. `report` is called once, when
-    the last byte has passed or it is clear that none will. Raises UpstreamError if nobody answered."""
+    """Returns the upstream's answer. `prompt_for` returns the body for an upstream. `report` is called once, when the
+    last byte has passed or it is clear that none will. Raises UpstreamError if no upstream answered."""
     started = perf_counter()
     tally = _Tally()
     try:
@@ -89,7 +89,8 @@ async def _reply(
     metrics: Metrics,
     tally: _Tally,
 ) -> Reply:
-    """The first answer that is worth passing on, or the last one there was."""
+    """Returns the first answer that needs neither retry nor fallback, or the last one. Raises UpstreamError if there is
+    none."""
     failure: UpstreamError | None = None
     for position, upstream in enumerate(route.candidates):
         has_fallback = position + 1 < len(route.candidates)
@@ -191,7 +192,7 @@ async def _pause(decision: Decision) -> None:
 
 
 async def _deliver(reply: Reply, relay: Relay) -> Answer:
-    """A stream is relayed as it comes; anything else is read whole first."""
+    """Returns the answer: a stream as it comes, anything else read whole first."""
     upstream, status = reply.upstream, reply.response.status_code
     if _is_event_stream(reply.headers):
         coded = (wire_headers.get(reply.headers, "content-encoding") or "identity") != "identity"

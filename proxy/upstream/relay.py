@@ -1,8 +1,7 @@
-"""An upstream's body on its way to the client: passed on as it arrives, read along the way.
+"""Relay of an upstream's body to the client: passed on as it arrives, read along the way.
 
-Whole events are passed on, in the upstream's own bytes; so when a stream breaks inside an event, the client sees a
-clean error event and not half a line. A stream that broke never ends cleanly: SDKs take a clean end for a complete
-answer.
+Whole events are passed on, in the upstream's own bytes; so when a stream breaks inside an event, the client gets a
+clean error event and not half a line. A broken stream never ends cleanly: SDKs take a clean end for a complete answer.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -24,7 +23,7 @@ from proxy.upstream.client import Upstream, close_response
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer whose headers are here and whose body is still to be read."""
+    """An answer with its headers, and its body still to be read."""
 
     upstream: Upstream
     response: httpx.Response
@@ -60,7 +59,7 @@ class Relay:
         self._finished = False
 
     def expect_events(self, *, readable: bool) -> None:
-        """The body is a stream of events. One that is not `readable` (content coding) passes as it is."""
+        """Treats the body as a stream of events. One that is not `readable` (content coding) is passed on unread."""
         self._events = True
         strip_usage = self._reply.prompt.strip_usage
         self._reader = (
@@ -68,7 +67,7 @@ class Relay:
         )
 
     def resume(self, prefix: bytes, source: AsyncGenerator[bytes, None]) -> None:
-        """The body is too large to hold: `prefix` was read already, the rest is still in `source`."""
+        """Streams a body that is too large to hold: `prefix` was read already, the rest is still in `source`."""
         self._prefix = prefix
         self._source = source
 
@@ -77,6 +76,7 @@ class Relay:
         return self._running
 
     async def aclose(self) -> None:
+        """Ends the relay; a body that is not complete by now counts as left by the client."""
         if self._running is not None:
             await self._running.aclose()
         self.finish("client_gone")
@@ -112,7 +112,7 @@ class Relay:
         raise error
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
-        """What of the body the client gets, as it arrives."""
+        """Yields the bytes for the client as they arrive."""
         if self._prefix:
             yield self._prefix
         async with aclosing(self._source or self._reply.upstream.body(self._reply.response)) as body:
@@ -121,7 +121,7 @@ class Relay:
                     yield piece
 
     def finish(self, outcome: Outcome, whole: bytes | None = None) -> None:
-        """Report the end, once, and let go of the upstream."""
+        """Reports the delivery, once, and releases the upstream. `whole`: the body, if it was read whole."""
         if self._finished:
             return
         self._finished = True
@@ -151,8 +151,8 @@ class Relay:
 
 
 class EventReader:
-    """Reads along a stream of completion chunks: what they amount to, and which bytes the client gets. Fails open: what
-    it can't read, it passes."""
+    """Reads along a stream of completion chunks: accumulates the answer, and selects the bytes for the client. Fails
+    open: anything that it can't read passes."""
 
     def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None]) -> None:
         self._parser = sse.SseParser()
@@ -163,7 +163,7 @@ class EventReader:
         self._ended_inside = False
 
     def feed(self, chunk: bytes) -> bytes:
-        """The bytes of `chunk`, and of what was pending before it, that are whole events."""
+        """Returns the bytes of the events that `chunk` completes."""
         if not self._reading:
             return chunk
         try:
@@ -174,7 +174,7 @@ class EventReader:
         return self._pass(events)
 
     def rest(self) -> bytes:
-        """What remains at the end of the stream: an event with no blank line after it."""
+        """Returns the rest at the end of the stream: an event without a blank line after it."""
         if not self._reading:
             return b""
         garbage = self._accumulator.garbage
@@ -186,7 +186,7 @@ class EventReader:
         return b"".join([event.raw for event in events if self._observe(event)])
 
     def _observe(self, event: sse.Event) -> bool:
-        """Shall the client see it?"""
+        """Reads an event. True if the client gets it."""
         if event.data is None or not self._reading:
             return True
         try:
@@ -202,26 +202,26 @@ class EventReader:
 
     @property
     def cut_off(self) -> bool:
-        """The stream ended inside an event, or it was one of completion chunks and neither said that it was over nor
-        finished its choices."""
+        """True if the stream ended inside an event, or before it was over and all its choices were finished."""
         answer = self._accumulator
         over = answer.done or answer.finished or answer.error
         return self._reading and (answer.started or self._ended_inside) and not over
 
     @property
     def complete(self) -> bool:
-        """All of it was read, and it is a whole answer."""
+        """True if all of the stream was read, and is a whole answer."""
         return self._reading and self._accumulator.complete
 
     @property
     def model(self) -> str | None:
-        """As the upstream names it."""
+        """The model as the upstream names it; None if it has not."""
         return self._accumulator.model
 
     @property
     def usage(self) -> Usage | None:
+        """The usage that the stream reported so far; None if it has not."""
         return self._accumulator.usage
 
     def completion(self) -> Mapping[str, Json]:
-        """The answer as far as it came."""
+        """Returns the answer as far as it came."""
         return self._accumulator.completion()

@@ -1,5 +1,4 @@
-"""Decisions about an upstream that fails, before the first byte has gone to the client: try again, fall back, or
-give up."""
+"""Decisions about an upstream that fails before the first byte has gone to the client: retry, fall back, or give up."""
 
 import email.utils
 from collections.abc import Callable
@@ -38,9 +37,8 @@ def after_status(
     now: float,
     jitter: Callable[[], float],
 ) -> Decision:
-    """Decides what to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). An upstream that asks for
-    a longer pause than `max_wait` isn't waited for: its answer, Retry-After included, goes to the fallback or to the
-    client."""
+    """Returns what to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). If the upstream asks for a
+    longer pause than `max_wait` seconds, its answer, Retry-After included, goes to the fallback or to the client."""
     if status != 429 and not 500 <= status < 600:
         return Decision("give_up")
     otherwise = Decision("fall_back" if has_fallback else "give_up")
@@ -55,7 +53,7 @@ def after_status(
 def after_failure(
     failure: Failure, *, attempt: int, retries: int, has_fallback: bool, jitter: Callable[[], float]
 ) -> Decision:
-    """Decides what to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on
+    """Returns what to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on
     (and billing) the request. The first retry of a broken connection is immediate: most often it was a kept-alive
     connection that the upstream had just closed."""
     otherwise = Decision("fall_back" if has_fallback else "give_up")
@@ -65,12 +63,13 @@ def after_failure(
 
 
 def backoff(attempt: int, jitter: Callable[[], float]) -> float:
-    """Seconds before the next attempt."""
+    """Returns the seconds before the next attempt."""
     return float(min(FIRST_DELAY * 2**attempt, LONGEST_DELAY) * (1 - 0.25 * jitter()))
 
 
 def retry_after(headers: Headers, now: float) -> float | None:
-    """Seconds the upstream asks us to wait: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date."""
+    """Returns the seconds that the upstream asks to wait (`retry-after-ms`, or `retry-after` as seconds or HTTP date);
+    None if it does not."""
     milliseconds = _number(wire_headers.get(headers, "retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

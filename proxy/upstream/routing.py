@@ -1,4 +1,4 @@
-"""Choice of the upstream for a model, and of those that stand in for it."""
+"""Routing of a model to its upstream and the fallbacks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from proxy.upstream.client import Upstream
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The upstream that shall answer, and those that stand in for it, in order."""
+    """An upstream and its fallbacks, in order."""
 
     upstream: Upstream
     fallbacks: tuple[Upstream, ...] = ()
 
     @property
     def candidates(self) -> tuple[Upstream, ...]:
-        """The upstream and those that stand in for it, in order."""
+        """The upstream and its fallbacks, in order."""
         return (self.upstream, *self.fallbacks)
 
 
 class Router:
-    """Routes by the first upstream, in the order of the configuration, one of whose patterns matches the model."""
+    """Routes a model to the first configured upstream with a matching pattern."""
 
     def __init__(self, upstreams: Sequence[Upstream], *, reject_unknown: bool) -> None:
         self.upstreams = tuple(upstreams)
@@ -32,7 +32,8 @@ class Router:
         self.route = lru_cache(maxsize=256)(self._route)
 
     def _route(self, model: str) -> Route:
-        """Raises UnknownModel, which lists what is served, if no pattern matches and the configuration says so."""
+        """Returns the route of a model. Raises UnknownModel, which lists the served models, if no pattern matches and
+        the configuration says so; otherwise the first upstream serves it."""
         for upstream in self.upstreams:
             if any(fnmatchcase(model, pattern) for pattern in upstream.config.models):
                 return Route(upstream, self._fallbacks(upstream))
@@ -50,7 +51,7 @@ class Router:
         return self.upstreams[0]
 
     def named(self, name: str) -> Upstream:
-        """The upstream of this name. Raises KeyError."""
+        """Returns the upstream of this name. Raises KeyError."""
         return self._by_name[name]
 
     def _fallbacks(self, upstream: Upstream) -> tuple[Upstream, ...]:
