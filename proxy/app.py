@@ -28,7 +28,7 @@ from proxy.errors import (
 )
 from proxy.http.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
 from proxy.http.exchange import Call
-from proxy.http.origins import METHODS, OPTIONS, Kind, allowing
+from proxy.http.origins import METHODS, OPTIONS, Kind, options_answer
 from proxy.page import serving as page
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
@@ -109,14 +109,14 @@ class Endpoint:
         services: Services = scope["app"].state.services
         call = Call(scope, receive, send, services.tasks)
         try:
-            services.sites.admit(self._kind, call.headers, call.port)
+            services.origins.check(self._kind, call.headers, call.port)
             if self._kind == "api":
-                call.said = services.sites.answered(call.headers)
+                call.common_headers = services.origins.cors_headers(call.headers)
             async with call.watch:
                 if call.method == OPTIONS and self._kind == "api":
-                    await call.answer(services.sites.preflight(call.headers, self._methods or METHODS))
+                    await call.answer(services.origins.preflight(call.headers, self._methods or METHODS))
                 elif call.method == OPTIONS and self._methods:
-                    await call.answer(allowing(self._methods))
+                    await call.answer(options_answer(self._methods))
                 else:
                     await self._handler(call, services)
         except ClientGone:
@@ -145,7 +145,7 @@ async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
 
 async def chat(call: Call, services: Services) -> None:
     """Answers the managed route, `/v1/chat/completions`."""
-    tenant = services.gate.tenant(call.headers)
+    tenant = services.authenticator.tenant(call.headers)
     refuse_coding(call.headers)
     server = services.config.server
     received_at = time()

@@ -40,7 +40,7 @@ class Attempts:
             except StopIteration as finished:
                 return cast(T, finished.value)  # most stages need not wait, and then need no deadline (10 µs)
             async with asyncio.timeout(deadline * self._patience):
-                return await _going_on(work, waits_for)
+                return await _rest_of(work, waits_for)
         except OlvidoError:
             raise
         except Exception as error:  # noqa: BLE001 (fail open is the purpose: any failure of ours becomes the fallback)
@@ -75,7 +75,7 @@ class Attempts:
 
 
 @types.coroutine
-def _going_on(work: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+def _rest_of(work: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
     """Runs the rest of a coroutine after its first step: PEP 380's `yield from`."""
     while True:
         try:

@@ -32,7 +32,7 @@ class Offload:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-class Turns:
+class FairQueue:
     """A fair queue for one resource: whoever has used it for the least time is next, so heavy users never hold up light
     ones. An idle user catches up on at most `saved` seconds."""
 
@@ -45,7 +45,7 @@ class Turns:
         self._taken = False
 
     @asynccontextmanager
-    async def of(self, whose: str) -> AsyncIterator[None]:
+    async def turn(self, whose: str) -> AsyncIterator[None]:
         """Holds the resource for `whose` inside the block; waits until it is free."""
         if self._taken:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -79,13 +79,13 @@ class Turns:
 
 
 async def in_slices(
-    executor: Executor, steps: Generator[None, None, T], turns: Turns, whose: str, *, seconds: float = SLICE
+    executor: Executor, steps: Generator[None, None, T], queue: FairQueue, whose: str, *, seconds: float = SLICE
 ) -> T:
     """Returns the result of `steps`, run in threads in slices of `seconds`, by turns with other work in the same queue,
     so that it never takes all threads at once. A step is never interrupted."""
     done: tuple[T] | None = None
     while done is None:
-        async with turns.of(whose):
+        async with queue.turn(whose):
             done = await asyncio.get_running_loop().run_in_executor(executor, _advance, steps, seconds)
     return done[0]
 

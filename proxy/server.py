@@ -70,8 +70,8 @@ class Guarded(HttpToolsProtocol):
     # See edge.Connection.
     lost = False
     on_lost: Callable[[], None] | None = None
-    leaving = False
-    on_leaving: Callable[[], None] | None = None
+    stopping = False
+    on_stopping: Callable[[], None] | None = None
 
     _head_bytes = 0
     _in_head = True
@@ -96,9 +96,9 @@ class Guarded(HttpToolsProtocol):
     def shutdown(self) -> None:
         """Tells the answer in progress that the server stops."""
         super().shutdown()
-        self.leaving = True
-        if self.on_leaving is not None:
-            self.on_leaving()
+        self.stopping = True
+        if self.on_stopping is not None:
+            self.on_stopping()
 
     def data_received(self, data: bytes) -> None:
         """Parses the bytes, and refuses a head that exceeds its bound."""

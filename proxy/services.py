@@ -10,8 +10,8 @@ from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.embedding.base import Embedder
 from proxy.embedding.service import open_embedder
-from proxy.http.edge import Gate
-from proxy.http.origins import Sites
+from proxy.http.edge import Authenticator
+from proxy.http.origins import OriginPolicy
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
@@ -130,8 +130,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     )
     return Services(
         config=config,
-        gate=Gate(config, storage.secret),
-        sites=Sites(config),
+        authenticator=Authenticator(config, storage.secret),
+        origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
         answered=answered,

@@ -209,7 +209,7 @@ class TokenCounter(Counter):
 MOST_COUNTS = 20_000  # 100 bytes each
 
 
-class Counted:
+class RememberedCount:
     """A count of texts that remembers its results. Bounded; worker threads may share it."""
 
     def __init__(self, count: Callable[[str], int], most: int = MOST_COUNTS) -> None:

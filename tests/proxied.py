@@ -201,7 +201,7 @@ async def answered(
 ) -> Got:
     """The same, without waiting for what follows the answer."""
     given: Headers = (("authorization", f"Bearer {key}"), ("content-type", "application/json"), *headers)
-    tenant = services.gate.tenant(given)
+    tenant = services.authenticator.tenant(given)
     answer = await handle(Incoming(request_id or f"req_{next(_numbers)}", given, raw, NOW, tenant), services)
     if isinstance(answer.body, bytes):
         body = answer.body

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from proxy.offload import INLINE_BYTES, Offload, Turns, in_slices
+from proxy.offload import INLINE_BYTES, FairQueue, Offload, in_slices
 from proxy.tasks import Tasks
 from tests.builders import Executor
 
@@ -54,7 +54,7 @@ async def test_between_two_slices_whatever_else_waits_for_the_thread_comes_first
         return "all of it"
 
     with ThreadPoolExecutor(1) as executor:
-        working = Tasks().spawn(in_slices(executor, long(), Turns(), "a", seconds=0), name="working")
+        working = Tasks().spawn(in_slices(executor, long(), FairQueue(), "a", seconds=0), name="working")
         await asyncio.sleep(0)  # its first slice has been handed in
         await asyncio.get_running_loop().run_in_executor(executor, done.append, "another")
         assert await working == "all of it"
@@ -66,7 +66,7 @@ async def test_what_is_short_takes_one_slice(executor: Executor) -> None:
         yield from (None, None, None)
         return 3
 
-    assert await in_slices(executor, short(), Turns(), "a", seconds=60) == 3
+    assert await in_slices(executor, short(), FairQueue(), "a", seconds=60) == 3
     assert executor.submitted == 1
 
 
@@ -76,7 +76,7 @@ async def test_an_error_in_a_step_is_raised_where_the_result_is_awaited(executor
         raise ValueError("boom")
 
     with pytest.raises(ValueError, match="boom"):
-        await in_slices(executor, failing(), Turns(), "a", seconds=0)
+        await in_slices(executor, failing(), FairQueue(), "a", seconds=0)
 
 
 async def test_those_that_share_a_turn_take_one_thread_together_slice_by_slice() -> None:
@@ -90,9 +90,9 @@ async def test_those_that_share_a_turn_take_one_thread_together_slice_by_slice()
             running -= 1
             yield
 
-    turns = Turns(clock=itertools.count().__next__)
+    queue = FairQueue(clock=itertools.count().__next__)
     with ThreadPoolExecutor(2) as threads:
-        await asyncio.gather(*(in_slices(threads, long(name), turns, name, seconds=0) for name in "ab"))
+        await asyncio.gather(*(in_slices(threads, long(name), queue, name, seconds=0) for name in "ab"))
     assert (most, order) == (1, "ababab")
 
 
@@ -106,14 +106,14 @@ class Clock:
         return self.now
 
 
-async def served(turns: Turns, clock: Clock, *asked: tuple[str, float, int]) -> str:
+async def served(queue: FairQueue, clock: Clock, *asked: tuple[str, float, int]) -> str:
     """Who came when, of those who each ask for so many seconds so many times, one after the other, all at once."""
     order = ""
 
     async def asking(who: str, seconds: float, times: int) -> None:
         nonlocal order
         for _ in range(times):
-            async with turns.of(who):
+            async with queue.turn(who):
                 order += who
                 clock.now += seconds
                 await asyncio.sleep(0)
@@ -124,30 +124,32 @@ async def served(turns: Turns, clock: Clock, *asked: tuple[str, float, int]) -> 
 
 async def test_who_takes_little_waits_for_one_of_those_who_take_much_and_not_for_all() -> None:
     clock = Clock()
-    order = await served(Turns(clock, saved=50.0), clock, ("a", 20.0, 4), ("b", 1.0, 4), ("c", 20.0, 4), ("d", 20.0, 4))
+    order = await served(
+        FairQueue(clock, saved=50.0), clock, ("a", 20.0, 4), ("b", 1.0, 4), ("c", 20.0, 4), ("d", 20.0, 4)
+    )
     assert order == "abcdbabcbdacdacd"  # "b" asks again when the next one's turn has begun
 
 
 async def test_who_asked_for_nothing_for_long_makes_up_for_a_part_of_it() -> None:
     clock = Clock()
-    turns = Turns(clock, saved=3.0)
-    assert await served(turns, clock, ("a", 1.0, 100)) == "a" * 100
-    assert await served(turns, clock, ("a", 1.0, 3), *[("b", 1.0, 1)] * 6) == "abbbbbaba"
+    queue = FairQueue(clock, saved=3.0)
+    assert await served(queue, clock, ("a", 1.0, 100)) == "a" * 100
+    assert await served(queue, clock, ("a", 1.0, 3), *[("b", 1.0, 1)] * 6) == "abbbbbaba"
 
 
 async def test_a_turn_that_is_not_wanted_any_more_goes_to_the_next() -> None:
-    turns, order = Turns(), ""
+    queue, order = FairQueue(), ""
     begun, end = asyncio.Event(), asyncio.Event()
 
     async def holding() -> None:
-        async with turns.of("a"):
+        async with queue.turn("a"):
             begun.set()
             await end.wait()
         waiting.cancel()  # which has just been given its turn
 
     async def asking(who: str) -> None:
         nonlocal order
-        async with turns.of(who):
+        async with queue.turn(who):
             order += who
 
     tasks = Tasks()

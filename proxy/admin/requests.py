@@ -119,7 +119,7 @@ async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
         return Answer(200, LIVE_HEADERS, b"")
     call.watch.start()
     listener = admin.feed.listen()
-    call.watch.when_leaving(listener.end)
+    call.watch.on_server_stop(listener.end)
     return Answer(200, LIVE_HEADERS, listener)
 
 

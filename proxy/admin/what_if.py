@@ -71,7 +71,7 @@ async def asked(call: Call, admin: Admin, wanted: WhatIf) -> Answer:
             resources = Resources(services.counter, CachingEmbedder(embedder), executor)
             return await _compared(kept, services.config, config, resources, go_on)
 
-    call.watch.when_leaving(admin.worker.stop)
+    call.watch.on_server_stop(admin.worker.stop)
     try:
         told = await admin.worker.run(both)
     except Stopped:

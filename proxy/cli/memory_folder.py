@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from proxy import config as configuration
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
-from proxy.http.edge import Gate
+from proxy.http.edge import Authenticator
 from proxy.memory import edits
 from proxy.memory.portable import plain, table
 from proxy.storage.opening import DATABASE
@@ -62,7 +62,7 @@ class Memory:
                 raise Refused("--scope is 32 hex digits, a slash, and the end user's name or nothing", 2)
             return str(self.options.scope)
         if self.options.key is not None:
-            gate = Gate(self.config, await asyncio.to_thread(tenant_secret, self.config.storage.path))
+            gate = Authenticator(self.config, await asyncio.to_thread(tenant_secret, self.config.storage.path))
             tenant = gate.tenant((("authorization", f"Bearer {self.options.key}"),))
             return Scope(tenant, end_user(self.options.user) if self.options.user else "").id
         scopes = await self.facts.scopes()

@@ -15,7 +15,7 @@
 Summaries:
 
     summaries.py    turns that left, as key-value records; filling.py: selection of the pieces that fit
-    noted.py        the pieces of a message that are worth a note
+    pieces.py       the pieces of a message that are worth a note
     cuts.py         joints at which a sentence may be cut, and tests of what a clause says
     about.py        topics of turns; a question with the noun that it points to
     referents.py    references of a clause to something that it does not name

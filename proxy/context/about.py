@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from proxy.context.cuts import EVALUATES, GENERIC, sentences
-from proxy.context.noted import asked_outside
 from proxy.context.nouns import MEASURES, names_something, noun_phrases
+from proxy.context.pieces import pointing_question
 from proxy.context.referents import names, points_outside, things_of
 from proxy.memory.signals import folded
 from proxy.memory.values import spoken_in
@@ -111,28 +111,28 @@ def _stems(text: str, language: Language) -> frozenset[str]:
 
 _CONTRACTED = re.compile(r"\s\w+['\u2019](?:d|ll|re|ve|m)\b.*")  # begins a clause
 _POINTED = re.compile(r"\b(th(?:is|at|ese|ose)|est[ae]|es[ae]|est[oa]s|es[oa]s|ese|este)\s(\w{3,})", re.IGNORECASE)
-_STEM_ANCHORED = 4  # letters: the singular is the plural
-_READ_ANCHORED = 500  # characters of the answer
+_STEM_MEANT = 4  # letters: the singular is the plural
+_READ_ANSWER = 500  # characters of the answer
 _MOST_READ = 500  # characters of the message before: in a longer one much more may be meant
-_MOST_ANCHORED = 5  # words of the phrase
+_LONGEST_MEANT = 5  # words of the phrase
 
 
-def anchored(user: str, answer: str, before: str, heard: str = "") -> str:
+def resolved_question(user: str, answer: str, before: str, heard: str = "") -> str:
     """Returns the question of `user` together with the noun that it points to ("the boat: how long is it?"); "" if the
     question points to nothing, or the noun is uncertain. `before` is the user's last message, `heard` the answer to it,
     `answer` the answer to `user`."""
-    question = asked_outside(user)
+    question = pointing_question(user)
     if not question:
         return ""
-    if _is_known(question, f"{before}\n{heard[:_READ_ANCHORED]}"):
+    if _is_known(question, f"{before}\n{heard[:_READ_ANSWER]}"):
         return question
     if len(sentences(user)) > 1 or len(before) > _MOST_READ:
         return ""
     phrases = _named(before)
-    if len(phrases) != 1 or len(phrases[0].split()) > _MOST_ANCHORED:
+    if len(phrases) != 1 or len(phrases[0].split()) > _LONGEST_MEANT:
         return ""
     meant = frozenset(names(phrases[0])) - frozenset(names(question))
-    return f"{phrases[0]}: {question}" if meant & frozenset(names(answer[:_READ_ANCHORED])) else ""
+    return f"{phrases[0]}: {question}" if meant & frozenset(names(answer[:_READ_ANSWER])) else ""
 
 
 def _is_known(question: str, before: str) -> bool:
@@ -142,7 +142,7 @@ def _is_known(question: str, before: str) -> bool:
     if not nouns or points_outside(_POINTED.sub(r"\2", question), language):
         return False
     known = frozenset(things_of(before, spoken_in(before)))
-    return all(any(each[:_STEM_ANCHORED] == noun.lower()[:_STEM_ANCHORED] for each in known) for noun in nouns)
+    return all(any(each[:_STEM_MEANT] == noun.lower()[:_STEM_MEANT] for each in known) for noun in nouns)
 
 
 def _named(message: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from proxy.context import tools
-from proxy.context.economics import CostSoFar, Rates, Standing
+from proxy.context.economics import CostSoFar, PromptSizes, Rates
 from proxy.conversation import blocks as block
 from proxy.conversation.progress import Case, Progress
 from proxy.memory import choosing
@@ -58,14 +58,14 @@ class Draft:
     kept: tuple[TurnDigest, ...]  # complete turns
     volatile: VolatileBlock = NO_BLOCK
     stated: Fold | None = None  # the fold, with facts alone in its head
-    lent: int = 0  # of the kept turns, oldest first, that make room for excerpts this time
+    omitted: int = 0  # of the kept turns, oldest first, that make room for excerpts this time
     recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where that was made for this request
     weighed: BreakEven | None = None  # why turns leave, or stay
 
     @property
     def sent_fold(self) -> Fold | None:
         """The fold whose head is sent: the one without summaries where excerpts need the room."""
-        return self.stated if self.lent else self.fold
+        return self.stated if self.omitted else self.fold
 
     @property
     def head(self) -> int:
@@ -155,7 +155,7 @@ class TokenBudget:
         return (
             self.prefix(draft)
             + draft.head
-            + sum(map(self.size, draft.kept[draft.lent :]))
+            + sum(map(self.size, draft.kept[draft.omitted :]))
             + self.newest()
             + draft.volatile.tokens
         )
@@ -184,15 +184,15 @@ class TokenBudget:
         """Returns the indices of the system messages in messages[start:stop]."""
         return tuple(index for index in range(start, stop) if self.case.messages[index].role in INSTRUCTIONS)
 
-    def standing(self, draft: Draft) -> Standing:
+    def sizes(self, draft: Draft) -> PromptSizes:
         """Returns the sizes of the prompt as it would be sent without a further fold."""
-        return Standing(
+        return PromptSizes(
             prefix=self.prefix(draft),
             head=draft.head,
             open=tuple(map(self.size, draft.kept)),
             newest=self.newest(),
             repeated=self.repeated(),
-            thought=self.thoughts(draft) if self.context.rates.rethinking else (),
+            reasoning=self.reasoning_by_turn(draft) if self.context.rates.rethinking else (),
             in_loop=self.in_loop,
         )
 
@@ -201,23 +201,23 @@ class TokenBudget:
         """True if the request returns results of tool calls: the newest turn goes on."""
         return self.case.messages[-1].role in ("tool", "function")
 
-    def thought(self, start: int, stop: int) -> int:
+    def reasoning(self, start: int, stop: int) -> int:
         """Returns the tokens of reasoning in messages[start:stop]."""
         return sum(self.context.count(self.case.messages[index].reasoning) for index in range(start, stop))
 
-    def thoughts(self, draft: Draft) -> tuple[int, ...]:
+    def reasoning_by_turn(self, draft: Draft) -> tuple[int, ...]:
         """Returns the tokens of reasoning in each kept turn and in the newest one."""
-        newest = self.thought(self.progress.newest, len(self.case.messages))
-        return (*(self.thought(turn.start, self.stop(turn)) for turn in draft.kept), newest)
+        newest = self.reasoning(self.progress.newest, len(self.case.messages))
+        return (*(self.reasoning(turn.start, self.stop(turn)) for turn in draft.kept), newest)
 
     def repeated(self) -> int:
         """Returns the tokens at the beginning that this prompt shares with the previous one if nothing is folded."""
         if self.state is None:
             return 0
-        return self.state.sent if self.goes_on else self.state.stable
+        return self.state.sent if self.is_same_turn else self.state.stable
 
     @property
-    def goes_on(self) -> bool:
+    def is_same_turn(self) -> bool:
         """True if the previous request belonged to the same turn."""
         return self.state is not None and self.state.volatile_link == self.case.chain[self.progress.newest]
 
@@ -225,9 +225,9 @@ class TokenBudget:
         """Returns the tokens at the beginning that this draft shares with the previous prompt."""
         if self.state is None:
             return 0
-        lent, block = (self.state.lent, self.state.volatile) if self.goes_on else (0, draft.volatile)
-        if draft.lent != lent:
-            return min(self.repeated(), self.unmoved(self.state.fold))
+        omitted, block = (self.state.omitted, self.state.volatile) if self.is_same_turn else (0, draft.volatile)
+        if draft.omitted != omitted:
+            return min(self.repeated(), self.fixed_prefix(self.state.fold))
         same = self._as_before(draft)
         if draft.volatile.text != block.text:
             same = min(same, self._in_front_of(draft, self.progress.newest))
@@ -237,21 +237,21 @@ class TokenBudget:
         """Returns the most tokens that the next turn's prompt can share with an earlier request at a cache breakpoint.
         This request does not count: it ends behind a volatile block that the next one will not have."""
         before = self.repeated_by(draft)
-        return min(before, self.state.stable) if self.state is not None and self.goes_on else before
+        return min(before, self.state.stable) if self.state is not None and self.is_same_turn else before
 
     def stable_without(self, draft: Draft) -> int:
         """Returns the tokens that the next request shares with the request before this one, where this draft omits
         turns."""
         if self.state is None:
-            return self.unmoved(draft.fold)
-        return round(min(self.state.stable, self._as_before(replace(draft, lent=0))))
+            return self.fixed_prefix(draft.fold)
+        return round(min(self.state.stable, self._as_before(replace(draft, omitted=0))))
 
     def _as_before(self, draft: Draft) -> float:
         """Returns the tokens before the first difference to the previous prompt, the volatile block apart; infinite if
         there is no difference."""
         assert self.state is not None
         if self._laid_out(draft.fold) != self._laid_out(self.state.fold):
-            return self.unmoved(self.state.fold)
+            return self.fixed_prefix(self.state.fold)
         new = self.markers.keys() - set(self.state.folded_results)
         first = min((index for index in new if index >= self.start(draft)), default=None)
         return math.inf if first is None else self._in_front_of(draft, first)
@@ -266,7 +266,7 @@ class TokenBudget:
         volatile = draft.volatile.tokens if index > self.progress.newest else 0
         return self.prefix(draft) + draft.head + own + volatile
 
-    def unmoved(self, fold: Fold | None) -> int:
+    def fixed_prefix(self, fold: Fold | None) -> int:
         """Returns the tokens at the beginning that no later fold changes."""
         if self.context.rates.breakpoints:
             return 0
@@ -296,7 +296,7 @@ class TokenBudget:
 
     def start(self, draft: Draft) -> int:
         """Returns the index of the first message that is sent after the preamble."""
-        sent = draft.kept[draft.lent :]
-        if draft.lent:
+        sent = draft.kept[draft.omitted :]
+        if draft.omitted:
             return sent[0].start if sent else self.progress.newest
         return draft.fold.start if draft.fold else self.progress.preamble

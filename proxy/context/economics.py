@@ -106,7 +106,7 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PromptSizes:
     """Sizes of the prompt as it would be sent without a fold, in tokens."""
 
     prefix: int  # system and tools
@@ -114,7 +114,7 @@ class Standing:
     open: Sequence[int]  # complete turns, oldest first
     newest: int  # the newest user message and all after it
     repeated: int  # how much of its beginning stood at the beginning of the request before it
-    thought: Sequence[int] = ()  # of thinking in the open turns, and in the newest
+    reasoning: Sequence[int] = ()  # of thinking in the open turns, and in the newest
     in_loop: bool = False  # the newest turn is a tool loop that goes on
 
     @property
@@ -156,17 +156,17 @@ class Folding:
     reason: FoldReason
 
 
-def decide(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms) -> Folding | None:
+def decide(rates: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms) -> Folding | None:
     """Returns the fold to make before this request is sent; None if none is."""
-    turns = len(standing.open)
+    turns = len(prompt.open)
     if not turns:
         return None
-    fold = _Fold(rates, standing, costs, terms.head)
+    fold = _Fold(rates, prompt, costs, terms.head)
     limit = math.inf if terms.limit is None else terms.limit
-    wanted = _window(standing, terms, 0 if terms.strict else rates.shortest)
-    is_forced = standing.tokens > limit and fold.size(0) <= limit
+    wanted = _window(prompt, terms, 0 if terms.strict else rates.shortest)
+    is_forced = prompt.tokens > limit and fold.size(0) <= limit
 
-    if standing.in_loop and not is_forced:
+    if prompt.in_loop and not is_forced:
         return None
     if terms.strict:
         return Folding(turns - wanted, "strict") if wanted < turns else None
@@ -174,34 +174,34 @@ def decide(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms) -> 
         least = 1 if fold.size(1) <= limit and fold.regret(1) <= FORCED else 0
         kept = (keep for keep in range(wanted, least, -1) if fold.size(keep) <= limit and fold.regret(keep) <= REGRET)
         return Folding(turns - next(kept, least), "limit")
-    if terms.flush and fold.size(0) < standing.tokens and fold.regret(0) <= REGRET / 2:
+    if terms.flush and fold.size(0) < prompt.tokens and fold.regret(0) <= REGRET / 2:
         return Folding(turns, "flush")
-    if rates.cached < DEAR * rates.write and terms.pressure is not None and standing.tokens <= terms.pressure:
+    if rates.cached < DEAR * rates.write and terms.pressure is not None and prompt.tokens <= terms.pressure:
         return None
-    if wanted == turns or fold.size(wanted) >= standing.tokens or fold.regret(wanted) > 0:
+    if wanted == turns or fold.size(wanted) >= prompt.tokens or fold.regret(wanted) > 0:
         return None
-    if terms.pressure is not None and standing.tokens > terms.pressure:
+    if terms.pressure is not None and prompt.tokens > terms.pressure:
         return Folding(turns - wanted, "pressure")
-    if fold.advance(wanted) <= _carried(rates, standing.open[: turns - wanted]):
+    if fold.advance(wanted) <= _carried(rates, prompt.open[: turns - wanted]):
         return Folding(turns - wanted, "economic")
     return None
 
 
-def weighed(rates: Rates, standing: Standing, costs: CostSoFar, terms: Terms, decided: Folding | None) -> BreakEven:
+def weighed(rates: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms, decided: Folding | None) -> BreakEven:
     """Returns the numbers behind `decided`: of the fold that is made, or of the one that was considered."""
-    turns = len(standing.open)
-    fold = _Fold(rates, standing, costs, terms.head)
-    leave = decided.leave if decided else turns - _window(standing, terms, 0 if terms.strict else rates.shortest)
+    turns = len(prompt.open)
+    fold = _Fold(rates, prompt, costs, terms.head)
+    leave = decided.leave if decided else turns - _window(prompt, terms, 0 if terms.strict else rates.shortest)
     return BreakEven(
         leave=decided.leave if decided else 0,
         reason=decided.reason if decided else "",
         cached=rates.cached,
         write=rates.write,
         turns=turns,
-        standing=standing.tokens,
+        standing=prompt.tokens,
         folded=fold.size(turns - leave),
         advance=fold.advance(turns - leave),
-        carried=_carried(rates, standing.open[:leave]),
+        carried=_carried(rates, prompt.open[:leave]),
         regret=fold.regret(turns - leave),
         baseline=costs.baseline,
         spent=costs.spent,
@@ -220,21 +220,21 @@ class _Fold:
     """Sizes and costs of the possible folds of one prompt, by the number of complete turns that they keep."""
 
     rates: Rates
-    standing: Standing
+    prompt: PromptSizes
     costs: CostSoFar
     head: int
 
     def size(self, keep: int) -> int:
-        return self.standing.folded(keep, self.head)
+        return self.prompt.folded(keep, self.head)
 
     def cost(self, keep: int) -> float:
         """Returns the cost of the folded prompt, lost reasoning included."""
-        found = 0 if self.rates.breakpoints else min(self.standing.prefix, self.standing.repeated)
-        lost = sum(self.standing.thought[len(self.standing.open) - keep :]) if self.standing.thought else 0
+        found = 0 if self.rates.breakpoints else min(self.prompt.prefix, self.prompt.repeated)
+        lost = sum(self.prompt.reasoning[len(self.prompt.open) - keep :]) if self.prompt.reasoning else 0
         return self.rates.cost(self.size(keep), found) + self.rates.rethinking * lost
 
     def advance(self, keep: int) -> float:
-        return self.cost(keep) - self.rates.cost(self.standing.tokens, self.standing.repeated)
+        return self.cost(keep) - self.rates.cost(self.prompt.tokens, self.prompt.repeated)
 
     def regret(self, keep: int) -> float:
         """Returns the excess of spending over pass-through after this fold, as a share of pass-through; negative if
@@ -242,14 +242,14 @@ class _Fold:
         return (self.costs.spent + self.cost(keep)) / self.costs.baseline - 1 if self.costs.baseline else 0.0
 
 
-def _window(standing: Standing, terms: Terms, minimum: int) -> int:
+def _window(prompt: PromptSizes, terms: Terms, minimum: int) -> int:
     """Returns how many of the newest complete turns to keep: more than `terms` say where the prompt would become too
     short for the prefix cache (OpenAI's holds none below 1,024 tokens: one of 900 would always be billed in full)."""
     keep = tokens = 0
-    for turn in reversed(standing.open):
+    for turn in reversed(prompt.open):
         tokens += turn
         within = keep < terms.turns and tokens <= terms.tokens
-        if keep and not within and standing.folded(keep, 0) >= minimum:  # the head may come out smaller
+        if keep and not within and prompt.folded(keep, 0) >= minimum:  # the head may come out smaller
             break
         keep += 1
     return keep

@@ -40,7 +40,7 @@ class Instructions:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class ConversationState:
     """State of the conversation, current elisions included."""
 
     tokens: int  # of the prompt
@@ -75,7 +75,7 @@ def choose(
     before: Elided,
     may: Elided,
     instructions: Instructions,
-    going: Going,
+    state: ConversationState,
     rates: Rates,
     count: Callable[[str], int],
 ) -> Elided:
@@ -85,10 +85,10 @@ def choose(
     if stays == may:
         return may
     saved = _tokens(applied(instructions, stays), count) - _tokens(applied(instructions, may), count)
-    cost = rates.cost(going.tokens - saved, 0)
-    advance = cost - rates.cost(going.tokens, going.repeated)
-    pays = saved > 0 and advance <= rates.cached * saved * going.requests
-    return may if pays and going.costs.spent + cost <= going.costs.baseline else stays
+    cost = rates.cost(state.tokens - saved, 0)
+    advance = cost - rates.cost(state.tokens, state.repeated)
+    pays = saved > 0 and advance <= rates.cached * saved * state.requests
+    return may if pays and state.costs.spent + cost <= state.costs.baseline else stays
 
 
 def applied(instructions: Instructions, elided: Elided) -> Instructions:
@@ -157,7 +157,7 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
     tools = instructions.tools
     valid = passed(answers[-1], request.response_format, tools) if answers else None
     may = possible(wanted, instructions, _called(answers), valid)
-    chosen = choose(before, may, instructions, _going(state, rates), rates, count) if state else Elided()
+    chosen = choose(before, may, instructions, _conversation(state, rates), rates, count) if state else Elided()
     if chosen == before == Elided():
         return case, None
     shorter = applied(instructions, chosen)
@@ -184,7 +184,7 @@ def shortened(so_far: Progress, elision: Elision | None) -> Progress:
     return replace(so_far, preamble_tokens=so_far.preamble_tokens - left, before=so_far.before - left)
 
 
-def told(plan: Plan, case: Case, elision: Elision | None) -> Plan:
+def with_elision(plan: Plan, case: Case, elision: Elision | None) -> Plan:
     """Returns the plan of the elided case as a plan of the whole request: sizes, fates and state include the
     elision."""
     if elision is None:
@@ -223,9 +223,9 @@ def _called(answers: Iterable[Message]) -> frozenset[str]:
     return frozenset(call.name for said in answers for call in said.tool_calls)
 
 
-def _going(state: PathState, rates: Rates) -> Going:
+def _conversation(state: PathState, rates: Rates) -> ConversationState:
     costs = CostSoFar(state.baseline + rates.cost(state.original, state.original), state.spent)
-    return Going(tokens=state.sent, repeated=state.stable, requests=state.turns, costs=costs)
+    return ConversationState(tokens=state.sent, repeated=state.stable, requests=state.turns, costs=costs)
 
 
 def _json_tokens(tools: list[Json], count: Callable[[str], int]) -> int:

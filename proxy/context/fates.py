@@ -10,7 +10,7 @@ import msgspec
 from proxy.types import Fates, Message
 
 Fate: TypeAlias = Literal["kept", "shortened", "marker", "folded", "recalled", "left out"]
-Verdict: TypeAlias = tuple[Fate, str]  # and why
+FateAndReason: TypeAlias = tuple[Fate, str]  # and why
 
 BEGINNING = 60  # characters of a message that are shown
 
@@ -42,8 +42,8 @@ class ExplainedPrompt:
 def explained(messages: Sequence[Message], fates: Fates | None, tokens: Callable[[Message], int]) -> ExplainedPrompt:
     """Returns the fate of each of the client's `messages`. `fates`: the plan's; None if all were sent as they came.
     `tokens` counts a message."""
-    as_it_came: Verdict = ("kept", "sent as it was")
-    told = _told(messages, fates) if fates else iter([as_it_came] * len(messages))
+    as_it_came: FateAndReason = ("kept", "sent as it was")
+    told = _fates(messages, fates) if fates else iter([as_it_came] * len(messages))
     found = (
         ExplainedMessage(index, said.role, tokens(said), *fate, " ".join(said.text.split())[:BEGINNING])
         for index, (said, fate) in enumerate(zip(messages, told, strict=True))
@@ -51,7 +51,7 @@ def explained(messages: Sequence[Message], fates: Fates | None, tokens: Callable
     return ExplainedPrompt(tuple(found), fates.head if fates else "", fates.volatile if fates else "")
 
 
-def _told(messages: Sequence[Message], fates: Fates) -> Iterator[Verdict]:
+def _fates(messages: Sequence[Message], fates: Fates) -> Iterator[FateAndReason]:
     turn = 0  # from 1; 0 before the first user message
     for index, said in enumerate(messages):
         turn += said.role == "user"
@@ -59,7 +59,7 @@ def _told(messages: Sequence[Message], fates: Fates) -> Iterator[Verdict]:
         yield _sent(index, fates) if is_sent else _left_out(index, said.role, turn, fates)
 
 
-def _sent(index: int, fates: Fates) -> Verdict:
+def _sent(index: int, fates: Fates) -> FateAndReason:
     if index == 0 and fates.is_elided:
         return "shortened", "what need not be repeated is left out"
     if index < fates.start:
@@ -71,7 +71,7 @@ def _sent(index: int, fates: Fates) -> Verdict:
     return "kept", "newest turn" if index >= fates.newest else "window"
 
 
-def _left_out(index: int, role: str, turn: int, fates: Fates) -> Verdict:
+def _left_out(index: int, role: str, turn: int, fates: Fates) -> FateAndReason:
     if index in fates.quoted:
         return "recalled", "the newest question needs it"
     if index >= fates.left:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.context.cuts import JOINT, clauses_of, concreteness, is_closed, parts, without
-from proxy.context.noted import Piece, decides
 from proxy.context.nouns import NOUN_WORDS
+from proxy.context.pieces import Piece, decides
 from proxy.context.referents import names, points_outside, things
 from proxy.language.phrases import expression
 from proxy.language.tables import union
@@ -39,7 +39,7 @@ _LEADS_IN = expression(_TABLES, r"{leads_in}\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PlacedPiece:
     """A piece of a turn, with its place in the segment."""
 
     turn: int  # its index
@@ -51,12 +51,12 @@ class Said:
         """The stems of the words of meaning in the piece."""
         return frozenset(names(self.piece.text))
 
-    def with_text(self, text: str) -> "Said":
+    def with_text(self, text: str) -> "PlacedPiece":
         """Returns the same piece with another text."""
         return replace(self, piece=replace(self.piece, text=text))
 
 
-def weighed(said: Sequence[Said], answers: Sequence[str]) -> list[Said]:
+def weighed(said: Sequence[PlacedPiece], answers: Sequence[str]) -> list[PlacedPiece]:
     """Returns the pieces, with a worth increased by the words that the answer of their turn takes up."""
     heard = [frozenset(names(answer)) for answer in answers]
     return [
@@ -66,7 +66,9 @@ def weighed(said: Sequence[Said], answers: Sequence[str]) -> list[Said]:
     ]
 
 
-def filled(said: Sequence[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
+def filled(
+    said: Sequence[PlacedPiece], max_tokens: int, size: Callable[[Sequence[PlacedPiece]], int]
+) -> list[PlacedPiece]:
     """Returns the pieces that fit into a record of `max_tokens`, some shortened. `size` counts the tokens of a
     record."""
     most_worth = max((each.piece.worth for each in said), default=0.0)
@@ -118,11 +120,13 @@ def _ends_well(part: str) -> bool:
     return len(names(part[last:])) >= _SAYS or concreteness(f". {part[last:]}") > 0
 
 
-def _worth(said: Said) -> float:
+def _worth(said: PlacedPiece) -> float:
     return said.piece.worth
 
 
-def _fitting(mains: list[Said], max_tokens: int, size: Callable[[Sequence[Said]], int]) -> list[Said]:
+def _fitting(
+    mains: list[PlacedPiece], max_tokens: int, size: Callable[[Sequence[PlacedPiece]], int]
+) -> list[PlacedPiece]:
     """Returns the main pieces of the turns, shortened where that loses least; if that is not enough, without the pieces
     of least worth."""
     if not mains or size(mains) <= max_tokens:
@@ -147,7 +151,7 @@ def _fitting(mains: list[Said], max_tokens: int, size: Callable[[Sequence[Said]]
     return [next(fits, only)]
 
 
-def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> Iterator[tuple[int, str]]:
+def _steps(chosen: Sequence[PlacedPiece], steps: Sequence[tuple[float, int, str]]) -> Iterator[tuple[int, str]]:
     """Yields the place and the new text of each shortening that is still possible, least loss first."""
     places = {each.turn: at for at, each in enumerate(chosen)}
     for _, turn, text in steps:
@@ -155,7 +159,7 @@ def _steps(chosen: Sequence[Said], steps: Sequence[tuple[float, int, str]]) -> I
             yield places[turn], text
 
 
-def _losses(each: Said, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
+def _losses(each: PlacedPiece, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
     """Yields the loss of each shorter form, by character saved."""
     text, whole = each.piece.text, _says(each.piece.text)
     weight = each.piece.worth * (1.5 if each.piece.kind == "decision" else 1.0)
@@ -164,11 +168,11 @@ def _losses(each: Said, known: Mapping[int, Sequence[str]]) -> Iterator[float]:
 
 
 def _regrown(
-    chosen: list[Said],
-    mains: Sequence[Said],
+    chosen: list[PlacedPiece],
+    mains: Sequence[PlacedPiece],
     known: Mapping[int, Sequence[str]],
-    fits: Callable[[Sequence[Said]], bool],
-) -> list[Said]:
+    fits: Callable[[Sequence[PlacedPiece]], bool],
+) -> list[PlacedPiece]:
     """Returns the chosen pieces, each as long as the others leave room for."""
     whole = {each.turn: each.piece.text for each in mains}
     for at, each in sorted(enumerate(chosen), key=lambda it: -_worth(it[1])):

@@ -20,7 +20,7 @@ HEAD_SHARE = 0.0925
 FACTS_SHARE = 0.0375
 
 
-class Folder:
+class FoldPlanner:
     """The folds of one request."""
 
     def __init__(self, budget: TokenBudget, memory: Memory) -> None:
@@ -49,7 +49,7 @@ class Folder:
             strict=profile.fold == "strict",
             flush=self.progress.topic.shift == "flush",
         )
-        given = (self.context.rates, self.budget.standing(draft), self.budget.costs(), terms)
+        given = (self.context.rates, self.budget.sizes(draft), self.budget.costs(), terms)
         decided = economics.decide(*given)
         draft = replace(draft, weighed=economics.weighed(*given, decided))
         return self._fold(draft, decided.leave) if decided else draft
@@ -117,8 +117,8 @@ class Folder:
         )
 
         def written() -> Summary | None:
-            said = [summaries.Told(number + offset, *self._said(*span)) for offset, span in enumerate(spans)]
-            asked = summaries.Told(number - 1, *self._said(*before)) if before else None
+            said = [summaries.NumberedTurn(number + offset, *self._said(*span)) for offset, span in enumerate(spans)]
+            asked = summaries.NumberedTurn(number - 1, *self._said(*before)) if before else None
             return summaries.summarise(said, before=asked, max_tokens=limit, count=self.context.count)
 
         return self.memory.notes.of(segment, written)

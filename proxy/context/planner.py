@@ -1,7 +1,7 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-request left, the facts and old turns of its scope and the newest question's embedding are looked up; then a worker
+request left, the facts and old turns of its scope and the newest question's embedding are lookups up; then a worker
 thread decides (proxy/context/planning.py).
 """
 
@@ -14,7 +14,7 @@ from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import economics, planning, window
 from proxy.context.draft import PlanContext
-from proxy.context.recollect import Asking, recollect
+from proxy.context.recollect import RecallContext, recollect
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import Case, progress
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
@@ -27,7 +27,7 @@ from proxy.protocol.dialects import DIALECTS
 from proxy.protocol.order import violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
-from proxy.tokens import Counted, RoughCounter, TokenCounter
+from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, PromptTokens, Vector
 
 _rough = RoughCounter()
@@ -45,7 +45,7 @@ class Refusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class _Lookups:
     """The lookups of one request."""
 
     shelf: Shelf
@@ -75,7 +75,7 @@ class Planner:
         self._decay = facts.Decay(
             config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after
         )
-        self._counted = Counted(counter.text)
+        self._counted = RememberedCount(counter.text)
         self._shortened: Lru[tuple[bytes, int], Message] = Lru(MOST_SHORTENED)
 
     async def plan(
@@ -102,8 +102,8 @@ class Planner:
         if identity.is_answered:
             await self._library.index(identity.memory, shelf)
             found = await self._library.state(identity.memory, identity.chain)
-        looked = Looked(shelf, found[0] if found else None, await self._vector(request))
-        work = partial(self._decided, incoming, request, identity, upstream, profile, limit, looked)
+        lookups = _Lookups(shelf, found[0] if found else None, await self._vector(request))
+        work = partial(self._decided, incoming, request, identity, upstream, profile, limit, lookups)
         made = await asyncio.get_running_loop().run_in_executor(self._executor, work)
         if made is None:
             tokens = await self._counter.request(request, identity.chain, self._executor)
@@ -172,10 +172,10 @@ class Planner:
         upstream: Upstream,
         profile: Profile,
         limit: int | None,
-        looked: Looked,
+        lookups: _Lookups,
     ) -> Plan | None:
         now = incoming.received_at
-        asking = Asking(
+        recall_context = RecallContext(
             session=identity.session,
             is_private=identity.private,
             now=now,
@@ -188,12 +188,12 @@ class Planner:
             tokens=lambda index: self._counter.known(request.messages[index], identity.chain[index]),
             overhead=self._counter.overhead(request),
             profile=profile,
-            state=looked.state,
-            vector=looked.vector,
+            state=lookups.state,
+            vector=lookups.vector,
             embedding=self._embedder.version,
             was_seen=identity.known > 0,
         )
-        so_far = progress(case, looked.shelf.histories)
+        so_far = progress(case, lookups.shelf.histories)
         if so_far is None:
             return None
         dialect = DIALECTS[upstream.dialect]
@@ -201,7 +201,7 @@ class Planner:
         shown_none = self._calibrations.caches.shows_none(upstream.name, request.model)
         known = economics.assumed_cache(upstream, request.model, price)
         cache = economics.assumed_cache(upstream, request.model, price, shown_none=shown_none)
-        idle = now - looked.state.at if looked.state else (0.0 if case.was_seen else float("inf"))
+        idle = now - lookups.state.at if lookups.state else (0.0 if case.was_seen else float("inf"))
         context = PlanContext(
             now=now,
             session=identity.session,
@@ -212,9 +212,9 @@ class Planner:
             cap=lambda index: self._capped(request, identity, profile, index),
             profile=self.profile_name(request),
         )
-        with looked.shelf.lock:
-            looked.shelf.settle()
-            memory = recollect(asking, case, so_far, looked.shelf, limit)
+        with lookups.shelf.lock:
+            lookups.shelf.settle()
+            memory = recollect(recall_context, case, so_far, lookups.shelf, limit)
             made = planning.plan(request, case, so_far, memory, context)
         if idle > MOST_IDLE or made.tokens.sent < known.minimum:
             made = replace(made, tokens=replace(made.tokens, expected=0))

@@ -19,9 +19,9 @@ from dataclasses import replace
 
 from proxy.context import elide
 from proxy.context.draft import Draft, Memory, PlanContext, TokenBudget
-from proxy.context.folding import Folder
+from proxy.context.folding import FoldPlanner
 from proxy.context.layout import Layout, lay_out
-from proxy.context.volatile import BLOCK, Volatile
+from proxy.context.volatile import BLOCK, VolatilePlanner
 from proxy.conversation.progress import Case, Progress
 from proxy.types import (
     ChatRequest,
@@ -41,7 +41,7 @@ from proxy.types import (
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
     """Returns the plan of a request, in tokens of our count; its `messages` are None if they are sent as they came."""
     case, elided = elide.without(request, case, context.rates, context.count)
-    return elide.told(make(case, elide.shortened(progress, elided), memory, context), case, elided)
+    return elide.with_elision(make(case, elide.shortened(progress, elided), memory, context), case, elided)
 
 
 def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
@@ -54,8 +54,8 @@ class _Planner:
 
     def __init__(self, budget: TokenBudget, memory: Memory) -> None:
         self.budget = budget
-        self.folder = Folder(budget, memory)
-        self.needed = Volatile(budget, memory, self.folder)
+        self.folds = FoldPlanner(budget, memory)
+        self.volatile = VolatilePlanner(budget, memory, self.folds)
         self.case, self.progress, self.context, self.state = (
             budget.case,
             budget.progress,
@@ -65,11 +65,11 @@ class _Planner:
         self.memory = memory
 
     def made(self) -> Plan:
-        draft = Draft(self.folder.current_fold(), self.progress.open)
+        draft = Draft(self.folds.current_fold(), self.progress.open)
         if self.case.profile.tool_results.fold_first:
-            self.folder.fold_results(draft)
-        draft = self.folder.folded(draft)
-        draft = self.needed.with_volatile(draft)
+            self.folds.fold_results(draft)
+        draft = self.folds.folded(draft)
+        draft = self.volatile.with_volatile(draft)
         draft = self._not_inflated(self._fitted(draft))
         return self._planned(draft)
 
@@ -77,15 +77,15 @@ class _Planner:
         limit = self.context.limit
         if limit is None or not self.budget.is_too_large(draft):
             return draft
-        if draft.volatile.text and not self.needed.is_old(draft):
+        if draft.volatile.text and not self.volatile.is_old(draft):
             # Lines cost a little more or less than was reckoned with.
             over = self.budget.tokens(draft) - limit
-            draft = self.needed.volatile(draft, max(0, draft.volatile.tokens - 2 * over - 2 * BLOCK))
+            draft = self.volatile.volatile(draft, max(0, draft.volatile.tokens - 2 * over - 2 * BLOCK))
             if self.budget.is_too_large(draft):
                 draft = draft.without_block()
-        while self.budget.is_too_large(draft) and not draft.lent and draft.fold and draft.fold.summaries:
+        while self.budget.is_too_large(draft) and not draft.omitted and draft.fold and draft.fold.summaries:
             fold = replace(draft.fold, summaries=draft.fold.summaries[1:])
-            draft = replace(draft, fold=self.folder.headed(fold))
+            draft = replace(draft, fold=self.folds.headed(fold))
         if self.budget.is_too_large(draft) and draft.kept:
             draft = self._shortened(draft, limit)
         if self.budget.is_too_large(draft):
@@ -97,7 +97,7 @@ class _Planner:
 
     def _shortened(self, draft: Draft, limit: int) -> Draft:
         """Returns the draft without as many of the oldest turns as the limit demands."""
-        over, leave = self.budget.tokens(draft) - limit, draft.lent
+        over, leave = self.budget.tokens(draft) - limit, draft.omitted
         while leave < len(draft.kept) and over > 0:
             over -= self.budget.size(draft.kept[leave])
             leave += 1
@@ -114,7 +114,7 @@ class _Planner:
         before = draft.fold or Fold(self.progress.preamble)
         instructions = (*before.instructions, *self.budget.between(before.start, start))
         fold = replace(before, start=start, instructions=instructions, turn=self.progress.turns)
-        return replace(draft, fold=self.folder.capped(fold, kept), kept=kept, lent=0)
+        return replace(draft, fold=self.folds.capped(fold, kept), kept=kept, omitted=0)
 
     def _not_inflated(self, draft: Draft) -> Draft:
         """Returns the draft, cut back where it would exceed the client's own prompt by more than memory from outside of
@@ -131,7 +131,7 @@ class _Planner:
         return bare
 
     def _planned(self, draft: Draft) -> Plan:
-        is_changed = bool(draft.fold or draft.volatile.text or draft.lent or self.budget.markers)
+        is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers)
         sent = self.budget.tokens(draft) if is_changed else self.budget.original
         is_too_large = self.context.limit is not None and sent > self.context.limit
         kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
@@ -179,7 +179,7 @@ class _Planner:
             window=progress.before
             - progress.preamble_tokens
             - (self.budget.prefix(draft) - self.case.overhead - progress.preamble_tokens)
-            - sum(turn.tokens for turn in draft.kept[draft.lent :]),
+            - sum(turn.tokens for turn in draft.kept[draft.omitted :]),
             capped=sum([saved[index] for index in fates.capped]),
             tools=sum([saved[index] for index in fates.markers]),
             summaries=max(0, draft.head - stated),
@@ -207,7 +207,7 @@ class _Planner:
                 index for index in self.budget.markers if draft.fold is None or index >= draft.fold.start
             ),
             volatile=draft.volatile,
-            lent=draft.lent,
+            omitted=draft.omitted,
             volatile_link=self.case.chain[progress.newest],
             vector=self.case.vector,
             continuity=progress.topic.continuity,
@@ -220,14 +220,14 @@ class _Planner:
         before = self.state.fold if self.state else None
         if not self.context.rates.rethinking or draft.fold == before:
             return 0
-        return sum(self.budget.standing(draft).thought)
+        return sum(self.budget.sizes(draft).reasoning)
 
     def _trail(self, draft: Draft, fates: Fates) -> Trail:
         fold, topic = draft.sent_fold, self.progress.topic
         return Trail(
             limit=self.context.limit,
             turns=self.progress.turns,
-            kept=len(draft.kept) - draft.lent,
+            kept=len(draft.kept) - draft.omitted,
             start=fates.start,
             newest=fates.newest,
             head=draft.head,
@@ -249,9 +249,9 @@ class _Planner:
 
     def _stable(self, draft: Draft, sent: int) -> int:
         """Returns the tokens at the beginning that the next request repeats, unless the turn goes on."""
-        if not draft.lent and not draft.volatile.text:
+        if not draft.omitted and not draft.volatile.text:
             return sent
-        if draft.lent:
+        if draft.omitted:
             stable = self.budget.stable_without(draft)
         else:
             stable = sent - self.budget.newest() - draft.volatile.tokens

@@ -27,7 +27,7 @@ _QUESTION = 300  # characters at the end of a message, where its question stands
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RecallContext:
     """Session, time and settings of the request that recollects."""
 
     session: str
@@ -37,11 +37,11 @@ class Asking:
     count: Callable[[str], int]  # tokens of a text
 
 
-def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit: int | None) -> Memory:
+def recollect(context: RecallContext, case: Case, so_far: Progress, shelf: Shelf, limit: int | None) -> Memory:
     """Returns the memory that may matter for a request. `limit`: tokens of the prompt."""
     if case.state is None:
-        _index(asking, case, shelf)
-    holding = shelf.current = current(shelf.facts.values(), asking.now, asking.decay, shelf.current)
+        _index(context, case, shelf)
+    holding = shelf.current = current(shelf.facts.values(), context.now, context.decay, shelf.current)
     known = holding.facts
     memory = Memory(
         standing=holding.standing,
@@ -52,14 +52,14 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
         return memory  # in mid-turn: what its question needed has been looked up
     asked = without_ours(case.messages[so_far.newest].text)
-    answers = answering(known, asked, asking.now, asking.decay)
-    relevant = _relevant(asking, asked, holding, case, so_far, shelf) if not answers else ()
+    answers = answering(known, asked, context.now, context.decay)
+    relevant = _relevant(context, asked, holding, case, so_far, shelf) if not answers else ()
     # What the question says of the fact itself is not the answer.
     before = _last_said(case, so_far, upto=so_far.newest)
     told = tuple(holding.marked(fact) for fact in choosing.unsaid(answers, before))
     memory = replace(memory, relevant=told or relevant)
     held = _first_held(case, so_far, limit)
-    others = asking.session if asking.is_private and cues(asked).before else None
+    others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
         return memory  # the prompt holds all that there is
     query = recall.Query(
@@ -86,7 +86,7 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
         rest = replace(query, exclude=frozenset((*case.chain[:since], *case.chain[start:])))
         return selecting.select(
-            shelf.index, ranking, rest, budget_tokens=tokens, count=asking.count, known=counted, weights=weights
+            shelf.index, ranking, rest, budget_tokens=tokens, count=context.count, known=counted, weights=weights
         )
 
     wanted = round(needed.share * most)
@@ -99,7 +99,7 @@ def recollect(asking: Asking, case: Case, so_far: Progress, shelf: Shelf, limit:
     )
 
 
-def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
+def _index(context: RecallContext, case: Case, shelf: Shelf) -> None:
     """Adds a history that is new here to the word index of the shelf, newest turn first, back to the first known turn.
     Embeddings follow later."""
     turns, new = complete(case.messages), []
@@ -110,7 +110,7 @@ def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
         if link not in shelf.embedded:
             new.append((number, start, stop))
     for number, start, stop in reversed(new):
-        turn = archived(case.messages, case.chain, start, stop, number=number, session=asking.session, at=asking.now)
+        turn = archived(case.messages, case.chain, start, stop, number=number, session=context.session, at=context.now)
         texts = [said.text for said in turn.utterances if said.role == "user"]
         if shelf.may_keep(turn) and not any(map(is_command, texts)):
             shelf.add(turn, None)
@@ -119,7 +119,7 @@ def _index(asking: Asking, case: Case, shelf: Shelf) -> None:
 
 
 def _relevant(
-    asking: Asking, asked: str, holding: Current, case: Case, so_far: Progress, shelf: Shelf
+    context: RecallContext, asked: str, holding: Current, case: Case, so_far: Progress, shelf: Shelf
 ) -> tuple[Fact, ...]:
     """Returns the facts that the question is about and that the last turns do not state."""
     if not holding.facts:
@@ -137,7 +137,7 @@ def _relevant(
     if needed.is_personal:  # else they are not read
         needed = replace(needed, cosines=_cosines(case.vector, shelf))
     tokens = case.profile.facts.tokens
-    return choosing.relevant(holding, needed, tokens=tokens, count=asking.count)
+    return choosing.relevant(holding, needed, tokens=tokens, count=context.count)
 
 
 def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:

@@ -11,24 +11,24 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.context.about import about, anchored, named
+from proxy.context.about import about, named, resolved_question
 from proxy.context.cuts import is_earnest, is_slight
-from proxy.context.filling import Said, filled, forms, weighed
-from proxy.context.noted import Piece, noted, takes_back
+from proxy.context.filling import PlacedPiece, filled, forms, weighed
+from proxy.context.pieces import Piece, pieces_of, takes_back
 from proxy.types import Summary, TurnDigest
 
 Count = Callable[[str], int]  # tokens of a text
 
 _MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
 _HEARD = 700  # characters of an answer: what it takes up stands at its beginning
-_ANCHORED = 3.0  # worth of a question with the noun that it points to
+_RESOLVED = 3.0  # worth of a question with the noun that it points to
 _SHARED = 2  # words: what is said of the same thing
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NumberedTurn:
     """The texts of one turn, to be summarised."""
 
     number: int  # from 1
@@ -37,7 +37,7 @@ class Told:
 
 
 def summarise(
-    turns: Sequence[Told], *, before: Told | None = None, max_tokens: int = 50, count: Count
+    turns: Sequence[NumberedTurn], *, before: NumberedTurn | None = None, max_tokens: int = 50, count: Count
 ) -> Summary | None:
     """Returns the summary of a segment (consecutive turns, at least one), rendered in at most `max_tokens`; None if no
     piece of it is worth a note. `before`: the turn that precedes the segment."""
@@ -46,7 +46,7 @@ def summarise(
     said = _distinct(_current(turns, list(_said(turns, before))))
     is_open = bool(turns) and not turns[-1].assistant.strip()
 
-    def record(some: Sequence[Said]) -> Summary:
+    def record(some: Sequence[PlacedPiece]) -> Summary:
         return _record(turns, some, is_open=is_open)
 
     said = weighed(said, [turn.assistant[:_HEARD] for turn in turns])
@@ -133,7 +133,13 @@ def _listed(values: Sequence[str]) -> str:
     return f"[{'; '.join(values)}]" if values else ""
 
 
-def _topic(turns: Sequence[Told], before: Told | None, said: Sequence[Said], chosen: Sequence[Said], known: str) -> str:
+def _topic(
+    turns: Sequence[NumberedTurn],
+    before: NumberedTurn | None,
+    said: Sequence[PlacedPiece],
+    chosen: Sequence[PlacedPiece],
+    known: str,
+) -> str:
     """Returns the topic of the turns that no piece, or only a remark, represents; else a thing named by a piece that
     had no room."""
     shown = {each.turn for each in chosen}
@@ -145,31 +151,31 @@ def _topic(turns: Sequence[Told], before: Told | None, said: Sequence[Said], cho
     return found or next(filter(None, (named(each.text, each.language, known) for each in unsaid)), "")
 
 
-def _messages(turns: Sequence[Told]) -> list[str]:
+def _messages(turns: Sequence[NumberedTurn]) -> list[str]:
     return [text for turn in turns for text in (turn.user, turn.assistant)]
 
 
-def _read(turn: Told) -> Told:
-    return Told(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
+def _read(turn: NumberedTurn) -> NumberedTurn:
+    return NumberedTurn(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
 
 
-def _said(turns: Sequence[Told], before: Told | None) -> Iterator[Said]:
+def _said(turns: Sequence[NumberedTurn], before: NumberedTurn | None) -> Iterator[PlacedPiece]:
     at = 0
     for index, turn in enumerate(turns):
         last = turns[index - 1] if index else before
-        pieces = noted(turn.user)
+        pieces = pieces_of(turn.user)
         if not pieces and (asked := _asked(turn, last)):
-            pieces = (Piece(asked, "request", _ANCHORED),)
+            pieces = (Piece(asked, "request", _RESOLVED),)
         for piece in pieces:
-            yield Said(index, at, piece)
+            yield PlacedPiece(index, at, piece)
             at += 1
 
 
-def _asked(turn: Told, last: Told | None) -> str:
-    return anchored(turn.user, turn.assistant, last.user if last else "", last.assistant if last else "")
+def _asked(turn: NumberedTurn, last: NumberedTurn | None) -> str:
+    return resolved_question(turn.user, turn.assistant, last.user if last else "", last.assistant if last else "")
 
 
-def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
+def _current(turns: Sequence[NumberedTurn], said: Sequence[PlacedPiece]) -> list[PlacedPiece]:
     """Returns the pieces without those that are taken back or corrected later."""
     taken = {index - 1 for index, turn in enumerate(turns) if index and takes_back(turn.user)}
     left = [each for each in said if each.turn not in taken or each.piece.kind != "decision"]
@@ -177,20 +183,20 @@ def _current(turns: Sequence[Told], said: Sequence[Said]) -> list[Said]:
     return [each for each in left if not any(_is_changed(each, by) for by in changes)]
 
 
-def _is_changed(each: Said, by: Said) -> bool:
+def _is_changed(each: PlacedPiece, by: PlacedPiece) -> bool:
     return by.turn > each.turn and each.piece.kind != "request" and len(each.says & by.says) >= _SHARED
 
 
-def _distinct(said: Sequence[Said]) -> list[Said]:
+def _distinct(said: Sequence[PlacedPiece]) -> list[PlacedPiece]:
     """Returns the pieces that add something to those before them."""
-    found: list[Said] = []
+    found: list[PlacedPiece] = []
     for each in said:
         if not any(each.says <= before.says for before in found):
             found.append(each)
     return found
 
 
-def _record(turns: Sequence[Told], said: Sequence[Said], *, is_open: bool) -> Summary:
+def _record(turns: Sequence[NumberedTurn], said: Sequence[PlacedPiece], *, is_open: bool) -> Summary:
     ordered = sorted(said, key=lambda each: each.at)
     asked = [each for each in ordered if is_open and each.piece.kind == "request" and each.turn == len(turns) - 1]
     return Summary(

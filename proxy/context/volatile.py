@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from proxy.context import economics
 from proxy.context.draft import FRAMING, Draft, Memory, TokenBudget
-from proxy.context.folding import Folder
+from proxy.context.folding import FoldPlanner
 from proxy.conversation import blocks as block
 from proxy.memory import choosing
 from proxy.types import Excerpt, Fact, VolatileBlock
@@ -25,11 +25,11 @@ LEAST_TURNS = 2
 LEAST_SHARE = 0.15
 
 
-class Volatile:
+class VolatilePlanner:
     """The volatile block of one request."""
 
-    def __init__(self, budget: TokenBudget, memory: Memory, folder: Folder) -> None:
-        self.budget, self.memory, self.folder = budget, memory, folder
+    def __init__(self, budget: TokenBudget, memory: Memory, folds: FoldPlanner) -> None:
+        self.budget, self.memory, self.folds = budget, memory, folds
         self.case, self.progress, self.context, self.state = (
             budget.case,
             budget.progress,
@@ -40,17 +40,17 @@ class Volatile:
     def with_volatile(self, draft: Draft) -> Draft:
         """Returns the draft with its block: a new one, or the previous request's while the same turn goes on."""
         state = self.state
-        if state is not None and self.budget.goes_on:
+        if state is not None and self.budget.is_same_turn:
             # The same turn goes on: what stands in its user message stays.
             draft = replace(draft, volatile=state.volatile)
-            return self._stated_only(replace(draft, lent=state.lent)) if draft.kept == state.open else draft
-        return self.volatile(self._lending(draft), self.memory.wanted)
+            return self._stated_only(replace(draft, omitted=state.omitted)) if draft.kept == state.open else draft
+        return self.volatile(self._with_room(draft), self.memory.wanted)
 
     def is_old(self, draft: Draft) -> bool:
         """True if the block is that of an earlier request of the same turn."""
         return self.state is not None and draft.volatile.text == self.state.volatile.text
 
-    def _lending(self, draft: Draft) -> Draft:
+    def _with_room(self, draft: Draft) -> Draft:
         """Returns the draft without older turns of the window, where a question about the past needs their room, for
         this one time: the next request sends them again, and the prefix cache still holds them."""
         limit = self.context.limit
@@ -58,11 +58,11 @@ class Volatile:
             return draft
         draft = self._stated_only(draft)
         wanted = min(self.memory.wanted, max(self._allowance(draft), ASKED_FOR))
-        while draft.lent < len(draft.kept) and limit - self.budget.tokens(draft) < wanted + BLOCK:
-            sent = draft.kept[draft.lent :]
+        while draft.omitted < len(draft.kept) and limit - self.budget.tokens(draft) < wanted + BLOCK:
+            sent = draft.kept[draft.omitted :]
             if len(sent) <= LEAST_TURNS and sum(map(self.budget.size, sent)) <= LEAST_SHARE * limit:
                 break
-            draft = replace(draft, lent=draft.lent + 1)
+            draft = replace(draft, omitted=draft.omitted + 1)
         return draft
 
     def _stated_only(self, draft: Draft) -> Draft:
@@ -81,7 +81,7 @@ class Volatile:
         free = math.inf
         if self.context.limit is not None:
             free = self.context.limit - self.budget.tokens(bare) - BLOCK
-        relevant = self._payable(self.folder.unsaid(self.memory.relevant, start, free), bare)
+        relevant = self._payable(self.folds.unsaid(self.memory.relevant, start, free), bare)
         allowed: float = self._allowance(bare)
         if self._is_worth_it():
             allowed = max(allowed, ASKED_FOR + self.budget.stated(relevant))

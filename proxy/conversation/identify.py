@@ -35,7 +35,7 @@ async def identify(
     scope before: if not, nothing is known of it, and nothing kept. `private`: a scope belongs to one person (personal
     tenancy, or a named end user), so a beginning that was seen before is the same conversation, started again, branched
     or regenerated. Unnamed people who share a scope may begin with the same words, so there it is not."""
-    scope = whose(incoming, request, directives)
+    scope = scope_of(incoming, request, directives)
     private = is_private(scope, personal=private)
     answered = await is_answered(scope.id)
     chain_of = chains.of if answered else turns.chain
@@ -60,17 +60,17 @@ async def identify(
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
 
 
-async def unread(
+async def identify_unreadable(
     incoming: Incoming, request: ChatRequest, directives: Directives, *, is_answered: Callable[[str], Awaitable[bool]]
 ) -> Identity:
     """Returns the identity of a request whose messages can't be read: they belong to no history."""
-    scope = whose(incoming, request, directives)
+    scope = scope_of(incoming, request, directives)
     named, source = _named_session(request, directives)
     answered = await is_answered(scope.id)
     return Identity(scope, named or f"c-{incoming.request_id}", source, chain=(), is_answered=answered)
 
 
-def whose(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
+def scope_of(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
     """Returns the scope of a request, tenant and end user, without any lookup."""
     named = directives.user or request.user_hint
     return Scope(incoming.tenant, end_user(named) if named else "")

@@ -11,7 +11,7 @@ import numpy as np
 
 from proxy.config.profiles import Profile, Window
 from proxy.conversation.blocks import without_ours
-from proxy.conversation.topics import LOOKED_BACK, Exchange, Topic, continuity, domain, shift
+from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity, domain, shift
 from proxy.lru import Lru
 from proxy.types import Message, PathState, TurnDigest, Vector
 
@@ -162,15 +162,15 @@ def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float |
     return Topic(near, cause, domain(message))
 
 
-def _exchange(case: Case, start: int, stop: int) -> Exchange:
+def _exchange(case: Case, start: int, stop: int) -> TurnTexts:
     texts: dict[str, list[str]] = {"user": [], "assistant": []}
     for said in case.messages[start:stop]:
         if said.role in texts:
             texts[said.role].append(said.text)
-    return Exchange("\n".join(texts["user"]), "\n".join(texts["assistant"]))
+    return TurnTexts("\n".join(texts["user"]), "\n".join(texts["assistant"]))
 
 
-VERSION = 1
+VERSION = 2
 
 
 def pack(state: PathState) -> bytes:

@@ -87,7 +87,7 @@ FORMS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class TurnTexts:
     """The texts of a complete turn: the user's, and all answers together."""
 
     user: str
@@ -110,7 +110,7 @@ class Topic:
 
 def topic(
     message: str,
-    before: Sequence[Exchange],
+    before: Sequence[TurnTexts],
     *,
     since: int,
     cosine: float | None,
@@ -124,7 +124,7 @@ def topic(
     return Topic(near, shift(message, before, since=since, near=near, numbers=numbers), domain(message[:_MOST_READ]))
 
 
-def continuity(message: str, before: Sequence[Exchange], cosine: float, embedding: str = MINILM) -> float:
+def continuity(message: str, before: Sequence[TurnTexts], cosine: float, embedding: str = MINILM) -> float:
     """Returns the part of `cosine` above that of unrelated messages in this language: 0 is unrelated, 1 the same.
     `embedding`: the version of the embedder."""
     by_language = UNRELATED.get(embedding.partition("/")[0], UNRELATED[MINILM])
@@ -141,7 +141,7 @@ def phrase(text: str) -> ShiftCause | None:
 
 
 def shift(
-    message: str, before: Sequence[Exchange], *, since: int, near: float | None, numbers: Window
+    message: str, before: Sequence[TurnTexts], *, since: int, near: float | None, numbers: Window
 ) -> ShiftCause | None:
     """Returns the cause for which `message` changes the topic; None if it does not, or there is none yet. `near`: its
     continuity."""
@@ -160,7 +160,7 @@ def likelihood(found: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(weight * found[name] for name, weight in WEIGHTS.items())))
 
 
-def evidence(message: str, before: Sequence[Exchange], *, since: int, near: float | None) -> dict[str, float]:
+def evidence(message: str, before: Sequence[TurnTexts], *, since: int, near: float | None) -> dict[str, float]:
     """Returns the values of all features in `WEIGHTS`. `near`: the continuity of the message, None if unknown."""
     message, said = message[:_MOST_READ], plain(message[:_MOST_READ])
     spoken = _spoken(message, before)
@@ -179,7 +179,7 @@ def evidence(message: str, before: Sequence[Exchange], *, since: int, near: floa
     }
 
 
-def _spoken(message: str, before: Sequence[Exchange]) -> Language:
+def _spoken(message: str, before: Sequence[TurnTexts]) -> Language:
     texts = (message, *(turn.user for turn in reversed(before[-LOOKED_BACK:])))
     return next(filter(None, map(language, texts)), "en")
 
@@ -189,12 +189,12 @@ def _stems(text: str, spoken: Language) -> set[str]:
     return {stem(word, tables) for word in _WORD.findall(fold(text)) if word not in tables.lexicon.function}
 
 
-def _is_elsewhere(message: str, last: Sequence[Exchange]) -> bool:
+def _is_elsewhere(message: str, last: Sequence[TurnTexts]) -> bool:
     """True if the message is about a domain that the last turns, which are about another, have no word of."""
     about = domain(message)
     if not about:
         return False
-    found = [weights(f"{turn.user}\n{turn.assistant}"[: 2 * _MOST_READ]) for turn in last]
+    found = [domain_words(f"{turn.user}\n{turn.assistant}"[: 2 * _MOST_READ]) for turn in last]
     here = {name: sum(one.get(name, 0) for one in found) for each in found for name in each}
     return about not in here and max(here.values(), default=0) >= _OTHER_DOMAIN
 
@@ -203,7 +203,7 @@ _WORDS = MappingProxyType({name: phrases(table) for name, table in union("domain
 DOMAINS = tuple(_WORDS)
 
 
-def weights(text: str) -> Mapping[str, int]:
+def domain_words(text: str) -> Mapping[str, int]:
     """Returns the number of different words of each domain in `text`, domains without any left out."""
     said = plain(text)
     found = {name: len(set(words.findall(said))) for name, words in _WORDS.items()}
@@ -212,7 +212,7 @@ def weights(text: str) -> Mapping[str, int]:
 
 def domain(text: str) -> str:
     """Returns the domain with the most words in `text`; "" if there is none, or two are equal."""
-    found = sorted(weights(text).items(), key=lambda each: -each[1])
+    found = sorted(domain_words(text).items(), key=lambda each: -each[1])
     if not found or (len(found) > 1 and found[0][1] == found[1][1]):
         return ""
     return found[0][0]

@@ -42,7 +42,7 @@ def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
     return found
 
 
-def going_on(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
+def open_turn(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
     """Returns the last turn if it ends with calls, else None."""
     if not messages or not messages[-1].tool_calls:
         return None

@@ -28,8 +28,8 @@ class Connection(Protocol):
 
     lost: bool
     on_lost: Callable[[], None] | None
-    leaving: bool
-    on_leaving: Callable[[], None] | None
+    stopping: bool
+    on_stopping: Callable[[], None] | None
 
 
 # Those of gateways, by which a provider's key is found or replaced, tell customers apart as well.
@@ -40,7 +40,7 @@ class ClientGone(Exception):
     """Raised when the client left before it had sent its request. Nobody is there to be answered."""
 
 
-class Gate:
+class Authenticator:
     """Authenticates requests, and derives their tenant."""
 
     def __init__(self, config: Config, secret: bytes) -> None:
@@ -144,7 +144,7 @@ async def discard_body(receive: Receive, *, max_bytes: int, seconds: float) -> N
         return
 
 
-class CancelWhenGone:
+class CancelOnDisconnect:
     """Cancels the work inside its block when the client disconnects, and swallows that cancellation.
 
     Between the request's last byte and the answer's, `receive` returns nothing but the disconnect. It must be heard: an
@@ -168,12 +168,12 @@ class CancelWhenGone:
         else:
             self._watch = self._tasks.spawn(self._listen(), name="watch for disconnect")
 
-    def when_leaving(self, end: Callable[[], None]) -> None:
+    def on_server_stop(self, end: Callable[[], None]) -> None:
         """Calls `end` when the server stops and waits for answers, to end one that has no end of its own. Servers
         without that callback cut it off after their grace period."""
         if self._connection is not None:
-            self._connection.on_leaving = end
-            if self._connection.leaving:
+            self._connection.on_stopping = end
+            if self._connection.stopping:
                 end()
 
     async def _listen(self) -> None:
@@ -197,7 +197,7 @@ class CancelWhenGone:
         if self._watch is not None:
             self._watch.cancel()
         if self._connection is not None:
-            self._connection.on_lost = self._connection.on_leaving = None
+            self._connection.on_lost = self._connection.on_stopping = None
         if not self.gone or work is None:
             return False
         return work.uncancel() <= 0 and kind is asyncio.CancelledError

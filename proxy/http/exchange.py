@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping
 
 from proxy.errors import OlvidoError
-from proxy.http.edge import CONNECTION, AsgiMessage, CancelWhenGone, Receive, Send, discard_body
+from proxy.http.edge import CONNECTION, AsgiMessage, CancelOnDisconnect, Receive, Send, discard_body
 from proxy.protocol import headers as wire_headers
 from proxy.protocol import sse
 from proxy.tasks import Tasks
@@ -30,6 +30,7 @@ class Call:
         "_send",
         "answered",
         "client",
+        "common_headers",
         "headers",
         "method",
         "parameters",
@@ -38,7 +39,6 @@ class Call:
         "query",
         "receive",
         "request_id",
-        "said",
         "watch",
     )
 
@@ -51,9 +51,9 @@ class Call:
         self.query: str = scope["query_string"].decode("latin-1")
         self.client: str = (scope.get("client") or ("",))[0]  # the address that it comes from
         self.port: int | None = (scope.get("server") or (None, None))[1]  # the one that it came in by
-        self.said: Headers = ()  # with every answer
+        self.common_headers: Headers = ()  # with every answer
         self.receive = receive
-        self.watch = CancelWhenGone(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
+        self.watch = CancelOnDisconnect(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
         self.answered = False
         self._in_events = False  # of an answer that has not ended
         self._send = send
@@ -104,7 +104,8 @@ class Call:
     async def _start(self, answer: Answer, *more: tuple[str, str]) -> None:
         self.answered = True
         headers = [
-            (name.encode("latin-1"), value.encode("latin-1")) for name, value in (*answer.headers, *self.said, *more)
+            (name.encode("latin-1"), value.encode("latin-1"))
+            for name, value in (*answer.headers, *self.common_headers, *more)
         ]
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
 

@@ -37,7 +37,7 @@ EXPOSED = (
 )
 
 
-class Sites:
+class OriginPolicy:
     """Rules for requests from browsers, by host name and origin."""
 
     def __init__(self, config: Config) -> None:
@@ -47,7 +47,7 @@ class Sites:
         # An IPv6 address stands in brackets, which are no part of its name.
         self._hosts = frozenset(host[1:-1] if host.endswith("]") else host for host in config.server.allowed_hosts)
 
-    def admit(self, kind: Kind, headers: Headers, port: int | None) -> None:
+    def check(self, kind: Kind, headers: Headers, port: int | None) -> None:
         """Checks host name and origin. `port`: the local port of the request; None if unknown. Kinds of routes: `api`
         needs a key if any is needed; `numbers` is closed to other sites; `other` is open to links from anywhere. Raises
         ForeignHost and ForeignOrigin."""
@@ -65,7 +65,7 @@ class Sites:
     def preflight(self, headers: Headers, methods: Sequence[str] = METHODS) -> Answer:
         """Returns the answer to OPTIONS: the methods, and the permissions of a browser's page. Raises ForeignOrigin,
         even where a key is needed: pages send none with this request."""
-        plain = allowing(methods)
+        plain = options_answer(methods)
         if not self._may_read(headers):
             self._refuse_foreign(headers)
             return plain
@@ -81,7 +81,7 @@ class Sites:
             answer = (*answer, ("access-control-allow-private-network", "true"))
         return Answer(204, answer, b"")
 
-    def answered(self, headers: Headers) -> Headers:
+    def cors_headers(self, headers: Headers) -> Headers:
         """Returns the CORS headers of every answer of the API."""
         if not self._origins:
             return ()
@@ -114,7 +114,7 @@ class Sites:
         return is_loopback(name_of(host)) and (port is None or authority("http", host)[2] == port)
 
 
-def allowing(methods: Sequence[str]) -> Answer:
+def options_answer(methods: Sequence[str]) -> Answer:
     """Returns the answer to OPTIONS where no page of another site may call."""
     return Answer(204, (("allow", ", ".join((*methods, OPTIONS))),), b"")
 

@@ -162,5 +162,5 @@ def _signs(text: str, language: Language) -> tuple[str, ...]:
     signals, said = SIGNALS[language], plain(text)
     found = [f"g={name}" for name in _SIGNS_TRIED if getattr(signals, name).search(said)]
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
-    found += [f"g=about {domain}" for domain in topics.weights(text)]
+    found += [f"g=about {domain}" for domain in topics.domain_words(text)]
     return tuple(found)

@@ -16,14 +16,14 @@ from functools import partial
 import numpy as np
 
 from proxy.attempt import Attempts
-from proxy.conversation.turns import going_on
+from proxy.conversation.turns import open_turn
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
 from proxy.memory.commands import commands, mark
 from proxy.memory.ingest import Ingested, read
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
-from proxy.offload import Turns, in_slices
+from proxy.offload import FairQueue, in_slices
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector
@@ -65,7 +65,7 @@ class Learner:
         self.pending = 0  # requests that are being learnt from
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._queues: dict[str, _Queue] = {}  # by memory scope; empty queues are removed
-        self._turns = Turns()  # of scopes, to read a slice; other threads serve requests that wait for an answer
+        self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
         self._library = library
         self._embedder = embedder
         self._executor = executor
@@ -86,7 +86,7 @@ class Learner:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
         messages = (*exchange.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
-            self._open_turns.put(identity.memory, identity.session, going_on(messages, chain))
+            self._open_turns.put(identity.memory, identity.session, open_turn(messages, chain))
         self.pending += 1
         kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
         self._tasks.spawn(self._attempted(exchange, messages, chain, attempts, kept), name="learn")
@@ -178,7 +178,7 @@ class Learner:
             since = self._library.orders.since(scope, exchange.incoming.received_at)
             is_known = known if is_managed else None
             steps = read(exchange, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
-            found = await in_slices(self._executor, steps, self._turns, scope)
+            found = await in_slices(self._executor, steps, self._slices, scope)
             gone = shelf.forgotten - before  # forgotten in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
 
@@ -232,7 +232,7 @@ class Learner:
         if not new:
             return
         # Else the first question that needs facts would have to wait for all of them.
-        await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._turns, scope)
+        await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._slices, scope)
         try:
             vectors = await self._embedder.embed([fact.value for fact in new])
         except EmbeddingUnavailable:

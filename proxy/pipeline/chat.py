@@ -140,7 +140,9 @@ async def _pass_on(context: RequestContext, request: ChatRequest) -> Answer:
     """Forwards, unchanged, a body that we can't read and an upstream might: nothing is reused, nothing learnt."""
     directives = Directives(mode="off", lookup=False, store=False, remember=False)
     said = read_directives(context.incoming.headers)
-    identity = await identify.unread(context.incoming, request, said, is_answered=partial(_is_answered, context))
+    identity = await identify.identify_unreadable(
+        context.incoming, request, said, is_answered=partial(_is_answered, context)
+    )
     tokens = len(request.raw) // BYTES_PER_TOKEN
     planned = Plan("untouched", PromptTokens(tokens, tokens))
     route = context.services.router.route(request.model)
@@ -203,7 +205,7 @@ async def _obey(
     memory = identity.memory
     if "identify" in context.attempts.failed:
         # Of whom it is needs no storage to be told, if it is one person's.
-        scope = identify.whose(context.incoming, request, directives)
+        scope = identify.scope_of(context.incoming, request, directives)
         if not identify.is_private(scope, personal=context.services.config.tenancy == "personal"):
             return order
         memory = scope.id

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from proxy.config import Config
 from proxy.context.planner import Planner
-from proxy.http.edge import Gate
-from proxy.http.origins import Sites
+from proxy.http.edge import Authenticator
+from proxy.http.origins import OriginPolicy
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
@@ -28,8 +28,8 @@ class Services:
     """All services of one process."""
 
     config: Config
-    gate: Gate
-    sites: Sites
+    authenticator: Authenticator
+    origins: OriginPolicy
     router: Router
     metrics: Metrics
     answered: AnsweredScopes

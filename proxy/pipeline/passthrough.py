@@ -20,7 +20,7 @@ from proxy.upstream.client import Upstream, close_response, response_headers
 async def pass_through(call: Call, services: Services) -> None:
     """Forwards one request. No retries, since a streamed body can be sent only once; no ledger row, since we do not
     know these routes."""
-    services.gate.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
+    services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
     if leads_out(call.path):
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
     upstream = services.router.default

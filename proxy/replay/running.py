@@ -151,7 +151,7 @@ class Replay:
         assert isinstance(upstream, LogUpstream)
         upstream.answer = logged.answer
         # Whatever was logged was answered.
-        services.answered.add(identify.whose(incoming, request, wire_headers.read_directives(headers)).id)
+        services.answered.add(identify.scope_of(incoming, request, wire_headers.read_directives(headers)).id)
         await self._embed(request)
         try:
             answer = await pipeline.handle(incoming, services)

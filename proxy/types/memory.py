@@ -198,7 +198,7 @@ class PathState:
     folded_results: tuple[int, ...] = ()  # indices of tool results that are sent as a marker
     volatile: VolatileBlock = VolatileBlock()  # in the newest user message, kept while that turn goes on
     volatile_link: bytes = b""  # of that user message
-    lent: int = 0  # of the open turns, oldest first, those left out for excerpts while that turn goes on
+    omitted: int = 0  # of the open turns, oldest first, those left out for excerpts while that turn goes on
     vector: Vector | None = field(default=None, compare=False)  # of the newest user message
     elided_tools: tuple[str, ...] = ()  # names of tools that were sent without their descriptions
     elided_tags: tuple[str, ...] = ()  # tags of the system prompt that were left out

@@ -46,7 +46,7 @@ class Upstream:
 
     def _session(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(ssl=self._tls, limit=0, keepalive_timeout=30, ttl_dns_cache=60)
-        connector._factory = partial(Protocol, loop=asyncio.get_running_loop())  # type: ignore[assignment]  # noqa: SLF001 (aiohttp offers no other way)
+        connector._factory = partial(ReportingResponseHandler, loop=asyncio.get_running_loop())  # type: ignore[assignment]  # noqa: SLF001 (aiohttp offers no other way)
         return aiohttp.ClientSession(
             connector=connector,
             # One client's cookie must never be sent with another's request.
@@ -81,7 +81,7 @@ class Upstream:
     ) -> httpx.Response:
         """Returns the response, its body still to be read. Raises httpx.TransportError, or TimeoutError if the headers
         do not arrive within `first_byte` seconds."""
-        request = Prepared(method, url, headers, content, {"timeout": self._timeouts})
+        request = PreparedRequest(method, url, headers, content, {"timeout": self._timeouts})
         try:
             async with asyncio.timeout(first_byte):
                 response = await self._transport.handle_async_request(request)
@@ -117,7 +117,7 @@ class Upstream:
         await self._transport.aclose()
 
 
-class Protocol(ResponseHandler):
+class ReportingResponseHandler(ResponseHandler):
     """aiohttp's response handler, made to report a body that can't be parsed: aiohttp drops the connection, and its
     reader would wait for the next piece until the timeout."""
 
@@ -129,7 +129,7 @@ class Protocol(ResponseHandler):
             body.set_exception(aiohttp.ClientPayloadError(f"the body can't be read: {type(exc).__name__}"), exc)
 
 
-class Prepared(httpx.Request):
+class PreparedRequest(httpx.Request):
     """A request with parts that need no processing: httpx's own would parse the URL again, and complete and copy the
     headers, which takes longer than aiohttp needs to send them."""
 

@@ -147,7 +147,7 @@ class Bench:
 
     def stages(self, key: str) -> Mapping[str, float]:
         """Seconds in each stage of the last request with this key."""
-        tenant = self.services.gate.tenant((("authorization", f"Bearer {key}"),))
+        tenant = self.services.authenticator.tenant((("authorization", f"Bearer {key}"),))
 
         def rows() -> list[LedgerRow]:
             newest = asyncio.run(self.services.storage.ledger.recent(Scope(tenant).id, 1))

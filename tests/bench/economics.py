@@ -18,7 +18,7 @@ from math import nan
 from statistics import fmean, linear_regression
 
 from proxy.config.profiles import BUILT_IN, Profile
-from proxy.context.economics import CostSoFar, Rates, Standing, Terms, allowance, decide
+from proxy.context.economics import CostSoFar, PromptSizes, Rates, Terms, allowance, decide
 from proxy.protocol.request import message
 from tests.bench import context_data
 from tests.bench.context_data import Conversation
@@ -117,11 +117,11 @@ def replay(name: str, requests: Sequence[Asked], rates: Rates, profile: Profile,
             limit=limit,
             pressure=limit and int(limit * profile.pressure),
         )
-        standing = Standing(request.prefix, head, request.turns[start:], request.newest, stable)
+        standing = PromptSizes(request.prefix, head, request.turns[start:], request.newest, stable)
         if folding := decide(rates, standing, costs, terms):
             start, head = start + folding.leave, terms.head
             stable = min(stable, request.prefix)
-            standing = Standing(request.prefix, head, request.turns[start:], request.newest, stable)
+            standing = PromptSizes(request.prefix, head, request.turns[start:], request.newest, stable)
             run.kept.append(len(standing.open))
             run.reasons[folding.reason] += 1
         added = min(wanted, allowance(rates, standing.tokens, stable, costs), max(0, (limit or 0) - standing.tokens))

@@ -23,8 +23,8 @@ import simplemma
 
 from proxy.config.profiles import BUILT_IN
 from proxy.context import referents
-from proxy.context.summaries import Told, render, segments, summarise
-from proxy.conversation.topics import LOOKED_BACK, Exchange, topic
+from proxy.context.summaries import NumberedTurn, render, segments, summarise
+from proxy.conversation.topics import LOOKED_BACK, TurnTexts, topic
 from proxy.language.phrases import words
 from proxy.language.terms import terms
 from proxy.memory import clause_models, clauses, extract, own_words, subject, voice
@@ -57,8 +57,8 @@ class Segment:
     conversation: str
     source: str
     lang: str
-    turns: tuple[Told, ...]
-    before: Told | None = None  # the turn that they follow
+    turns: tuple[NumberedTurn, ...]
+    before: NumberedTurn | None = None  # the turn that they follow
 
 
 def told_segments() -> list[Segment]:
@@ -74,28 +74,28 @@ def segments_of(said: Sequence[context_data.Conversation]) -> list[Segment]:
     ]
 
 
-def _before(turns: Sequence[Told], found: range) -> Told | None:
+def _before(turns: Sequence[NumberedTurn], found: range) -> NumberedTurn | None:
     return turns[found.start - 1] if found.start else None
 
 
-def told_turns(conversation: context_data.Conversation) -> list[Told]:
-    found: list[Told] = []
+def told_turns(conversation: context_data.Conversation) -> list[NumberedTurn]:
+    found: list[NumberedTurn] = []
     for said in conversation.messages:
         content = said.get("content") or ""
         if said["role"] == "user":
-            found.append(Told(len(found) + 1, content))
+            found.append(NumberedTurn(len(found) + 1, content))
         elif said["role"] == "assistant" and found:
             last = found[-1]
-            found[-1] = Told(last.number, last.user, f"{last.assistant}\n{content}".strip())
+            found[-1] = NumberedTurn(last.number, last.user, f"{last.assistant}\n{content}".strip())
     return found
 
 
-def digests(turns: Sequence[Told]) -> list[TurnDigest]:
+def digests(turns: Sequence[NumberedTurn]) -> list[TurnDigest]:
     """Of each turn what segments are told by; without embeddings, so that every machine cuts the same."""
     found: list[TurnDigest] = []
     begun = 0
     for at, turn in enumerate(turns):
-        before = [Exchange(each.user, each.assistant) for each in turns[max(0, at - LOOKED_BACK) : at]]
+        before = [TurnTexts(each.user, each.assistant) for each in turns[max(0, at - LOOKED_BACK) : at]]
         known = topic(turn.user, before, since=at - begun, cosine=None, numbers=_PROFILE.window)
         begun = at if known.shift else begun
         found.append(TurnDigest(b"", 0, known.continuity, known.shift, known.domain))
@@ -263,7 +263,7 @@ def _report_of(found: Sequence[Segment], title: str) -> None:
 def show_decisions() -> None:
     kept: list[bool] = []
     for each in conversations():
-        turns = [Told(at, turn.user, turn.assistant) for at, turn in enumerate(each.turns, 1)]
+        turns = [NumberedTurn(at, turn.user, turn.assistant) for at, turn in enumerate(each.turns, 1)]
         for found in segments(digests(turns), _PROFILE.summaries.segment_turns):
             said = summarise(turns[found.start : found.stop], max_tokens=_PROFILE.summaries.tokens, count=tokens)
             text = render(said) if said else ""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.config.profiles import BUILT_IN
-from proxy.context.summaries import Told, render, segments, summarise
+from proxy.context.summaries import NumberedTurn, render, segments, summarise
 from proxy.conversation.topics import topic
 from proxy.tokens import load_tokenizer
 from proxy.types import ShiftCause, TurnDigest
@@ -108,7 +108,7 @@ def show_summaries(told: Sequence[Conversation], found: Sequence[Sequence[TurnDi
     strings: list[bool] = []
     for each, turns in zip(told, found, strict=True):
         for segment in segments(turns, _PROFILE.summaries.segment_turns):
-            chosen = [Told(at + 1, each.turns[at].user, each.turns[at].assistant) for at in segment]
+            chosen = [NumberedTurn(at + 1, each.turns[at].user, each.turns[at].assistant) for at in segment]
             summary = summarise(chosen, max_tokens=_PROFILE.summaries.tokens, count=lambda t: len(encoding.encode(t)))
             text = render(summary) if summary else ""
             if summary:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from proxy.conversation.topics import LOOKED_BACK, Exchange
+from proxy.conversation.topics import LOOKED_BACK, TurnTexts
 from proxy.embedding.local import LocalEngine
 from proxy.embedding.source import BUILTIN
 from tests.bench.reuse_data import AUTHORED
@@ -48,9 +48,9 @@ class Conversation(msgspec.Struct, frozen=True):
     def message(self, turn: int) -> str:
         return self.turns[turn - 1].user
 
-    def before(self, turn: int) -> list[Exchange]:
+    def before(self, turn: int) -> list[TurnTexts]:
         """The turns that turn number `turn` is compared with."""
-        return [Exchange(each.user, each.assistant) for each in self.turns[max(0, turn - 1 - LOOKED_BACK) : turn - 1]]
+        return [TurnTexts(each.user, each.assistant) for each in self.turns[max(0, turn - 1 - LOOKED_BACK) : turn - 1]]
 
 
 def conversations() -> list[Conversation]:
@@ -69,7 +69,7 @@ async def _cosines(told: Sequence[Conversation]) -> list[list[float]]:
     found = []
     for each in told:
         asked = np.asarray(await engine.vectors([turn.user for turn in each.turns]))
-        turns = np.asarray(await engine.vectors([Exchange(turn.user, turn.assistant).text for turn in each.turns]))
+        turns = np.asarray(await engine.vectors([TurnTexts(turn.user, turn.assistant).text for turn in each.turns]))
         found.append([1.0, *np.sum(asked[1:] * turns[:-1], axis=1).tolist()])
     await engine.close()
     return found

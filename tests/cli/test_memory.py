@@ -15,7 +15,7 @@ import pytest
 
 from proxy.cli.main import main
 from proxy.config import key_hash
-from proxy.http.edge import Gate
+from proxy.http.edge import Authenticator
 from proxy.storage.secret import tenant_secret
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
@@ -261,7 +261,7 @@ def test_of_several_scopes_one_must_be_named(command: list[str], olvido: Olvido)
 
 
 def test_a_key_and_a_user_name_the_scope_that_their_requests_have(olvido: Olvido) -> None:
-    gate = Gate(config(), tenant_secret(olvido.path.parent))
+    gate = Authenticator(config(), tenant_secret(olvido.path.parent))
     tenant = gate.tenant((("authorization", f"Bearer {KEY}"),))
     olvido.known(f"{tenant}/", fact(1))
     olvido.known(f"{tenant}/ana", fact(2))
@@ -280,7 +280,7 @@ def test_an_own_key_names_the_scope_of_its_name(olvido: Olvido, monkeypatch: pyt
         "upstreams: [{name: up, base_url: 'https://up.example/v1', api_key: '${UPSTREAM_KEY}'}]\n"
     )
     settings = config(auth={"mode": "keys", "keys": [{"name": "ana", "key": key_hash(KEY)}]})
-    tenant = Gate(settings, tenant_secret(olvido.path.parent)).tenant((("authorization", f"Bearer {KEY}"),))
+    tenant = Authenticator(settings, tenant_secret(olvido.path.parent)).tenant((("authorization", f"Bearer {KEY}"),))
     olvido.known(f"{tenant}/", fact(1))
     olvido.known(ANA, fact(2))
     assert json.loads(olvido("list", "--json", "--key", KEY)[1])["id"] == fact(1).id

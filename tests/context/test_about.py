@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.context.about import about, anchored, named
+from proxy.context.about import about, named, resolved_question
 from proxy.types.memory import Language
 
 _SHELTER = "You have so much patience at the homeless shelter. How did you do it?"
@@ -80,7 +80,7 @@ _OIL = "Oil a cast iron skillet once a month."
 def test_a_question_stands_behind_the_only_thing_that_was_named_before_it(
     before: str, user: str, answer: str, told: str
 ) -> None:
-    assert anchored(user, answer, before) == told
+    assert resolved_question(user, answer, before) == told
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_question_stands_behind_the_only_thing_that_was_named_before_it(
     ids=["none", "two", "two in Spanish", "not answered", "not alone", "does not point", "a long message"],
 )
 def test_a_question_whose_referent_is_not_sure_is_not_told(before: str, user: str, answer: str) -> None:
-    assert anchored(user, answer, before) == ""
+    assert resolved_question(user, answer, before) == ""
 
 
 @pytest.mark.parametrize(
@@ -118,4 +118,4 @@ def test_a_question_whose_referent_is_not_sure_is_not_told(before: str, user: st
     ],
 )
 def test_a_noun_that_was_said_right_before_is_known(user: str, heard: str, told: str) -> None:
-    assert anchored(user, "Bien.", "Vale.", heard) == told
+    assert resolved_question(user, "Bien.", "Vale.", heard) == told

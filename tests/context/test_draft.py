@@ -52,10 +52,10 @@ def test_turns_that_left_cost_nothing_but_their_system_messages() -> None:
 
 def test_nor_do_turns_that_make_room_for_once() -> None:
     made = budget(*SAID)
-    draft = Draft(None, made.progress.open, lent=2)
+    draft = Draft(None, made.progress.open, omitted=2)
     assert made.tokens(draft) == OVERHEAD + tokens(S, SAID[4], *SAID[6:])
     assert (made.start(draft), made.instructions(draft)) == (6, (4,))
-    assert made.start(replace(draft, lent=3)) == 8
+    assert made.start(replace(draft, omitted=3)) == 8
 
 
 def test_a_long_answer_costs_what_is_left_of_it() -> None:
@@ -150,4 +150,4 @@ def test_what_is_thought_is_counted_turn_by_turn_where_it_can_be_lost() -> None:
     assert so_far is not None
     for rethinking, thought in ((0.0, ()), (5.0, (30, 0, 0))):
         known = TokenBudget(of, so_far, replace(context(of), rates=replace(WARM, rethinking=rethinking)))
-        assert known.standing(Draft(None, so_far.open)).thought == thought
+        assert known.sizes(Draft(None, so_far.open)).reasoning == thought

@@ -18,8 +18,8 @@ from proxy.context.economics import (
     RESERVE,
     CostSoFar,
     Folding,
+    PromptSizes,
     Rates,
-    Standing,
     Terms,
     allowance,
     assumed_cache,
@@ -38,9 +38,9 @@ EASY = replace(LEAN, pressure=None)
 RICH = CostSoFar(baseline=100_000, spent=10_000)  # earlier folds have saved nine tenths
 
 
-def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> Standing:
+def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> PromptSizes:
     """Warm: all but the newest message was sent before."""
-    return Standing(prefix, head, turns, newest, prefix + head + sum(turns))
+    return PromptSizes(prefix, head, turns, newest, prefix + head + sum(turns))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_where_thinking_hangs_on_what_is_before_it_it_costs_what_it_did_to_think
 
 LONG = (100,) * 30  # turns
 
-DECISIONS: list[tuple[str, Rates, Standing, CostSoFar, Terms, Folding | None]] = [
+DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]] = [
     ("nothing has been said before", COLD, standing(), RICH, LEAN, None),
     ("the window holds all", COLD, standing(*[100] * 6), RICH, LEAN, None),
     (
@@ -216,7 +216,7 @@ DECISIONS: list[tuple[str, Rates, Standing, CostSoFar, Terms, Folding | None]] =
     (
         "not where thinking is lost with it",
         Rates(0.1, 1.0, rethinking=5.0),
-        replace(standing(*[100] * 20), thought=(*[40] * 20, 0)),
+        replace(standing(*[100] * 20), reasoning=(*[40] * 20, 0)),
         RICH,
         EASY,
         None,
@@ -224,7 +224,7 @@ DECISIONS: list[tuple[str, Rates, Standing, CostSoFar, Terms, Folding | None]] =
     (
         "but where none was thought",
         Rates(0.1, 1.0, rethinking=5.0),
-        replace(standing(*[100] * 20), thought=(0,) * 21),
+        replace(standing(*[100] * 20), reasoning=(0,) * 21),
         RICH,
         EASY,
         Folding(14, "economic"),
@@ -274,7 +274,7 @@ DECISIONS: list[tuple[str, Rates, Standing, CostSoFar, Terms, Folding | None]] =
     ids=[row[0] for row in DECISIONS],
 )
 def test_when_and_how_far_to_fold(
-    at: Rates, prompt: Standing, costs: CostSoFar, terms: Terms, expected: Folding | None
+    at: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms, expected: Folding | None
 ) -> None:
     assert decide(at, prompt, costs, terms) == expected
 
@@ -318,7 +318,7 @@ def bills(said: list[tuple[int, int]], at: Rates, terms: Terms) -> tuple[list[fl
         original = sum(turns) + asked
         baselines.append(at.cost(original, before))
         before = original
-        prompt = Standing(0, head, turns[start:], asked, stable)
+        prompt = PromptSizes(0, head, turns[start:], asked, stable)
         if folding := decide(at, prompt, CostSoFar(sum(baselines), sum(costs)), terms):
             start, head, stable = start + folding.leave, terms.head, 0
         sizes.append(head + sum(turns[start:]) + asked)

@@ -10,9 +10,9 @@ import pytest
 from proxy.config.profiles import BUILT_IN, Elide, Profile
 from proxy.context.economics import CostSoFar, Rates
 from proxy.context.elide import (
+    ConversationState,
     Elided,
     Elision,
-    Going,
     Instructions,
     applied,
     choose,
@@ -184,8 +184,8 @@ WARM, COLD = Rates(0.1, 1.0), Rates(1.0, 1.0)
 RICH = CostSoFar(baseline=1e9, spent=0)
 
 
-def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> Going:
-    return Going(tokens, tokens - 20, requests, costs)
+def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> ConversationState:
+    return ConversationState(tokens, tokens - 20, requests, costs)
 
 
 @pytest.mark.note("3.3/6")
@@ -210,7 +210,7 @@ def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> Going
     ],
 )
 def test_it_is_left_out_when_that_pays_off_and_said_again_at_once(
-    before: Elided, may: Elided, state: Going, rates: Rates, expected: Elided
+    before: Elided, may: Elided, state: ConversationState, rates: Rates, expected: Elided
 ) -> None:
     assert choose(before, may, SAID, state, rates, counter().text) == expected
 

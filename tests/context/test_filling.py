@@ -3,21 +3,21 @@ from collections.abc import Sequence
 import pytest
 
 from proxy.context.cuts import Kind
-from proxy.context.filling import Said, filled, forms, weighed
-from proxy.context.noted import Piece
+from proxy.context.filling import PlacedPiece, filled, forms, weighed
+from proxy.context.pieces import Piece
 from proxy.types.memory import Language
 
 
-def words(said: Sequence[Said]) -> int:
+def words(said: Sequence[PlacedPiece]) -> int:
     return sum(len(each.piece.text.split()) for each in said)
 
 
-def said(*pieces: tuple[int, str, float]) -> list[Said]:
+def said(*pieces: tuple[int, str, float]) -> list[PlacedPiece]:
     """Turn, text and worth of each."""
-    return [Said(turn, at, Piece(text, "statement", worth)) for at, (turn, text, worth) in enumerate(pieces)]
+    return [PlacedPiece(turn, at, Piece(text, "statement", worth)) for at, (turn, text, worth) in enumerate(pieces)]
 
 
-def texts(found: Sequence[Said]) -> list[str]:
+def texts(found: Sequence[PlacedPiece]) -> list[str]:
     return [each.piece.text for each in found]
 
 

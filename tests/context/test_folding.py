@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from proxy.context.draft import Draft, Memory, TokenBudget
-from proxy.context.folding import Folder
+from proxy.context.folding import FoldPlanner
 from proxy.conversation import blocks as block
 from proxy.conversation.progress import progress
 from proxy.types import Fact, Fold
@@ -16,18 +16,18 @@ S = system("Be brief.")
 STRICT = profile(fold="strict", window={"turns": 2, "min_turns": 2, "max_turns": 2, "tokens": 10_000})
 
 
-def folder(said: Sequence[Said], memory: Memory | None = None, *, limit: int | None = None) -> Folder:
+def folder(said: Sequence[Said], memory: Memory | None = None, *, limit: int | None = None) -> FoldPlanner:
     of = case(messages(*said), profile=STRICT)
     so_far = progress(of)
     assert so_far is not None
-    return Folder(TokenBudget(of, so_far, context(of, limit=limit, rates=COLD)), memory or Memory())
+    return FoldPlanner(TokenBudget(of, so_far, context(of, limit=limit, rates=COLD)), memory or Memory())
 
 
 def history(turns: int) -> list[Said]:
     return [S, *(each for number in range(1, turns + 1) for each in exchange(number)), user("last?")]
 
 
-def folded(made: Folder) -> Fold:
+def folded(made: FoldPlanner) -> Fold:
     fold = made.folded(Draft(None, made.progress.open)).fold
     assert fold is not None
     return fold
@@ -119,6 +119,6 @@ def test_where_the_window_is_full_older_answers_lose_their_middle() -> None:
     made = folder(said)
     full = profile(STRICT, window={"tokens": 500, "answer_tokens": 50})
     of = case(messages(*said), profile=full)
-    fold = Folder(TokenBudget(of, made.progress, context(of)), Memory()).capped(Fold(3), made.progress.open[1:])
+    fold = FoldPlanner(TokenBudget(of, made.progress, context(of)), Memory()).capped(Fold(3), made.progress.open[1:])
     assert fold.capped == (4,)  # the newest turn is whole
     assert folder(said).capped(Fold(3), made.progress.open[1:]).capped == ()

@@ -137,7 +137,7 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
                 assert each.managed.tokens.sent + counter.text(stood) + FRAMING > each.context.limit
                 continue
             assert [said.raw for said in each.sent[: len(before.sent)]] == [said.raw for said in before.sent]
-        elif not state.lent and not before.state.lent:
+        elif not state.omitted and not before.state.omitted:
             kept = before.before_newest
             assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
 
@@ -193,7 +193,7 @@ def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Tol
         if before is None or _begins(before) != _begins(each):
             continue
         state, goes_on = before.state, each.progress.newest == before.progress.newest
-        if state.lent and not goes_on:
+        if state.omitted and not goes_on:
             continue  # what is left to be repeated is of a prompt before that one
         left = state.sent if goes_on else state.stable
         shared = OVERHEAD + _common(each.sent, before.sent)
@@ -204,7 +204,7 @@ def _begins(told: Told) -> Any:
     """Where the turns that are sent begin, and what stands before them."""
     state = told.state
     fold = state.fold or Fold(told.progress.preamble)
-    return fold.start, fold.head, fold.capped, state.lent
+    return fold.start, fold.head, fold.capped, state.omitted
 
 
 INVARIANTS = (

@@ -124,10 +124,10 @@ def lending() -> tuple[Teller, list[Said], Told]:
 def test_for_a_question_about_the_past_older_turns_make_room_and_return() -> None:
     teller, said, told = lending()
     state = told.state
-    assert state.lent > 0
+    assert state.omitted > 0
     assert told.tokens <= 2_000
     later = teller.ask(*said, assistant("Tea."), user("Thanks"))
-    assert later.state.lent == 0
+    assert later.state.omitted == 0
     assert [turn.start for turn in later.state.open][: len(state.open)] == [turn.start for turn in state.open]
 
 
@@ -137,7 +137,7 @@ def test_their_system_messages_are_sent_all_the_same() -> None:
     late = [*said[:-4], system("Be kind."), *said[-4:]]
     teller.tell(*late)
     told = teller.ask(*late, user("What was the first thing?"), memory=lambda of: replace(asking(of), wanted=1_900))
-    assert told.state.lent > 0
+    assert told.state.omitted > 0
     assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
 
 

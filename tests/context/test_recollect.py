@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proxy.context import planning
 from proxy.context.draft import Memory
-from proxy.context.recollect import ANSWERED, Asking, recollect
+from proxy.context.recollect import ANSWERED, RecallContext, recollect
 from proxy.conversation.progress import Case, progress
 from proxy.conversation.turns import archived, complete
 from proxy.memory.facts import Decay
@@ -20,7 +20,7 @@ from tests.builders import NOW, Said, assistant, calling, messages, result, user
 from tests.context.conversations import conversations
 from tests.context.told import LEAN, Teller, case, context, counter, exchange, fact, profile
 
-ASKING = Asking("s", is_private=True, now=NOW, decay=Decay(), count=counter.text)
+ASKING = RecallContext("s", is_private=True, now=NOW, decay=Decay(), count=counter.text)
 BOAT = [user("My boat is called Marigold."), assistant("A fine name for a boat.")]
 SAID: list[Said] = [*BOAT, *(each for number in range(30) for each in exchange(number))]
 QUESTION = user("What did I say my boat is called?")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.context.summaries import Told, fitted, keep_slots, render, segments, summarise
+from proxy.context.summaries import NumberedTurn, fitted, keep_slots, render, segments, summarise
 from proxy.types import ShiftCause, Summary, TurnDigest
 
 
@@ -13,7 +13,7 @@ def tokens(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-def noted(*turns: Told, most: int = 50) -> Summary:
+def noted(*turns: NumberedTurn, most: int = 50) -> Summary:
     summary = summarise(turns, max_tokens=most, count=tokens)
     assert summary is not None
     return summary
@@ -39,7 +39,7 @@ def digests(shifts: str) -> list[TurnDigest]:
     ],
 )
 def test_a_decision_stands_in_the_record_in_the_users_own_words(user: str, decision: str) -> None:
-    summary = noted(Told(1, user, "Hecho."))
+    summary = noted(NumberedTurn(1, user, "Hecho."))
     assert summary.decisions == (decision,)
     assert decision in render(summary)
 
@@ -57,20 +57,20 @@ def test_a_decision_stands_in_the_record_in_the_users_own_words(user: str, decis
     ],
 )
 def test_questions_and_suppositions_are_no_decisions(user: str) -> None:
-    summary = summarise([Told(1, user, "Bien.")], count=tokens)
+    summary = summarise([NumberedTurn(1, user, "Bien.")], count=tokens)
     assert summary is None or summary.decisions == ()
 
 
 def test_what_the_assistant_suggests_is_no_decision() -> None:
-    summary = noted(Told(1, "¿Qué base de datos uso?", "Decidí por vos: vamos con Mongo."))
+    summary = noted(NumberedTurn(1, "¿Qué base de datos uso?", "Decidí por vos: vamos con Mongo."))
     assert summary.decisions == ()
 
 
 @pytest.mark.note("9.2/1")
 def test_a_record_has_a_whole_piece_of_each_turn_in_their_order() -> None:
     turns = [
-        Told(4, "¿Qué réplica de lectura conviene para los reportes?", "Depende."),
-        Told(5, "El presupuesto es de 260 dólares por mes.", "Con eso la réplica entra."),
+        NumberedTurn(4, "¿Qué réplica de lectura conviene para los reportes?", "Depende."),
+        NumberedTurn(5, "El presupuesto es de 260 dólares por mes.", "Con eso la réplica entra."),
     ]
     summary = noted(*turns, most=80)
     assert summary.discussed == (
@@ -84,7 +84,7 @@ def test_a_record_has_a_whole_piece_of_each_turn_in_their_order() -> None:
     "answer", ["It weighs 14 kilos.", "Hard to say.", "Perfect, noted!", "Great job on those 14 kilos."]
 )
 def test_what_the_assistant_claims_is_in_no_record(answer: str) -> None:
-    summary = noted(Told(1, "How heavy is the blue suitcase?", answer))
+    summary = noted(NumberedTurn(1, "How heavy is the blue suitcase?", answer))
     assert summary.discussed == ("How heavy is the blue suitcase?",)
     assert summary.outcome == ""
 
@@ -97,51 +97,56 @@ def test_what_the_assistant_claims_is_in_no_record(answer: str) -> None:
     ],
 )
 def test_a_decision_that_is_changed_later_is_left_out(earlier: str, later: str) -> None:
-    summary = noted(Told(1, earlier, "Noted."), Told(2, later, "Updated."), most=80)
+    summary = noted(NumberedTurn(1, earlier, "Noted."), NumberedTurn(2, later, "Updated."), most=80)
     assert len(summary.decisions) == 1
     assert summary.decisions[0].split()[-1].rstrip(".") in later
 
 
 def test_a_decision_that_is_taken_back_in_the_next_turn_is_left_out() -> None:
-    turns = [Told(1, "We're going with the blue container ship.", "Good."), Told(2, "Scratch that.", "All right.")]
+    turns = [
+        NumberedTurn(1, "We're going with the blue container ship.", "Good."),
+        NumberedTurn(2, "Scratch that.", "All right."),
+    ]
     assert summarise(turns, count=tokens) is None
 
 
 def test_decisions_keep_their_place_when_room_is_short() -> None:
     turns = [
-        Told(1, "How long do letters from Norway to Chile take?", "Weeks."),
-        Told(2, "I've decided on Oslo, from May 3.", "Good."),
+        NumberedTurn(1, "How long do letters from Norway to Chile take?", "Weeks."),
+        NumberedTurn(2, "I've decided on Oslo, from May 3.", "Good."),
     ]
     assert noted(*turns, most=14).decisions == ("I've decided on Oslo, from May 3",)
 
 
 def test_only_a_question_without_an_answer_is_open() -> None:
-    assert noted(Told(1, "¿Cuánto sale la réplica?", "")).open_questions == ("Cuánto sale la réplica?",)
-    assert noted(Told(1, "¿Cuánto sale la réplica?", "Diez.")).open_questions == ()
+    assert noted(NumberedTurn(1, "¿Cuánto sale la réplica?", "")).open_questions == ("Cuánto sale la réplica?",)
+    assert noted(NumberedTurn(1, "¿Cuánto sale la réplica?", "Diez.")).open_questions == ()
 
 
 def test_code_is_not_summarised() -> None:
-    turn = Told(1, "Mirá:\n```python\nwe_decided = 'let us use Redis 7'\n```\n¿está bien la consulta lenta?", "Sí.")
+    turn = NumberedTurn(
+        1, "Mirá:\n```python\nwe_decided = 'let us use Redis 7'\n```\n¿está bien la consulta lenta?", "Sí."
+    )
     assert "Redis" not in render(noted(turn))
 
 
 @pytest.mark.parametrize("user", ["Gracias!", "Perfect, thanks a lot!", "jaja tal cual", "¿Y?", "Hello!", ""])
 def test_of_what_says_nothing_there_is_no_record(user: str) -> None:
-    assert summarise([Told(1, user, "Perfect, noted.")], count=tokens) is None
+    assert summarise([NumberedTurn(1, user, "Perfect, noted.")], count=tokens) is None
 
 
 def test_what_turns_are_about_of_which_nothing_can_be_told_is_the_topic() -> None:
     turns = [
-        Told(1, "Does that need the read replica?", "The read replica? Yes."),
-        Told(2, "Is it the read replica, then?", "The read replica, yes."),
+        NumberedTurn(1, "Does that need the read replica?", "The read replica? Yes."),
+        NumberedTurn(2, "Is it the read replica, then?", "The read replica, yes."),
     ]
     assert noted(*turns).topic == "read replica"
-    assert noted(*turns, Told(3, "We're going with the read replica in São Paulo.", "Done.")).topic == ""
+    assert noted(*turns, NumberedTurn(3, "We're going with the read replica in São Paulo.", "Done.")).topic == ""
 
 
 def test_a_question_that_points_with_a_noun_of_the_turn_before_is_told() -> None:
-    before = Told(3, "Which nodes do we take?", "Three nodes of the middle size.")
-    asked = Told(4, "How do we size those nodes without guessing?", "By load.")
+    before = NumberedTurn(3, "Which nodes do we take?", "Three nodes of the middle size.")
+    asked = NumberedTurn(4, "How do we size those nodes without guessing?", "By load.")
     summary = summarise([asked], before=before, count=tokens)
     assert summary is not None
     assert summary.discussed == ("How do we size those nodes without guessing?",)
@@ -199,7 +204,7 @@ TEXTS = st.text(max_size=200) | st.sampled_from(
 def test_a_record_never_has_more_tokens_than_it_may_and_is_always_the_same(
     told: list[tuple[str, str]], most: int
 ) -> None:
-    turns = [Told(number, *texts) for number, texts in enumerate(told, 1)]
+    turns = [NumberedTurn(number, *texts) for number, texts in enumerate(told, 1)]
     summary = summarise(turns, max_tokens=most, count=tokens)
     assert summary == summarise(turns, max_tokens=most, count=tokens)
     if summary is None:

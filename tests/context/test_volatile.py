@@ -7,8 +7,8 @@ import pytest
 
 from proxy.context.draft import Draft, Memory, TokenBudget
 from proxy.context.economics import CostSoFar
-from proxy.context.folding import Folder
-from proxy.context.volatile import LEAST_RECALL, LEAST_TURNS, Volatile
+from proxy.context.folding import FoldPlanner
+from proxy.context.volatile import LEAST_RECALL, LEAST_TURNS, VolatilePlanner
 from proxy.conversation.progress import progress
 from proxy.types import Excerpt
 from tests.builders import Said, messages, system, user
@@ -33,12 +33,12 @@ class Poor(TokenBudget):
 
 def volatile(
     memory: Memory, *, said: Sequence[Said] = SAID, limit: int | None = None, of: type[TokenBudget] = Rich
-) -> tuple[Volatile, Draft]:
+) -> tuple[VolatilePlanner, Draft]:
     asked = case(messages(*said))
     so_far = progress(asked)
     assert so_far is not None
     budget = of(asked, so_far, context(asked, limit=limit))
-    return Volatile(budget, memory, Folder(budget, memory)), Draft(None, so_far.open)
+    return VolatilePlanner(budget, memory, FoldPlanner(budget, memory)), Draft(None, so_far.open)
 
 
 def recalled(wanted: int, *, is_asked_for: bool = False) -> Memory:
@@ -62,7 +62,7 @@ def test_what_is_recalled_has_its_price(
 ) -> None:
     needed, draft = volatile(recalled(wanted, is_asked_for=is_asked_for), of=of, limit=limit)
     kept = replace(draft, kept=draft.kept[-2:]) if limit else draft
-    found = needed.volatile(replace(kept, lent=len(kept.kept)), wanted)
+    found = needed.volatile(replace(kept, omitted=len(kept.kept)), wanted)
     assert ("<recalled>" in found.volatile.text) == has_excerpts
     assert found.volatile.tokens <= wanted + 40
 
@@ -77,16 +77,16 @@ def test_it_takes_no_more_than_the_limit_leaves(limit: int) -> None:
 def test_a_question_about_the_past_takes_the_room_of_older_turns_but_not_of_the_last() -> None:
     needed, draft = volatile(recalled(4_000, is_asked_for=True), limit=1_000)
     found = needed.with_volatile(draft)
-    assert found.lent == len(draft.kept) - 1  # the last two would take more than their share
+    assert found.omitted == len(draft.kept) - 1  # the last two would take more than their share
     roomy, same = volatile(recalled(4_000, is_asked_for=True), limit=2_000)
-    assert len(same.kept) - roomy.with_volatile(same).lent == LEAST_TURNS
+    assert len(same.kept) - roomy.with_volatile(same).omitted == LEAST_TURNS
 
 
 def test_any_other_question_takes_none() -> None:
     needed, draft = volatile(recalled(4_000), limit=1_000)
-    assert needed.with_volatile(draft).lent == 0
+    assert needed.with_volatile(draft).omitted == 0
     free, draft = volatile(recalled(4_000, is_asked_for=True))
-    assert free.with_volatile(draft).lent == 0
+    assert free.with_volatile(draft).omitted == 0
 
 
 def test_facts_that_the_prompt_holds_are_not_said_again() -> None:

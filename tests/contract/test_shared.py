@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.turns import going_on
+from proxy.conversation.turns import open_turn
 from proxy.storage.shared import SharedState, SingleFlight
 from proxy.storage.shared.local import (
     ANOMALOUS,
@@ -259,7 +259,7 @@ async def test_an_answer_that_lands_is_counted_and_nothing_else_is(shared: Share
 
 
 def turn(asked: str = "q") -> OpenTurn:
-    found = going_on(messages(user(asked), calling("c")), [b"q", b"c"])
+    found = open_turn(messages(user(asked), calling("c")), [b"q", b"c"])
     assert found is not None
     return found
 

@@ -242,7 +242,7 @@ STATE = PathState(
     folded_results=(4, 6),
     volatile=VolatileBlock("<recalled>", 9, facts=3, others=4, quoted=(1, 3)),
     volatile_link=b"\x80" * 16,
-    lent=1,
+    omitted=1,
     vector=VECTOR,
     continuity=0.25,
     shift="flush",

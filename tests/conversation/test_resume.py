@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from proxy.conversation.resume import AGAIN_SECONDS, resume
-from proxy.conversation.turns import archived, complete
-from proxy.conversation.turns import going_on as open_turn
+from proxy.conversation.turns import archived, complete, open_turn
 from proxy.errors import BadRequest
 from proxy.protocol import turns
 from proxy.protocol.dialects import DIALECTS

@@ -8,22 +8,22 @@ from proxy.config.profiles import BUILT_IN
 from proxy.conversation.topics import (
     UNRELATED,
     WEIGHTS,
-    Exchange,
+    TurnTexts,
     continuity,
     domain,
+    domain_words,
     evidence,
     likelihood,
     phrase,
     shift,
     topic,
-    weights,
 )
 from proxy.embedding.source import BUILTIN, MULTILINGUAL, source_of
 
 NUMBERS = BUILT_IN["lean"].window
 SERVER = (
-    Exchange("¿Cómo despliego la API en el servidor?", "Con Docker: armás la imagen y la subís al cluster."),
-    Exchange("¿Y la base de datos Postgres?", "En otro contenedor de Docker, con backups del servidor."),
+    TurnTexts("¿Cómo despliego la API en el servidor?", "Con Docker: armás la imagen y la subís al cluster."),
+    TurnTexts("¿Y la base de datos Postgres?", "En otro contenedor de Docker, con backups del servidor."),
 )
 
 ANNOUNCED = """
@@ -152,7 +152,9 @@ def test_a_new_question_about_another_part_of_life_changes_the_topic() -> None:
 
 @pytest.mark.note("2.3/1")
 def test_a_new_question_far_from_the_turn_before_changes_the_topic() -> None:
-    before = [Exchange("Which suspects have a motive?", "The cannery owner, the widow, and the weighmaster's brother.")]
+    before = [
+        TurnTexts("Which suspects have a motive?", "The cannery owner, the widow, and the weighmaster's brother.")
+    ]
     asked = "How long do candles burn in an unheated room during a storm?"
     assert shift(asked, before, since=5, near=-0.1, numbers=NUMBERS) == "similarity"
     assert shift(asked, before, since=5, near=0.9, numbers=NUMBERS) is None
@@ -178,7 +180,7 @@ def test_continuity_counts_from_what_unrelated_messages_of_the_language_have() -
     assert continuity(spanish, (), 1.0) == continuity(english, (), 1.0) == 1.0
     assert continuity(spanish, (), 0.4) < 0 < continuity(english, (), 0.4)
     # What has no language of its own has that of the conversation.
-    assert continuity("ok", SERVER, 0.4) < 0 < continuity("ok", [Exchange(english)], 0.4)
+    assert continuity("ok", SERVER, 0.4) < 0 < continuity("ok", [TurnTexts(english)], 0.4)
 
 
 def test_continuity_counts_from_what_unrelated_messages_have_in_the_model_that_is_used() -> None:
@@ -204,7 +206,7 @@ def test_every_weight_is_of_an_evidence_and_every_evidence_has_one() -> None:
 @pytest.mark.note("2.3/7")
 @given(st.text(max_size=300), st.text(max_size=300), st.integers(0, 50), st.none() | st.floats(-1, 1))
 def test_any_text_is_judged_and_always_alike(message: str, earlier: str, since: int, cosine: float | None) -> None:
-    before = [Exchange(earlier, message)]
+    before = [TurnTexts(earlier, message)]
     first = topic(message, before, since=since, cosine=cosine, numbers=NUMBERS)
     assert first == topic(message, before, since=since, cosine=cosine, numbers=NUMBERS)
     assert 0 <= likelihood(evidence(message, before, since=since, near=first.continuity)) <= 1
@@ -226,9 +228,9 @@ def test_the_domain_is_that_of_most_words(text: str, expected: str) -> None:
 
 
 def test_a_tie_is_no_domain() -> None:
-    assert set(weights("my boss wrote code")) == {"work", "code"}
+    assert set(domain_words("my boss wrote code")) == {"work", "code"}
     assert domain("my boss wrote code") == ""
 
 
 def test_a_word_counts_once_however_often_it_is_said() -> None:
-    assert weights("meeting meeting meeting") == weights("meeting")
+    assert domain_words("meeting meeting meeting") == domain_words("meeting")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.turns import archived, complete, going_on, messages_of, up_to_calls
+from proxy.conversation.turns import archived, complete, messages_of, open_turn, up_to_calls
 from proxy.protocol import turns
 from proxy.protocol.request import unpacked
 from proxy.types import OpenTurn
@@ -106,7 +106,7 @@ def test_a_message_without_words_is_no_utterance() -> None:
 def test_a_turn_goes_on_when_it_ends_with_calls(said: list[Said], start: int | None) -> None:
     given, chain = messages(*said), [bytes([index]) for index in range(len(said))]
     expected = None if start is None else OpenTurn(given[start:], chain[start - 1] if start else b"")
-    assert going_on(given, chain) == expected
+    assert open_turn(given, chain) == expected
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def before_newest(prompt: Prompt, text: str) -> bool:
 
 
 def scope_of(services: Services, key: str = KEY) -> str:
-    return Scope(services.gate.tenant((("authorization", f"Bearer {key}"),))).id
+    return Scope(services.authenticator.tenant((("authorization", f"Bearer {key}"),))).id
 
 
 # --- scopes ---------------------------------------------------------------------------------------------------------

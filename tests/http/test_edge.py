@@ -13,10 +13,10 @@ from proxy.config import key_hash
 from proxy.errors import BadRequest, RequestTimeout, TooLarge, Unauthorized
 from proxy.http.edge import (
     AsgiMessage,
-    CancelWhenGone,
+    Authenticator,
+    CancelOnDisconnect,
     ClientGone,
     Connection,
-    Gate,
     Receive,
     discard_body,
     read_body,
@@ -51,11 +51,11 @@ class Client:
 # --- the gate -------------------------------------------------------------------------------------------------------
 
 
-def gate(*keys: tuple[str, str]) -> Gate:
+def gate(*keys: tuple[str, str]) -> Authenticator:
     if not keys:
-        return Gate(config(), SECRET)
+        return Authenticator(config(), SECRET)
     listed = [{"name": name, "key": key_hash(key)} for name, key in keys]
-    return Gate(config(auth={"mode": "keys", "keys": listed}), SECRET)
+    return Authenticator(config(auth={"mode": "keys", "keys": listed}), SECRET)
 
 
 def bearing(key: str) -> Headers:
@@ -67,7 +67,7 @@ def test_a_tenant_is_a_hash_that_the_key_cannot_be_told_from() -> None:
     assert len(tenant) == 32
     assert tenant == tenant.lower() == f"{int(tenant, 16):032x}"
     assert tenant != blake2b(b"key:sk-secret", digest_size=16).hexdigest()
-    assert tenant != Gate(config(), b"t" * 32).tenant(bearing("sk-secret"))
+    assert tenant != Authenticator(config(), b"t" * 32).tenant(bearing("sk-secret"))
     assert tenant == gate().tenant(bearing("sk-secret"))
 
 
@@ -255,7 +255,7 @@ class Door:
 
     def __init__(self, tasks: Tasks) -> None:
         self._leaves = asyncio.Event()
-        self.watch = CancelWhenGone(self._receive, self._connection(), tasks)
+        self.watch = CancelOnDisconnect(self._receive, self._connection(), tasks)
 
     def _connection(self) -> Connection | None:
         return None
@@ -273,8 +273,8 @@ class Line(Door):
 
     lost = False
     on_lost: Callable[[], None] | None = None
-    leaving = False
-    on_leaving: Callable[[], None] | None = None
+    stopping = False
+    on_stopping: Callable[[], None] | None = None
 
     def _connection(self) -> Connection:
         return self
@@ -344,7 +344,7 @@ async def test_a_client_that_leaves_after_the_work_cancels_nothing(door: Door, t
 
 async def test_other_messages_are_not_a_departure() -> None:
     tasks = Tasks()
-    async with CancelWhenGone(Client(part(b""), part(b"")), None, tasks) as watch:
+    async with CancelOnDisconnect(Client(part(b""), part(b"")), None, tasks) as watch:
         watch.start()
         await asyncio.sleep(0)
     await tasks.drain(5.0)
@@ -437,21 +437,21 @@ def test_a_plain_one_is_not(headers: Headers) -> None:
 async def test_an_answer_without_an_end_is_told_that_the_server_stops(tasks: Tasks) -> None:
     line, told = Line(tasks), []
     async with line.watch as watch:
-        watch.when_leaving(lambda: told.append("now"))
-        assert line.on_leaving is not None
-        line.on_leaving()
+        watch.on_server_stop(lambda: told.append("now"))
+        assert line.on_stopping is not None
+        line.on_stopping()
     assert told == ["now"]
-    assert line.on_leaving is None
+    assert line.on_stopping is None
 
 
 async def test_one_that_begins_when_the_server_has_stopped_already_is_told_at_once(tasks: Tasks) -> None:
     line, told = Line(tasks), []
-    line.leaving = True
+    line.stopping = True
     async with line.watch as watch:
-        watch.when_leaving(lambda: told.append("now"))
+        watch.on_server_stop(lambda: told.append("now"))
     assert told == ["now"]
 
 
 async def test_a_server_that_does_not_say_so_is_not_waited_for(tasks: Tasks) -> None:
     async with Door(tasks).watch as watch:
-        watch.when_leaving(lambda: pytest.fail("nobody said so"))
+        watch.on_server_stop(lambda: pytest.fail("nobody said so"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proxy.config.rules import is_loopback
 from proxy.errors import ForeignHost, ForeignOrigin
-from proxy.http.origins import EXPOSED, Kind, Sites, name_of
+from proxy.http.origins import EXPOSED, Kind, OriginPolicy, name_of
 from proxy.types import Headers
 from tests.builders import config
 
@@ -21,13 +21,13 @@ LISTED: dict[str, Any] = {
 }
 
 
-def sites(host: str = "127.0.0.1", *, auth: Any = None, **server: Any) -> Sites:
-    return Sites(config(server={"host": host, **server}, auth=auth or {}))
+def sites(host: str = "127.0.0.1", *, auth: Any = None, **server: Any) -> OriginPolicy:
+    return OriginPolicy(config(server={"host": host, **server}, auth=auth or {}))
 
 
-def outcome(asked: Sites, kind: Kind, *headers: tuple[str, str], port: int | None = PORT) -> str:
+def outcome(asked: OriginPolicy, kind: Kind, *headers: tuple[str, str], port: int | None = PORT) -> str:
     try:
-        asked.admit(kind, headers, port)
+        asked.check(kind, headers, port)
     except (ForeignHost, ForeignOrigin) as error:
         return error.code
     return "passes"
@@ -150,7 +150,7 @@ def test_a_browser_that_asks_first_is_told_what_its_page_may(auth: Any) -> None:
     assert "POST" in told["access-control-allow-methods"]
     assert told["access-control-allow-headers"] == "authorization,content-type,x-stainless-os"
     assert told["access-control-allow-private-network"] == "true"
-    said = dict(asked.answered(wanted))
+    said = dict(asked.cors_headers(wanted))
     assert (said["access-control-allow-origin"], said["vary"]) == (FRIEND, "origin")
     assert set(EXPOSED) == set(said["access-control-expose-headers"].split(", "))
 
@@ -170,7 +170,7 @@ def test_and_one_whose_page_may_nothing_is_told_nothing(auth: Any, headers: dict
     foreign: Headers = (("host", "localhost:8484"), *headers.items())
     with pytest.raises(ForeignOrigin):
         asked.preflight(foreign)
-    assert asked.answered(foreign) == (("vary", "origin"),)
+    assert asked.cors_headers(foreign) == (("vary", "origin"),)
 
 
 @pytest.mark.parametrize("headers", [{}, {"origin": "http://localhost:8484"}, {"sec-fetch-site": "same-origin"}])
@@ -182,7 +182,7 @@ def test_who_is_no_page_of_another_site_is_told_the_methods(auth: Any, headers: 
 
 
 def test_where_no_page_may_answers_do_not_speak_of_it() -> None:
-    assert sites().answered((("origin", FRIEND),)) == ()
+    assert sites().cors_headers((("origin", FRIEND),)) == ()
 
 
 def test_what_is_no_list_of_headers_is_not_said_back() -> None:
@@ -195,7 +195,7 @@ def test_what_is_no_list_of_headers_is_not_said_back() -> None:
 def test_no_name_passes_that_is_not_this_machines(host: str) -> None:
     asked = sites()
     try:
-        asked.admit("api", (("host", host),), PORT)
+        asked.check("api", (("host", host),), PORT)
     except ForeignHost:
         return
     assert is_loopback(name_of(host))

@@ -263,7 +263,7 @@ async def say(services: Services, session: str, at: float, said: Sequence[Said])
     """The answer, once what it says is remembered."""
     headers = (("authorization", f"Bearer {KEY}"), ("x-olvido-session", session))
     raw = body(*said, model="demo-chat")
-    tenant = services.gate.tenant(headers)
+    tenant = services.authenticator.tenant(headers)
     answer = await handle(Incoming(f"req_note{next(_numbers)}", headers, raw, at, tenant), services)
     assert answer.status == 200
     assert isinstance(answer.body, bytes)
@@ -273,7 +273,7 @@ async def say(services: Services, session: str, at: float, said: Sequence[Said])
 
 
 def scope_of(services: Services) -> str:
-    return Scope(services.gate.tenant((("authorization", f"Bearer {KEY}"),))).id
+    return Scope(services.authenticator.tenant((("authorization", f"Bearer {KEY}"),))).id
 
 
 async def remembered(services: Services) -> list[Fact]:

@@ -66,7 +66,7 @@ def raw(*said: Said, **fields: Any) -> bytes:
 
 
 def scope_of(services: Any) -> str:
-    return f"{services.gate.tenant((('authorization', 'Bearer sk-test'),))}/"
+    return f"{services.authenticator.tenant((('authorization', 'Bearer sk-test'),))}/"
 
 
 async def left(services: Any) -> list[str]:

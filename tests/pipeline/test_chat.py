@@ -215,7 +215,7 @@ def test_an_answer_and_a_session_stay_with_the_key_and_the_user_they_belong_to(
         assert len(house.upstream.bodies()) == len(known)
         for actor in {actor for actor, _, _ in asked}:
             key, person = actor
-            tenant = services.gate.tenant((("authorization", f"Bearer {key}"),))
+            tenant = services.authenticator.tenant((("authorization", f"Bearer {key}"),))
             rows = await services.storage.ledger.recent(f"{tenant}/{person}")
             assert len(rows) == sum(each == actor for each, _, _ in asked)
 
@@ -271,7 +271,7 @@ async def test_who_waits_for_an_answer_that_fails_asks_for_itself(upstream: Upst
 async def told(services: Services, raw: bytes, headers: Headers) -> tuple[int, str, bytes]:
     """Status, source and body; what follows the answer is not waited for."""
     given = (("authorization", f"Bearer {KEY}"), ("content-type", "application/json"), *headers)
-    incoming = Incoming("req_x", given, raw, NOW, services.gate.tenant(given))
+    incoming = Incoming("req_x", given, raw, NOW, services.authenticator.tenant(given))
     try:
         answer = await handle(incoming, services)
     except UpstreamError as error:
@@ -308,7 +308,7 @@ async def sent(services: Services, raw: bytes, headers: Headers) -> tuple[int, s
     """The same, also of a stream that breaks off: what came of it."""
     pieces: list[bytes] = []
     given = (("authorization", f"Bearer {KEY}"), ("content-type", "application/json"), *headers)
-    answer = await handle(Incoming("req_x", given, raw, NOW, services.gate.tenant(given)), services)
+    answer = await handle(Incoming("req_x", given, raw, NOW, services.authenticator.tenant(given)), services)
     if isinstance(answer.body, bytes):
         return answer.status, answer.source, answer.body
     with suppress(UpstreamError):
@@ -589,7 +589,7 @@ async def test_everything_at_once(upstream: Upstream) -> None:
 async def answered(services: Services, raw: bytes) -> str:
     """Where the answer came from; what follows it is not waited for."""
     headers = (("authorization", f"Bearer {KEY}"), ("content-type", "application/json"))
-    incoming = Incoming("req_x", headers, raw, NOW, services.gate.tenant(headers))
+    incoming = Incoming("req_x", headers, raw, NOW, services.authenticator.tenant(headers))
     return (await handle(incoming, services)).source
 
 

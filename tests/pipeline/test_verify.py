@@ -70,13 +70,13 @@ def arrived(upstream: Upstream) -> list[bytes]:
 
 async def rows(services: Services) -> list[LedgerRow]:
     """Of the only scope there is."""
-    scope = f"{services.gate.tenant(AUTHORIZED)}/"
+    scope = f"{services.authenticator.tenant(AUTHORIZED)}/"
     await services.storage.ledger.flush()
     return await services.storage.ledger.recent(scope)
 
 
 def who(services: Services, request: ChatRequest) -> Identity:
-    scope = Scope(services.gate.tenant(AUTHORIZED))
+    scope = Scope(services.authenticator.tenant(AUTHORIZED))
     return Identity(scope, "s", "header", turns.chain(scope.id, request.messages))
 
 
@@ -96,7 +96,7 @@ async def verify(
     assert source != "upstream"
     request = parse(raw)
     services.verifier.sample(
-        Incoming("req_9", AUTHORIZED, raw, NOW, services.gate.tenant(AUTHORIZED)),
+        Incoming("req_9", AUTHORIZED, raw, NOW, services.authenticator.tenant(AUTHORIZED)),
         request,
         who(services, request),
         ReuseHit(source, "key", stored(answer), "absent", "r-0000000000000001", 0.9),
@@ -153,7 +153,7 @@ async def test_the_client_does_not_wait_for_it(upstream: Upstream) -> None:
     async with verifying(upstream) as services:
         await again(services, raw)
         given: Headers = (*AUTHORIZED, ("x-olvido-session", "another"), (FAULT, "slow-first-byte=60"))
-        answer = await handle(Incoming("req_2", given, raw, NOW, services.gate.tenant(given)), services)
+        answer = await handle(Incoming("req_2", given, raw, NOW, services.authenticator.tenant(given)), services)
         assert answer.source == "intent"
         assert isinstance(answer.body, bytes)
         assert agreements(services) == [0, 0]

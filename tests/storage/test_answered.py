@@ -72,7 +72,7 @@ def asked(number: int) -> bytes:
 async def refused(services: Services, number: int) -> int:
     """Asked now, with a key that the upstream does not know; the status."""
     headers: Headers = (("authorization", f"Bearer sk-{number}"), ("content-type", "application/json"), *REFUSED)
-    asking = Incoming(f"r-{number}", headers, asked(number), time(), services.gate.tenant(headers))
+    asking = Incoming(f"r-{number}", headers, asked(number), time(), services.authenticator.tenant(headers))
     return (await handle(asking, services)).status
 
 

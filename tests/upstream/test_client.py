@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from proxy.errors import ImpossibleStatus, UpstreamTimeout
-from proxy.upstream.client import Prepared, Upstream, close_response, response_headers
+from proxy.upstream.client import PreparedRequest, Upstream, close_response, response_headers
 from tests.builders import upstream_config
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -260,10 +260,10 @@ def test_a_prepared_request_tells_its_content_or_that_it_is_streamed() -> None:
         yield b""
 
     url = httpx.URL("http://x/")
-    assert Prepared("POST", url, [], b"{}", {}).content == b"{}"
-    assert Prepared("GET", url, [], None, {}).content == b""
+    assert PreparedRequest("POST", url, [], b"{}", {}).content == b"{}"
+    assert PreparedRequest("GET", url, [], None, {}).content == b""
     with pytest.raises(httpx.RequestNotRead):
-        _ = Prepared("POST", url, [], pieces(), {}).content
+        _ = PreparedRequest("POST", url, [], pieces(), {}).content
 
 
 BEGUN = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"

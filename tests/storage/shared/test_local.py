@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.turns import going_on
+from proxy.conversation.turns import open_turn
 from proxy.storage.shared.local import (
     ANOMALOUS,
     BOUNDS,
@@ -39,7 +39,7 @@ LONG, SHORT = LEAST_REPEATED, LEAST_REPEATED - 1
 
 
 async def test_of_open_turns_the_newest_are_kept_as_far_as_there_is_room() -> None:
-    turn = going_on(messages(user("q"), calling("c")), [b"q", b"c"])
+    turn = open_turn(messages(user("q"), calling("c")), [b"q", b"c"])
     assert turn is not None
     for held in (LocalOpenTurns(most=2), LocalOpenTurns(most_bytes=2 * turn.size)):
         for session in ("1", "2", "2", "3"):

@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.context.cuts import Kind
-from proxy.context.noted import asked_outside, noted, takes_back
+from proxy.context.pieces import pieces_of, pointing_question, takes_back
 
 
 def said(message: str, kind: Kind) -> tuple[str, ...]:
-    return tuple(piece.text for piece in noted(message) if piece.kind == kind)
+    return tuple(piece.text for piece in pieces_of(message) if piece.kind == kind)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_decision_in_a_long_sentence_is_told_by_its_clause() -> None:
     ],
 )
 def test_what_changes_an_earlier_word_is_a_decision_that_corrects(message: str, corrects: bool) -> None:
-    assert any(piece.corrects and piece.kind == "decision" for piece in noted(message)) is corrects
+    assert any(piece.corrects and piece.kind == "decision" for piece in pieces_of(message)) is corrects
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_a_decision_can_be_taken_back(message: str, takes: bool) -> None:
 
 def test_a_text_that_is_handed_over_is_not_noted() -> None:
     message = "Summarize this mail:\n\nDear all,\nI have decided to close the Leeds office on May 3.\nRegards, Tom"
-    assert not any("Leeds" in piece.text for piece in noted(message))
+    assert not any("Leeds" in piece.text for piece in pieces_of(message))
 
 
 @given(st.text(max_size=200))
 def test_every_word_of_a_piece_stands_in_the_message(message: str) -> None:
-    for piece in noted(message):
+    for piece in pieces_of(message):
         assert all(word.strip("?.").lower() in message.lower() for word in piece.text.split())
 
 
@@ -154,7 +154,7 @@ def test_what_the_assistant_said_is_told_only_whole_with_its_denial(message: str
     ],
 )
 def test_a_rule_is_worth_more_than_what_is_so_once(rule: str, once: str) -> None:
-    assert noted(rule)[0].worth > noted(once)[0].worth
+    assert pieces_of(rule)[0].worth > pieces_of(once)[0].worth
 
 
 @pytest.mark.parametrize(
@@ -168,4 +168,4 @@ def test_a_rule_is_worth_more_than_what_is_so_once(rule: str, once: str) -> None
     ],
 )
 def test_only_a_question_that_points_is_asked_of_something_outside(message: str, question: str) -> None:
-    assert asked_outside(message) == question
+    assert pointing_question(message) == question

@@ -94,7 +94,7 @@ class Piece:
     language: Language = "en"
 
 
-def noted(message: str) -> tuple[Piece, ...]:
+def pieces_of(message: str) -> tuple[Piece, ...]:
     """Returns the pieces of a user message, in order."""
     found: dict[str, Piece] = {}
     for passage in _passages(message):
@@ -103,7 +103,7 @@ def noted(message: str) -> tuple[Piece, ...]:
     return tuple(found.values())
 
 
-def asked_outside(message: str) -> str:
+def pointing_question(message: str) -> str:
     """Returns the first question of a message that points to something unnamed, and would be a piece otherwise; "" if
     there is none."""
     for passage in _passages(message):
