@@ -77,7 +77,7 @@ def create_app(config: Config) -> Starlette:
     app = Application(
         routes=[
             route("/v1/chat/completions", chat, "POST", kind="api"),
-            route("/v1/{path:path}", pass_through, kind="api"),  # its methods are the upstream's to know
+            route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
             route("/metrics", administered(scrape.metrics), "GET", kind="numbers"),
@@ -89,7 +89,7 @@ def create_app(config: Config) -> Starlette:
         ],
         lifespan=lifespan,
     )
-    # What matches no route at all, such as a line end in the path: the router's own answer would be no error of ours.
+    # Paths that match no route at all (a line end in them) get our error shape, and not the router's answer.
     app.router.default = Endpoint(nothing_here)
     return app
 
@@ -121,7 +121,7 @@ class Endpoint:
                     await self._handler(call, services)
         except ClientGone:
             return
-        except asyncio.CancelledError:  # by the server, which stops and has waited for long enough
+        except asyncio.CancelledError:  # by the server, after its grace period
             await call.break_off(ShuttingDown("The proxy was stopped before the answer was complete."))
             raise
         except OlvidoError as error:
@@ -138,7 +138,7 @@ async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
         return
     if isinstance(error, ForeignHost | ForeignOrigin):
         services.metrics.of(services.metrics.refused, error.code).inc()
-    # Twice what is accepted at most: enough for every honest client to get to the end of its body.
+    # At most twice the limit: enough for every honest client to finish its body.
     most = 2 * services.config.server.max_body_mb * 2**20
     await call.refuse(error, unread=most if isinstance(error, TooLarge | RequestTimeout) else 0)
 

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Scores = npt.NDArray[np.floating[Any]]  # one a class
+Scores = npt.NDArray[np.floating[Any]]  # (classes,)
 
 
 @dataclass(frozen=True, slots=True)
 class LinearModel:
     """A linear model with quantised weights. Scores have the precision of `scale`."""
 
-    weights: npt.NDArray[np.integer[Any]]  # places of features, classes
-    scale: Scores  # what a weight of 1 is worth
+    weights: npt.NDArray[np.integer[Any]]  # (features, classes)
+    scale: Scores  # (classes,): factor of the integer weights
     intercept: Scores
 
     def scores(self, vector: Mapping[int, float]) -> Scores:
@@ -37,7 +37,7 @@ class LinearModel:
 
     def likelihood(self, vector: Mapping[int, float]) -> float:
         """Returns the probability of the only class, 0 to 1, of a logistic regression."""
-        return 1 / (1 + math.exp(-float(self.scores(vector)[0])))  # `sigmoid`, and a call less for every clause
+        return 1 / (1 + math.exp(-float(self.scores(vector)[0])))  # `sigmoid` inlined: this runs for every clause
 
 
 def load_models(file: Path, *names: str) -> tuple[LinearModel, ...]:

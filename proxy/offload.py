@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 # Parsing, hashing and encoding this much JSON takes about a millisecond.
 INLINE_BYTES = 256 * 1024
-SAVED = 1.0  # seconds: fifty slices
-SLICE = 0.02  # seconds that a thread works on one thing before others have their turn
+SAVED = 1.0  # seconds (fifty slices) that an idle user catches up on at most
+SLICE = 0.02  # seconds of work before others have their turn
 
 
 class Offload:
@@ -39,9 +39,9 @@ class FairQueue:
     def __init__(self, clock: Callable[[], float] = monotonic, saved: float = SAVED) -> None:
         self._clock = clock
         self._saved = saved
-        self._had: dict[str, float] = {}  # seconds; of those alone who have had more than `_least`
-        self._least = -saved  # that anybody is taken to have had
-        self._waiting: list[tuple[str, asyncio.Future[None]]] = []  # in the order they came
+        self._had: dict[str, float] = {}  # seconds of use, of users above `_least`
+        self._least = -saved  # seconds of use that every user is assumed to have had
+        self._waiting: list[tuple[str, asyncio.Future[None]]] = []  # in order of arrival
         self._taken = False
 
     @asynccontextmanager
@@ -53,7 +53,7 @@ class FairQueue:
             try:
                 await turn
             except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():  # it was given, and is not wanted any more
+                if turn.done() and not turn.cancelled():  # granted, and not wanted any more
                     self._next()
                 raise
         self._taken = True

@@ -28,7 +28,7 @@ class Corked:
     """A transport that sends all writes of one event loop turn in one system call. uvicorn writes the head and the body
     of an answer apart, and a system call costs more than most of our stages."""
 
-    MOST_HELD = 64 * 1024  # bytes; what is held is unknown to the transport, which says when a client is too slow
+    MOST_HELD = 64 * 1024  # bytes: held ones do not count for the transport's flow control
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
@@ -104,8 +104,8 @@ class Guarded(HttpToolsProtocol):
         """Parses the bytes, and refuses a head that exceeds its bound."""
         self._shared = self._in_body
         super().data_received(data)
-        # Only what belongs to the head for certain: the chunk in which it ends may hold the body's beginning, and the
-        # one in which it begins the end of the body before.
+        # Count only chunks that are all head: the one in which it ends may hold the body's beginning, and the one in
+        # which it begins the end of the body before.
         if self._in_head and not self.transport.is_closing():
             self._head_bytes += 1 if self._shared else len(data)
             if self._head_bytes > self.max_head_bytes:
@@ -137,7 +137,7 @@ class Guarded(HttpToolsProtocol):
             raise ValueError("head too large")  # stops the parser, which then calls send_400_response
         self._in_body = True
         if (named := authority_of(self.url)) is not None:
-            self.headers.append((b"host", named))  # beside the header: whoever checks the one checks both
+            self.headers.append((b"host", named))  # besides the header, so that checks see both
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -173,7 +173,7 @@ class Guarded(HttpToolsProtocol):
         self._stop_timer()
         cycle, answering = self.cycle, self.cycle is not None and not self.cycle.response_complete
         if answering and not self._in_body:
-            # What came is behind a request that is being answered: that answer goes out whole, and is the last.
+            # The bad input follows a request that is being answered: finish that answer, then close.
             cycle.keep_alive = False
             return
         if not self.transport.is_closing():

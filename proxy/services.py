@@ -33,7 +33,7 @@ from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Router
 
-# Two: one large request being parsed must not hold up another's tokens, and more would only compete for the cores.
+# Two, so that parsing one large request does not hold up counting another; more would only compete for the cores.
 CPU_THREADS = 2
 
 

@@ -42,7 +42,7 @@ PER_IMAGE_LOW = 85
 # Characters counted at once: tiktoken's regex panics (a BaseException, stack overflow) on a run of a million spaces. A
 # cut costs a token or two.
 PIECE = 100_000
-# Of a longer text the rest is taken to be like what was counted: a run of spaces takes half a second a million.
+# Characters counted of a longer text, and extrapolated: a run of a million spaces takes half a second.
 MOST_COUNTED = 1_000_000
 
 # New text up to this many bytes is counted on the event loop (about 0.1 ms); more goes to a worker thread, whose
@@ -74,7 +74,7 @@ def load_tokenizer() -> tiktoken.Encoding:
                 os.environ["TIKTOKEN_CACHE_DIR"] = before
 
 
-Key: TypeAlias = tuple[bytes, int]  # what a message is known by: its link, and its length in bytes
+Key: TypeAlias = tuple[bytes, int]  # of a message: its link, and its length in bytes
 
 
 class Counter:
@@ -122,7 +122,7 @@ class RoughCounter(Counter):
 
     def request(self, request: ChatRequest, messages: Sequence[Message] | None = None) -> int:
         """Returns the tokens of a request, with `messages` in place of its own if they are given."""
-        # Of a message that is a role and a text, all of its bytes; the calibration learns what share is punctuation.
+        # A plain message counts with all its bytes; the calibration learns the share of punctuation.
         texts, others = 0, []
         for message in request.messages if messages is None else messages:
             if message.is_plain:

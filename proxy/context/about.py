@@ -13,16 +13,16 @@ from proxy.memory.values import spoken_in
 from proxy.types.memory import Language
 
 _SAY_LITTLE = EVALUATES | GENERIC
-_READ = 400  # characters of a message: what it is about stands at its beginning
+_READ = 400  # characters of a message: its beginning shows its topic
 _STEM = 6  # letters
-_SIDES = 3  # messages that name a thing which the turns are about
-_AGAIN = 2  # messages that name what belongs to it
-_LONGEST = 4  # words of a thing
-_MOST = 2  # things
-_LEAST = 2  # words of meaning: less is a riddle
-_COUNTS = 4  # messages: more tell no more
+_SIDES = 3  # messages that must name a topic
+_AGAIN = 2  # messages that must name each of its words
+_LONGEST = 4  # words of a topic
+_MOST = 2  # topics
+_LEAST = 2  # words of meaning in all topics together: fewer are unclear
+_COUNTS = 4  # messages: more count no further
 
-# Begins with an amount, goes on in another line, or says which one of them.
+# Phrases that are no names: with an amount, a line end, markup, or a word of selection.
 _NO_NAME = re.compile(
     r"^\W*\d|\n|[*#`:]|\b(?:same|other|first|second|third|last|next|new|more|most|one|two|greater|less|mism[oa]s?|otr[oa]s?"
     r"|nuev[oa]s?)\b"
@@ -31,7 +31,7 @@ _LINKS = re.compile(
     r"\s(?:for|in|with|without|from|about|on|between|at|against|en|con|para|sin|al?|por|contra|entre|sobre)\s"
     r"(?:(?:the|an?|my|our|your|el|la|los|las|mi|mis|tu|tus|un|una)\s)?"
 )
-# Whom a sentence speaks to is not what it speaks of.
+# A person addressed at the beginning of a sentence is not its topic.
 _ADDRESSED = re.compile(
     r"(?:^|[,.!?]\s+|\b(?:Hey|Hi|Hello|Wow|Thanks|Yeah|Yep|Yup|Cool|Sure|Oh|Aww|Hola|Gracias|[Qq]uerid[oa])\s)"
     r"([A-ZÁÉÍÓÚÑ]\w+)(?=[,!.?])"
@@ -113,7 +113,7 @@ _CONTRACTED = re.compile(r"\s\w+['\u2019](?:d|ll|re|ve|m)\b.*")  # begins a clau
 _POINTED = re.compile(r"\b(th(?:is|at|ese|ose)|est[ae]|es[ae]|est[oa]s|es[oa]s|ese|este)\s(\w{3,})", re.IGNORECASE)
 _STEM_MEANT = 4  # letters: the singular is the plural
 _READ_ANSWER = 500  # characters of the answer
-_MOST_READ = 500  # characters of the message before: in a longer one much more may be meant
+_MOST_READ = 500  # characters of the message before: a longer one has too many candidates
 _LONGEST_MEANT = 5  # words of the phrase
 
 

@@ -10,16 +10,17 @@ from proxy.context.referents import things_of
 from proxy.language.phrases import expression, phrases, words
 from proxy.language.tables import union
 from proxy.language.text import plain
+from proxy.memory.own_words import own_words
 from proxy.memory.signals import SIGNALS, folded
 from proxy.memory.values import spoken_in
 from proxy.types.memory import Language
 
-SHORTEST = 3  # words of a clause: less says nothing
-_MOST_JOINTS = 24  # of a sentence: it is a list that has more
-_BEFORE_CODE = 6  # words: less is code, too
+SHORTEST = 3  # words of a clause: fewer say nothing
+_MOST_JOINTS = 24  # of a sentence: only lists have more
+_BEFORE_CODE = 6  # words: fewer belong to the code
 
 _TABLES = union("notes")
-# What a clause opens and ends with, and is no part of what it says.
+# Openings and endings of a clause that add nothing to it.
 LEAD = expression(
     _TABLES,
     r"[\s,;:.!\u2026\u00a1\u00bf'\"“”«»()\u2013\u2014-]*"
@@ -29,13 +30,13 @@ LEAD = expression(
 _TAIL = expression(_TABLES, r"{tails}\W*\Z")
 INTERROGATIVE = expression(_TABLES, r"{interrogatives}\b")
 DEPENDENT = expression(_TABLES, r"{dependent}\b")
-# Where a clause may end.
+# Places where a clause may end.
 JOINT = expression(
     _TABLES, r"[;:\u2026\u2013\u2014]\s+|,\s+(?!\d)|\s[-\u2013\u2014]\s|(?<!\b\w)\.\s+|\s\(|\s(?={joints}\s)"
 )
 _SOFT_JOINT = expression(_TABLES, r"\s(?={soft_joints}\s)")
 _AND_CLAUSE = expression(_TABLES, r",?\s(?={and_clauses}\s)")
-# Behind what does not itself ask for "to".
+# Infinitives of purpose; verbs that need "to" are excluded by `_ASKS_FOR_TO`.
 _PURPOSE = expression(_TABLES, r"\s(?={purposes}\s)")
 _SUBORDINATE = expression(_TABLES, r"\b{subordinates}\b")
 _SUBORDINATE_END = expression(_TABLES, r"\b{subordinates}\W*\Z")
@@ -52,26 +53,41 @@ _CODE = re.compile(
     r"|\*\*|\$\w+\$|\$\$"
     r"|^\s*(?:#|\*|[-\u2022]\s|\d+[.)]\s|import\b|def\b|const\b|return\b)"
 )
-_NAMED = re.compile(r"`(\w[\w./#@-]*(?: [\w./#@-]+)?)(?:\(\))?`")  # a name set as code: it is said like any other
-STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # that a client puts before what is said
-# Whom a clause speaks to.
+_NAMED = re.compile(r"`(\w[\w./#@-]*(?: [\w./#@-]+)?)(?:\(\))?`")  # a name set as code is part of the sentence
+_STAMP = re.compile(r"^\d{1,2}:\d\d\s?(?:[ap]m)?\b[^:\n]{0,40}:\s+")  # a time stamp that a client puts before a message
+# A person addressed at the beginning of a clause.
 _ADDRESS = re.compile(
     r"^(?:(?:(?:Hey|Hi|Hello|Hola|Thanks|Wow|Oh|Congrats|Yeah|Definitely)\s)?[A-Z]\w+(?:!\s+|,\s+(?=(?:[Ii]"
     r"|[Ww]e|[Mm]y|[Ii]t|[Tt]hat|[Yy]our|what)\b)))*"
 )
-# What goes on with a list, at its comma.
-_CLAUSE = (  # what begins no item of a list
+# The rest of a list, from its comma on.
+_CLAUSE = (  # words that begin a clause, and so no item of a list
     r"(?!(?:i|we|it|he|she|they|yo|me|no|after|before|when|if|while|once|given|cuando|si|antes|despues|al)\b)"
 )
 _ITEM = r"(?!(?:with|for|in|from|by|at|con|para|en|de)\b)(?:[\w'-]+\s){0,3}[\w'-]+"
 _LISTS = re.compile(rf",\s+(?:{_ITEM}(?:,\s+{_ITEM}){{0,4}},?\s+)?(?:and|or|y|e|o)\s+{_CLAUSE}")
 _LISTED = 60  # characters behind a comma
-_QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # leads to what somebody said
+_QUOTES = re.compile(r":\s+[\"\u201c\u00ab]")  # introduces a quotation
 _WHOLE = (JOINT, _AND_CLAUSE)
 _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{3,}")  # of a sentence, not of a formula
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"^[A-ZÁÉÍÓÚÑ]|[A-Z]{2}|[a-z][A-Z]|\w[_/]\w")
 _I = frozenset(("I", "I'm", "I've", "I'd", "I'll"))
+_REST = 40  # characters behind the first line: fewer are the end of a list, or a number
+_OWN = 800  # characters: a line up to this length without marks of a document was typed by hand
+FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)  # a block of code
+_MARKS = re.compile(r"[<{}|]|\w:\s|[\"“«]")
+_QUOTED = re.compile(r":?\s\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»")  # as `plain` leaves out
+
+
+def passages(message: str) -> tuple[str, ...]:
+    """Returns the passages that the user typed. Most messages are single lines, with or without code, and are
+    recognised without the full analysis."""
+    lines = [line.strip() for line in FENCE.sub("\n", _STAMP.sub("", message.strip())).split("\n") if line.strip()]
+    is_typed = FENCE.search(message) is not None or sum(map(len, lines[1:])) < _REST
+    if is_typed and all(len(line) <= _OWN and not _MARKS.search(_QUOTED.sub(" ", line)) for line in lines):
+        return tuple(lines)
+    return tuple(passage for passage in own_words(message).passages if passage.strip())
 
 
 def sentences(text: str) -> list[str]:
@@ -82,7 +98,7 @@ def sentences(text: str) -> list[str]:
 def clean(sentence: str) -> str:
     """Returns the sentence without greetings, fillers and other habitual openings and endings; "" if it is code or too
     short to say anything."""
-    text = _ADDRESS.sub("", STAMP.sub("", _NAMED.sub(r"\1", " ".join(sentence.split()))))
+    text = _ADDRESS.sub("", _STAMP.sub("", _NAMED.sub(r"\1", " ".join(sentence.split()))))
     text = _ADDRESS.sub("", without(LEAD, text)).strip(" ,;:.!…'“”«»¡¿?-\u2013\u2014")
     tail = _TAIL.search(folded(text))
     text = (text[: tail.start()] if tail else text).rstrip(" ,;:.!…-\u2013\u2014")
@@ -159,7 +175,7 @@ def clauses_of(text: str, *, soft: bool) -> Iterator[str]:
         for joint in islice(joints.finditer(said), _MOST_JOINTS):
             part = text[: joint.start()].rstrip(" ,;:.(")
             if said[joint.start()] == ":" or _LISTS.match(said[joint.start() : joint.start() + _LISTED]):
-                continue  # what it leads to is what it says
+                continue  # the part behind the colon is the content
             if joints is _PURPOSE and (_last(part) in _ASKS_FOR_TO or part.endswith("ing")):
                 continue
             if not (joints not in _WHOLE and _SUBORDINATE_END.search(folded(part))) and _is_finished(part):
@@ -211,13 +227,12 @@ def without(opening: re.Pattern[str], text: str) -> str:
 
 Kind = Literal["decision", "statement", "request"]  # of a piece of a message
 
-_TABLES_REMARKS = union("notes")
-EVALUATES, GENERIC = words(_TABLES_REMARKS["evaluates"]), words(_TABLES_REMARKS["generic"])
-YOURS, MINE, JOKED = (expression(_TABLES_REMARKS, f" {{{name}}} ") for name in ("yours", "mine", "joked"))
-QUOTES_YOU = phrases(_TABLES_REMARKS["quotes_you"])
-_LAUGHS = expression(_TABLES_REMARKS, " {laughs}")
-_THANKS = expression(_TABLES_REMARKS, " {thanks} ")
-_LEAST = 2  # words of meaning: less says nothing
+EVALUATES, GENERIC = words(_TABLES["evaluates"]), words(_TABLES["generic"])
+YOURS, MINE, JOKED = (expression(_TABLES, f" {{{name}}} ") for name in ("yours", "mine", "joked"))
+QUOTES_YOU = phrases(_TABLES["quotes_you"])
+_LAUGHS = expression(_TABLES, " {laughs}")
+_THANKS = expression(_TABLES, " {thanks} ")
+_LEAST = 2  # words of meaning: fewer say nothing
 _FIRST = 5  # characters of a plain text before its first words
 
 

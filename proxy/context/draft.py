@@ -26,12 +26,12 @@ class Memory:
 
     standing: tuple[Fact, ...] = ()  # for the head
     relevant: tuple[Fact, ...] = ()  # for the volatile block
-    facts: frozenset[str] = frozenset()  # ids of all that there are
-    forgotten: frozenset[bytes] = frozenset()  # links of messages that the user wants forgotten
-    notes: Notes = field(default_factory=Notes, compare=False)  # that were written for earlier requests
+    facts: frozenset[str] = frozenset()  # ids of all facts of the scope
+    forgotten: frozenset[bytes] = frozenset()  # links of messages to be forgotten
+    notes: Notes = field(default_factory=Notes, compare=False)  # summaries written for earlier requests
     wanted: int = 0  # tokens of excerpts that the question calls for
-    is_faint: bool = False  # hardly: worth no more than a part of what this request saves
-    is_asked_for: bool = False  # the past is what it asks for: worth more than it costs
+    is_faint: bool = False  # the question hardly needs the past: a share of this request's savings is its price
+    is_asked_for: bool = False  # the question asks for the past: worth more than its price
     # (tokens, index of the first message that the prompt holds) → excerpts from before it and from other conversations
     recall: Callable[[int, int], tuple[Excerpt, ...]] = lambda _tokens, _start: ()
 
@@ -44,10 +44,10 @@ class PlanContext:
     session: str
     rates: Rates
     limit: int | None  # tokens of the prompt
-    role: Literal["user", "system"]  # where the head stands
+    role: Literal["user", "system"]  # of the message that carries the head
     count: Count
     cap: Callable[[int], Message]  # the message with this index, shortened to `window.answer_tokens`
-    profile: str = ""  # its name
+    profile: str = ""  # name
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class Draft:
     volatile: VolatileBlock = NO_BLOCK
     stated: Fold | None = None  # the fold, with facts alone in its head
     omitted: int = 0  # of the kept turns, oldest first, that make room for excerpts this time
-    recalled: tuple[Excerpt, ...] = ()  # in the volatile block, where that was made for this request
-    weighed: BreakEven | None = None  # why turns leave, or stay
+    recalled: tuple[Excerpt, ...] = ()  # excerpts in the volatile block, if it is new in this request
+    weighed: BreakEven | None = None  # the numbers behind the decision to fold
 
     @property
     def sent_fold(self) -> Fold | None:
@@ -290,7 +290,7 @@ class TokenBudget:
             return CostSoFar(baseline, state.spent)
         if not self.case.was_seen:
             return CostSoFar(rates.cost(self.original, 0), 0.0)
-        # Short so far, and so sent as it was: as many requests as there are turns, growing evenly.
+        # Short so far, and so sent unchanged: assume one request per turn, growing evenly.
         past = self.progress.before * rates.write + rates.cached * self.progress.before * (self.progress.turns - 1) / 2
         return CostSoFar(past + rates.least(self.original, self.progress.before), past)
 

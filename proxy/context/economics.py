@@ -28,15 +28,15 @@ from proxy.config import Upstream
 from proxy.config.prices import UNPRICED, prefix_cache
 from proxy.types import BreakEven, FoldReason, PrefixCache, Price
 
-# By how much what was spent may pass what pass-through would have cost by now, as a share of it: for what is needed,
-# and for the newest complete turn, without which an answer may have nothing to refer to. Chosen so that no conversation
-# of `tests.bench.economics` ends above 1.02 or is ever above 1.10.
+# Allowed excess of spending over pass-through, as a share of the latter: for anything needed, and for keeping the
+# newest complete turn, without which an answer may have nothing to refer to. Chosen so that no conversation of
+# `tests.bench.economics` ends above 1.02 or is ever above 1.10.
 REGRET = 0.02
 FORCED = 0.09
-# What facts that nothing asks for must leave of the savings: the next fold that a limit forces is paid with it.
+# Share of the baseline that facts which nothing asks for must leave unspent: it pays the next fold that a limit forces.
 RESERVE = 0.05
-# Where the prefix cache is cheaper than that, a prompt that is far from its limit is left alone: what a fold would save
-# does not pay for recalling what it left out, once that is asked for.
+# Price of cached tokens, relative to writing, below which a prompt far from its limit is not folded: the savings would
+# not pay for recalling old turns later.
 DEAR = 0.4
 
 
@@ -57,12 +57,12 @@ def assumed_cache(upstream: Upstream, model: str, price: Price, *, shown_none: b
 class Rates:
     """Prices of a prompt token now, relative to the input price, and the granularity of the prefix cache."""
 
-    cached: float  # found in the prefix cache; as `write` while the cache is cold
-    write: float  # not found
+    cached: float  # price of a token in the prefix cache; as `write` while the cache is cold
+    write: float  # price of any other token
     block: int = 1  # tokens: a prefix is found in multiples of this
     minimum: int = 0  # tokens: shorter prompts are neither cached nor written
     breakpoints: bool = False  # nothing is found once the turns behind the instructions have changed
-    rethinking: float = 0.0  # a token of thinking that is lost because something before it has changed
+    rethinking: float = 0.0  # price of a token of reasoning that is lost because something before it changed
 
     @property
     def shortest(self) -> int:
@@ -95,7 +95,7 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
     write = max(price.write, price.input) / price.input if price.input else 1.0
     if cache.ttl <= 0:
         return Rates(1.0, 1.0)  # nothing is written either
-    # What is lost is thought again, at most, and costs what it did.
+    # At most, lost reasoning is generated again, at the price of output.
     rethinking = price.output / price.input if cache.reasoning and price.input else 0.0
     if cache.ttl <= idle:
         return Rates(write, write, cache.block, cache.minimum, cache.breakpoints, rethinking)
@@ -109,13 +109,13 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
 class PromptSizes:
     """Sizes of the prompt as it would be sent without a fold, in tokens."""
 
-    prefix: int  # system and tools
+    prefix: int  # instructions and tools
     head: int  # the memory head
     open: Sequence[int]  # complete turns, oldest first
     newest: int  # the newest user message and all after it
-    repeated: int  # how much of its beginning stood at the beginning of the request before it
-    reasoning: Sequence[int] = ()  # of thinking in the open turns, and in the newest
-    in_loop: bool = False  # the newest turn is a tool loop that goes on
+    repeated: int  # the beginning that it shares with the previous prompt
+    reasoning: Sequence[int] = ()  # reasoning in each open turn, and in the newest
+    in_loop: bool = False  # the newest turn is a tool loop in progress
 
     @property
     def tokens(self) -> int:

@@ -44,7 +44,7 @@ class ConversationState:
     """State of the conversation, current elisions included."""
 
     tokens: int  # of the prompt
-    repeated: int  # how much of its beginning stood at the beginning of the request before it
+    repeated: int  # tokens at the beginning that it shares with the previous prompt
     requests: int  # so far
     costs: CostSoFar
 
@@ -110,7 +110,7 @@ def _without_tags(system: Message, tags: Collection[str]) -> Message:
             said = _TAGGED[tag].sub("", said)
         return said
 
-    # If nothing would be left: not every upstream takes an empty message.
+    # Kept whole if nothing would be left: not every upstream takes an empty message.
     return rewritten(system, cut) if cut(system.text).strip() else system
 
 
@@ -138,11 +138,11 @@ class Elision:
     """The elision of one request, with the tokens that it saves."""
 
     elided: Elided
-    tools: list[Json] | None  # that are sent instead of the client's
-    is_system: bool  # the system message is sent without a part of it
-    of_tools: int  # tokens
-    of_system: int  # tokens
-    is_new: bool  # the request before was sent with something else at its beginning
+    tools: list[Json] | None  # definitions that replace the client's
+    is_system: bool  # the system message is shortened
+    of_tools: int  # tokens saved
+    of_system: int  # tokens saved
+    is_new: bool  # differs from the previous request's
 
 
 def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str], int]) -> tuple[Case, Elision | None]:
@@ -171,7 +171,7 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str
     is_system = shorter.system is not instructions.system
     elision = Elision(chosen, changed_tools, is_system, of_tools, of_system, is_new=chosen != before)
     if elision.is_new and state is not None:
-        state = replace(state, stable=0, sent=0)  # nothing of the prompt before is repeated
+        state = replace(state, stable=0, sent=0)  # the prompts share no beginning
 
     return replace(case, messages=messages, overhead=case.overhead - of_tools, state=state), elision
 

@@ -10,7 +10,7 @@ import msgspec
 from proxy.types import Fates, Message
 
 Fate: TypeAlias = Literal["kept", "shortened", "marker", "folded", "recalled", "left out"]
-FateAndReason: TypeAlias = tuple[Fate, str]  # and why
+FateAndReason: TypeAlias = tuple[Fate, str]
 
 BEGINNING = 60  # characters of a message that are shown
 

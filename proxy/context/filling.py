@@ -18,23 +18,23 @@ from proxy.memory.signals import folded
 from proxy.types.memory import Language
 
 _PIECES = 6  # of a record
-_WORTH = 2.0  # of a piece, where there are others
-_PASSING = 1.0  # worth less than this is not told, whatever the answer says
-_TAKEN_UP = 0.5  # worth of a word that the answer says too
-_MOST_TAKEN_UP = 5  # words: more tell no more
-_ROOM = 7  # tokens: less has no second piece
-_LEAST_LEFT = 0.25  # of what a piece says, when it is shortened
+_WORTH = 2.0  # least worth of a piece, where there are others
+_PASSING = 1.0  # pieces of less worth gain nothing from the answer
+_TAKEN_UP = 0.5  # worth that each word shared with the answer adds
+_MOST_TAKEN_UP = 5  # words: more add nothing
+_ROOM = 7  # tokens that another piece needs at least
+_LEAST_LEFT = 0.25  # share of its content that a shortened piece keeps
 _SHORTEST = 4  # words of a shortened piece
-_SAYS = 2  # words of meaning in it
+_SAYS = 2  # words of meaning in a shortened piece
 
 _TABLES = union("notes")
-# What goes on to say why.
+# A reason at the end.
 _REASON = expression(_TABLES, ",? {why} .*$")
-# How somebody says that he wants what follows; it is understood without.
+# Words of wishing at the beginning: the wish is understood without them.
 _WISH = expression(_TABLES, "{wish_opens}")
-# What a clause begins with that tells of whom it speaks.
+# A subject at the beginning of a clause.
 _SUBJECT = expression(_TABLES, r"{subject_opens}\s")
-# A clause that says only when, or how, another one holds.
+# A clause that only qualifies another one: its time, its manner.
 _LEADS_IN = expression(_TABLES, r"{leads_in}\b")
 
 
@@ -42,8 +42,8 @@ _LEADS_IN = expression(_TABLES, r"{leads_in}\b")
 class PlacedPiece:
     """A piece of a turn, with its place in the segment."""
 
-    turn: int  # its index
-    at: int  # its place among all
+    turn: int  # index of its turn
+    at: int  # index among all pieces
     piece: Piece
 
     @property

@@ -14,8 +14,8 @@ from proxy.memory.commands import is_command
 from proxy.memory.shelf import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
 
-# Of a small budget the head takes no larger share than of the architecture note's 4,000 tokens: 200 are summaries, 150
-# facts.
+# Shares of the limit that the head, and the facts in it, may take: as in the architecture note, of 4,000 tokens 200 are
+# summaries and 150 facts.
 HEAD_SHARE = 0.0925
 FACTS_SHARE = 0.0375
 
@@ -37,7 +37,7 @@ class FoldPlanner:
         only if a limit or the strict profile demands it: it is read in the background, and managed from the next
         request on."""
         if self.state is None and self.progress.turns > 1 and not self._is_forced(draft):
-            return draft  # seen for the first time: it is read in the background, and managed from the next time on
+            return draft
         profile = self.case.profile
         turns = window.window_turns((*self.progress.open, self.progress.digest), profile.window)
         terms = Terms(

@@ -24,7 +24,7 @@ class Layout:
     newest: int  # index of the newest user message
     head: str = ""
     volatile: str = ""
-    role: Literal["user", "system"] = "user"  # where the head stands
+    role: Literal["user", "system"] = "user"  # of the message that carries the head
     instructions: tuple[int, ...] = ()  # system messages among those left out: they are sent all the same
     replaced: Mapping[int, Message] = field(default_factory=dict)  # shortened messages, by index
 

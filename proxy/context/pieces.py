@@ -16,7 +16,6 @@ from proxy.context.cuts import (
     MINE,
     QUOTES_YOU,
     SHORTEST,
-    STAMP,
     YOURS,
     Kind,
     clauses_before,
@@ -29,6 +28,7 @@ from proxy.context.cuts import (
     is_platitude,
     names_thing,
     parts,
+    passages,
     sentences,
     speaks_to_you,
     without,
@@ -37,28 +37,25 @@ from proxy.context.referents import names, points_outside, things
 from proxy.language.phrases import expression, phrases
 from proxy.language.tables import union
 from proxy.language.text import plain
-from proxy.memory.own_words import own_words
 from proxy.memory.signals import folded
 from proxy.memory.values import spoken_in
 from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece
-_LONGEST_ASKED = 30  # of a request: what it asks for may need its circumstances
+_LONGEST_ASKED = 30  # of a request, which may need its circumstances
 _SHORT = 9  # words of a question that needs the sentence before it
-_WAVERING = 4.0  # what is not sure is worth less
-_PASSING = 4.0  # what is so today only, too
+_WAVERING = 4.0  # worth that an unsure statement loses
+_PASSING = 4.0  # worth that a statement about today loses
 _ASKED = 18  # words of a question that needs a noun before it
-_FRAGMENT = 4  # words
-_RULE = 1.5  # what holds from now on is worth more
-_OPENING = 2.0  # what a message opens with says what it is about
-_LEADS = 4.0  # and so does what a request opens with
-_GENERIC = 2.0  # "review my code" could be asked of anything: it is worth less
+_FRAGMENT = 4  # words of a question that may be a fragment
+_RULE = 1.5  # worth that a lasting rule adds
+_OPENING = 2.0  # worth that the first request of a message adds: it shows the topic
+_LEADS = 4.0  # score of the part that opens a request: it shows the topic
+_GENERIC = 2.0  # worth that a request without a subject loses ("review my code")
 _LEAST = 2  # words of meaning in a piece
-_MOST_NAMED = 8  # more tell no more
+_MOST_NAMED = 8  # words of meaning: more add nothing
 _ENDS = " ?!.\"'”»)"
-_END = 10  # characters by which it is told that a sentence kept its end
-_REST = 40  # characters behind that line: an end of a list, a number, no text
-_OWN = 800  # characters: a single line of so many, with no mark of a text in it, was typed by hand
+_END = 10  # characters that show whether a sentence kept its end
 
 _TABLES = union("notes")
 _DECIDES, _WAVERS, _CORRECTS, _RULES = (phrases(_TABLES[name]) for name in ("decides", "wavers", "corrects", "rules"))
@@ -72,11 +69,8 @@ _HANDS = expression(_TABLES, r"\b{hands}\b")
 _DENIES = expression(_TABLES, " {denies} ")
 _BANS = expression(_TABLES, r"{bans}\b")
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKS = re.compile(r"[<{}|]|\w:\s|[\"“«]")
-_QUOTED = re.compile(r":?\s\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|«[^»\n]{1,80}»")  # as `plain` leaves out
 
-# Where something holds, pointed at, before what holds there.
+# A place that is only pointed at, at the beginning of a sentence ("en ese caso, …").
 _POINTING = re.compile(
     r"^(?:en|para|con|in|for|at|with)\s(?:es[ea]|est[ea]|es[oa]s|est[oa]s|that|this|those|these)\s\w+,?\s",
     re.IGNORECASE,
@@ -89,7 +83,7 @@ class Piece:
 
     text: str
     kind: Kind
-    worth: float  # how much it tells, among the pieces of a segment
+    worth: float  # weight among the pieces of a segment
     corrects: bool = False  # it takes back what was said before
     language: Language = "en"
 
@@ -97,7 +91,7 @@ class Piece:
 def pieces_of(message: str) -> tuple[Piece, ...]:
     """Returns the pieces of a user message, in order."""
     found: dict[str, Piece] = {}
-    for passage in _passages(message):
+    for passage in passages(message):
         for piece in _pieces(passage):
             found.setdefault(piece.text, piece)
     return tuple(found.values())
@@ -106,7 +100,7 @@ def pieces_of(message: str) -> tuple[Piece, ...]:
 def pointing_question(message: str) -> str:
     """Returns the first question of a message that points to something unnamed, and would be a piece otherwise; "" if
     there is none."""
-    for passage in _passages(message):
+    for passage in passages(message):
         language = spoken_in(passage)
         for sentence in sentences(passage):
             text, said = clean(sentence), plain(sentence)
@@ -124,23 +118,13 @@ def takes_back(message: str) -> bool:
     return _TAKES_BACK.search(folded(message)) is not None
 
 
-def _passages(message: str) -> tuple[str, ...]:
-    """Returns the passages that the user typed. Most messages are single lines, with or without code, and are
-    recognised without the full analysis."""
-    lines = [line.strip() for line in _FENCE.sub("\n", STAMP.sub("", message.strip())).split("\n") if line.strip()]
-    is_typed = _FENCE.search(message) is not None or sum(map(len, lines[1:])) < _REST
-    if is_typed and all(len(line) <= _OWN and not _MARKS.search(_QUOTED.sub(" ", line)) for line in lines):
-        return tuple(lines)
-    return tuple(passage for passage in own_words(message).passages if passage.strip())
-
-
 def _pieces(passage: str) -> list[Piece]:
     language = spoken_in(passage)
     found: list[Piece] = []
-    before, is_idle = "", False  # the sentence before, and whether it has no piece of its own
+    before, is_idle = "", False  # the previous sentence; it was left out
     for sentence in sentences(passage):
         said = plain(sentence)
-        if is_idle and "?" in sentence:  # what is asked of it says nothing without it
+        if is_idle and "?" in sentence:  # a question about an omitted sentence
             is_idle = False
             continue
         denied = QUOTES_YOU.search(said) is not None
@@ -226,7 +210,7 @@ def _joined(before: str, last: Piece | None, sentence: str, language: Language) 
 def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     text, asks = _POINTING.sub("", clean(sentence)), "?" in sentence
     if sentence.rstrip().endswith(":") and sentence.rstrip(" :").endswith(text[-_END:]):
-        text = clauses_before(text, len(text))  # what its last clause leads to is left out
+        text = clauses_before(text, len(text))  # the text behind the colon is missing
     is_decision = not asks and _decides(said)
     is_request = asks or (not is_decision and _ASKS.match(folded(text)) is not None)
     if is_request and (idle := _IDLE.search(folded(text))):

@@ -32,12 +32,11 @@ from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, Pa
 
 _rough = RoughCounter()
 
-# Nobody needs to know within a few per cent what a larger request costs, and its tokens take seconds to count: half a
-# second a MiB, if it is made for that.
+# Bytes of a request above which the rough count will do: exact counts take seconds (half a second a MiB at worst).
 MOST_COUNTED = 2 * 2**20
-MOST_SHORTENED = 2_000  # answers
-SURELY_WITHIN = 0.5  # of a limit: the rough count, calibrated by prose, takes tables and code for less than they are
-EMBEDDING_DEADLINE = 0.25  # seconds: what an embedding improves is not worth more of the client's time
+MOST_SHORTENED = 2_000  # shortened answers remembered
+SURELY_WITHIN = 0.5  # share of a limit: the rough count, calibrated by prose, underestimates tables and code
+EMBEDDING_DEADLINE = 0.25  # seconds: an embedding is not worth more of the client's time
 
 
 class Refusable(Exception):
@@ -223,7 +222,7 @@ class Planner:
         offered = len(request.tools)
         if made.messages is not None and (found := violations(made.messages, dialect, offered)):
             if violations(request.messages, dialect, offered):
-                return None  # so would it refuse the client's own
+                return None  # the upstream would refuse the client's own messages, too
             raise Refusable(found[0].rule)
         return made
 

@@ -78,7 +78,7 @@ class _Planner:
         if limit is None or not self.budget.is_too_large(draft):
             return draft
         if draft.volatile.text and not self.volatile.is_old(draft):
-            # Lines cost a little more or less than was reckoned with.
+            # The lines cost a little more or less than estimated.
             over = self.budget.tokens(draft) - limit
             draft = self.volatile.volatile(draft, max(0, draft.volatile.tokens - 2 * over - 2 * BLOCK))
             if self.budget.is_too_large(draft):
@@ -102,7 +102,7 @@ class _Planner:
             over -= self.budget.size(draft.kept[leave])
             leave += 1
         shorter = self._without(draft, leave)
-        # System messages of what leaves stay, and what was capped in a full window need not be in a shorter one.
+        # System messages of leaving turns stay, and answers capped in a full window may be whole in a shorter one.
         while leave < len(draft.kept) and self.budget.is_too_large(shorter):
             leave += 1
             shorter = self._without(draft, leave)
@@ -151,7 +151,7 @@ class _Planner:
             reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
             messages=self._messages(draft, fates) if is_changed else None,
             fates=fates,
-            # What goes as it came costs what passing it through does, wherever blocks begin.
+            # An unchanged prompt costs the same as pass-through, wherever blocks begin.
             state=self._state(draft, sent, repeated, passes=not is_changed and repeated >= passed),
             trail=self._trail(draft, fates),
         )

@@ -22,7 +22,7 @@ from proxy.memory.shelf import Shelf
 from proxy.memory.values import spoken_in
 from proxy.types import Excerpt, Fact, Vector
 
-ANSWERED = 150  # tokens, with the fact, that a question gets which a fact answers
+ANSWERED = 150  # tokens of excerpts for a question that a fact answers, the fact included
 _QUESTION = 300  # characters at the end of a message, where its question stands
 
 
@@ -31,7 +31,7 @@ class RecallContext:
     """Session, time and settings of the request that recollects."""
 
     session: str
-    is_private: bool  # the scope is one person's: what was said in one conversation may be told in another
+    is_private: bool  # the scope is one person's: conversations may share messages
     now: float
     decay: Decay
     count: Callable[[str], int]  # tokens of a text
@@ -50,18 +50,18 @@ def recollect(context: RecallContext, case: Case, so_far: Progress, shelf: Shelf
         notes=shelf.notes,
     )
     if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
-        return memory  # in mid-turn: what its question needed has been looked up
+        return memory  # the same turn goes on: its question was looked up before
     asked = without_ours(case.messages[so_far.newest].text)
     answers = answering(known, asked, context.now, context.decay)
     relevant = _relevant(context, asked, holding, case, so_far, shelf) if not answers else ()
-    # What the question says of the fact itself is not the answer.
+    # A fact that the question itself states is still missing as an answer.
     before = _last_said(case, so_far, upto=so_far.newest)
     told = tuple(holding.marked(fact) for fact in choosing.unsaid(answers, before))
     memory = replace(memory, relevant=told or relevant)
     held = _first_held(case, so_far, limit)
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
-        return memory  # the prompt holds all that there is
+        return memory  # the prompt holds everything
     query = recall.Query(
         text=asked,
         vector=case.vector,
@@ -79,7 +79,7 @@ def recollect(context: RecallContext, case: Case, so_far: Progress, shelf: Shelf
         known = case.messages[at]
         return case.tokens(at) - FRAMING if known.is_bare and known.text == said else None
 
-    # A fact that answers may have been changed since by words that were not understood: these alone are recalled.
+    # Messages since that fact may have changed it in words that were not understood: only these are recalled.
     since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
     weights = selecting.NEAR if answers else recall.WEIGHTS
 
@@ -134,7 +134,7 @@ def _relevant(
         asks=asks,
         language=language,
     )
-    if needed.is_personal:  # else they are not read
+    if needed.is_personal:  # otherwise cosines are not used
         needed = replace(needed, cosines=_cosines(case.vector, shelf))
     tokens = case.profile.facts.tokens
     return choosing.relevant(holding, needed, tokens=tokens, count=context.count)

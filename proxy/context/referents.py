@@ -19,24 +19,24 @@ from proxy.types.memory import Language
 
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019./:%-]*\w)?|[^\w\s]")
 _STEM = 6  # letters
-_REMEMBERED = 1_000  # clauses: a segment asks for the names of the same ones again and again
-_LETTERS = 2  # of a word that tells something
+_REMEMBERED = 1_000  # clauses: a segment asks for the same ones repeatedly
+_LETTERS = 2  # of a word of meaning, at least
 _DESCRIBED = 3  # words of meaning behind "this"
-_ENOUGH = 2  # names before "these options" that may be them
+_ENOUGH = 2  # things named before "these options" that suffice
 
 _BOTH = union("references")  # people mix languages within a clause
 _LIGHT, _BEFORE_VERB, _TIMES = (words(_BOTH[name]) for name in ("light", "before_verb", "times"))
 _EN, _ES = ({name: words(table) for name, table in tables(code, "references").items()} for code in ("en", "es"))
 _OBJECTS = (["it"], ["this"], ["that"], ["them"], ["these"])
 _IDIOM = expression(_BOTH, r"\b{idioms}\b")
-# A demonstrative before what is named, or told, right behind it: "this “not found” error", "that mail to the bank",
-# "the problem that I have", "esa carta para el banco".
+# A demonstrative before a thing that is named or described right behind it: "this “not found” error", "that mail to the
+# bank", "the problem that I have", "esa carta para el banco".
 _DEFINED = expression(
     _BOTH, r"\b{demonstratives}\s(?=[\"“«]\w|(?:[\w-]+\s){1,2}{user}\s\w|[\w-]+\s{of}\s(?:{the}|[A-Z])\b)"
 )
 _EMPTY_IT = expression(_BOTH, "{empty_it}")
 _HANGING = expression(_BOTH, "{hanging}")
-_ACCENTED_IS = re.compile(r"\b[Ee]stá\b")  # Spanish; without its accent it were "this"
+_ACCENTED_IS = re.compile(r"\b[Ee]stá\b")  # Spanish "is"; without its accent it would read as "this"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _At:
 
     said: Sequence[str]  # words and marks, folded
     place: int
-    named: int  # things that are named before it
+    named: int  # number of things named before it
 
     @property
     def word(self) -> str:
@@ -167,7 +167,7 @@ def _points_es(at: _At) -> bool:
     word, known = at.word, NOUN_WORDS["es"]
     if word in _ES["eso"]:
         if word == "esto" and '"' in at.said[at.place + 1 :]:
-            return False  # what is quoted behind it
+            return False  # it introduces a quotation
         return at.named < _ENOUGH or (at.is_last and at.before in _ES["at_end"])
     if word in _ES["alla"]:
         return at.named == 0

@@ -7,24 +7,21 @@ context is no piece, so a record may have few fields or none; turns without a pi
 sides name repeatedly. Claims of the assistant are never included, so the outcome stays empty.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.context.about import about, named, resolved_question
-from proxy.context.cuts import is_earnest, is_slight
+from proxy.context.cuts import FENCE, is_earnest, is_slight
 from proxy.context.filling import PlacedPiece, filled, forms, weighed
 from proxy.context.pieces import Piece, pieces_of, takes_back
 from proxy.types import Summary, TurnDigest
 
 Count = Callable[[str], int]  # tokens of a text
 
-_MOST_READ = 2_000  # characters of a message: what is worth a note stands at its beginning
-_HEARD = 700  # characters of an answer: what it takes up stands at its beginning
+_MOST_READ = 2_000  # characters of a message: the rest is seldom worth a note
+_HEARD = 700  # characters of an answer: it takes up the question at its beginning
 _RESOLVED = 3.0  # worth of a question with the noun that it points to
-_SHARED = 2  # words: what is said of the same thing
-
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SHARED = 2  # words that two pieces about the same thing share
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ def _shorter(summary: Summary) -> Summary:
     if summary.topic and any(
         summary.topic in each for each in (*summary.discussed, *summary.decisions, summary.outcome)
     ):
-        return replace(summary, topic="")  # it is told anyway
+        return replace(summary, topic="")  # another field has it
     if summary.discussed:
         return replace(summary, discussed=summary.discussed[:-1])
     if summary.open_questions:
@@ -117,7 +114,7 @@ def _shorter(summary: Summary) -> Summary:
         stated = summary.outcome.split("; ")
         return replace(summary, outcome="; ".join(_trimmed(stated) or stated[:-1]))
     if summary.decisions:
-        return replace(summary, decisions=_trimmed(summary.decisions) or summary.decisions[1:])  # the newest hold
+        return replace(summary, decisions=_trimmed(summary.decisions) or summary.decisions[1:])  # the newest are valid
     return replace(summary, topic="")
 
 
@@ -156,7 +153,7 @@ def _messages(turns: Sequence[NumberedTurn]) -> list[str]:
 
 
 def _read(turn: NumberedTurn) -> NumberedTurn:
-    return NumberedTurn(turn.number, turn.user[:_MOST_READ], _FENCE.sub("\n", turn.assistant[:_MOST_READ]))
+    return NumberedTurn(turn.number, turn.user[:_MOST_READ], FENCE.sub("\n", turn.assistant[:_MOST_READ]))
 
 
 def _said(turns: Sequence[NumberedTurn], before: NumberedTurn | None) -> Iterator[PlacedPiece]:

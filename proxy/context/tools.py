@@ -19,7 +19,7 @@ from proxy.protocol.content import replaced
 from proxy.types import Message
 
 MARKER = 60  # tokens of a marker, about
-LEAST = 2 * MARKER  # tokens: a shorter result is not worth leaving out
+LEAST = 2 * MARKER  # tokens of a result worth leaving out
 MOST_ARGUMENTS = 120  # characters of a call's arguments in a marker
 MOST_QUOTED = 80  # characters of a result's first line in a marker, some 20 tokens
 
@@ -34,8 +34,8 @@ class Prompt:
 
     start: int  # index of the first message behind the memory head
     before: int  # tokens in front of that message
-    tokens: int  # of the whole
-    repeated: int  # how much of its beginning stood at the beginning of the request before it
+    tokens: int  # of the whole prompt
+    repeated: int  # tokens at the beginning that it shares with the previous prompt
     folded: Collection[int] = ()  # indices of results that are left out already
 
 
@@ -54,7 +54,7 @@ class _Result:
     tokens: int
     call: bytes  # name and arguments, canonical
     said: str
-    carried: int  # requests that have repeated it since it left the newest ones
+    carried: int  # requests that repeated it since it left the newest `keep`
 
 
 def to_fold(
@@ -102,7 +102,7 @@ def markers(messages: Sequence[Message], folded: Collection[int], size: Size, ke
         if index not in folded:
             continue
         said = messages[index].text
-        # Of the later results those that had come when it was left out, or what is said of it would change.
+        # Only later results that were there when it was left out: else its marker would change.
         later = results[at + 1 : at + 1 + keep]
         if any(messages[each].text == said for each, _, _ in later):
             described = "identical to the later result"
@@ -144,7 +144,7 @@ def _repeated(messages: Sequence[Message], old: Sequence[_Result]) -> list[_Resu
 def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str, str]]:
     """Yields the index of every tool result from `start` on, with name and arguments of its call."""
     while 0 < start < len(messages) and messages[start].role == "tool":
-        start -= 1  # to the call; results before `start` that answer it, too, do no harm
+        start -= 1  # back to the call; further results of it before `start` do no harm
     calls: dict[str, tuple[str, str]] = {}
     for index in range(start, len(messages)):
         said = messages[index]

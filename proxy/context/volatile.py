@@ -13,14 +13,12 @@ from proxy.conversation import blocks as block
 from proxy.memory import choosing
 from proxy.types import Excerpt, Fact, VolatileBlock
 
-BLOCK = 24  # tokens of the tags and titles around what is recalled
-# Tokens of excerpts that a question about the past gets whatever they cost, where the limit keeps the past out of the
-# prompt.
+BLOCK = 24  # tokens of the tags and titles around excerpts
+# Tokens of excerpts that a question about the past gets at any price, where the limit keeps the past out of the prompt.
 ASKED_FOR = 500
-SHARED = 0.5  # of what a request saves, for excerpts that it hardly needs
-LEAST_RECALL = 60  # tokens: less holds no message
-# What a question about the past leaves of the window: complete turns, if they take no more than this share of the
-# limit.
+SHARED = 0.5  # share of a request's savings for excerpts that it hardly needs
+LEAST_RECALL = 60  # tokens: fewer hold no message
+# Complete turns of the window that a question about the past leaves, if they take at most this share of the limit.
 LEAST_TURNS = 2
 LEAST_SHARE = 0.15
 
@@ -41,7 +39,7 @@ class VolatilePlanner:
         """Returns the draft with its block: a new one, or the previous request's while the same turn goes on."""
         state = self.state
         if state is not None and self.budget.is_same_turn:
-            # The same turn goes on: what stands in its user message stays.
+            # The same turn goes on: the block in its user message stays.
             draft = replace(draft, volatile=state.volatile)
             return self._stated_only(replace(draft, omitted=state.omitted)) if draft.kept == state.open else draft
         return self.volatile(self._with_room(draft), self.memory.wanted)
@@ -89,7 +87,7 @@ class VolatilePlanner:
             allowed = min(allowed, SHARED * self._saving(bare))
         room = round(min(wanted, allowed, free))
         excerpts = self._recalled(room - self.budget.stated(relevant), start)
-        # What an excerpt says need not be said twice.
+        # Facts from a message that is quoted are not repeated.
         said = {excerpt.link for excerpt in excerpts}
         unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
         if unsaid != relevant:

@@ -13,8 +13,8 @@ from proxy.types import Message, TurnDigest
 Count = Callable[[str], int]  # tokens of a text
 
 _MARKER = "\n… [{} tokens left out] …\n"
-_HEAD = 2 / 3  # share of what is kept that the beginning gets: an answer says first what it says
-_CLOSE_ENOUGH = 8  # characters: the cut is searched for no longer than that
+_HEAD = 2 / 3  # share of the beginning in a capped answer: answers come to the point first
+_CLOSE_ENOUGH = 8  # characters: precision of the search for the cut
 
 
 def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:
@@ -82,7 +82,7 @@ def cap_message(said: Message, max_tokens: int, count: Count) -> Message:
 def _without_middle(text: str, characters: int, total: int, count: Count) -> str:
     head = text[: round(characters * _HEAD)]
     tail = text[len(text) - (characters - len(head)) :]
-    # At a word's end, if there is one near.
+    # Cut at the end of a word, if one is near.
     head = head.rsplit(None, 1)[0] if " " in head[-24:] else head
     tail = tail.split(None, 1)[-1] if " " in tail[:24].strip() else tail
     return head.rstrip() + _MARKER.format(max(1, total - count(head) - count(tail))) + tail.lstrip()

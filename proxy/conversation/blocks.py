@@ -15,8 +15,8 @@ FACTS_TITLE = "What the user has stated:"
 SUMMARIES_TITLE = "Earlier parts of this conversation:"
 RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
 
-# With its title: tags of these names stand in what others write, too (`#include <memory>`). With the line ends that
-# part it from what follows it; behind a system message, from what stands before it.
+# A block of ours is recognised with its title, since others use tags of these names, too (`#include <memory>`), and
+# removed with the line ends that separate it from the text after it or, in a system message, before it.
 _OURS = rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
 _ANY_OF_OURS = re.compile(rf"\n\n(?:{_OURS})\Z|(?:{_OURS})\n?\n?", re.DOTALL)
 # A tag that would end a block, or that a model could take for its end.

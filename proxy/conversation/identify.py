@@ -50,7 +50,7 @@ async def identify(
 
     if named is not None:
         if prefix is not None and named not in prefix.sessions:
-            known = 0  # another session's history: this session's is still to be written
+            known = 0  # the prefix is another session's: this one's is not stored yet
         continuity: Continuity = "continued" if known else "new"
         return Identity(scope, named, source, chain, known, continuity, private, answered)
     if prefix is None or not (private or _is_own(prefix, request.messages)):
@@ -108,7 +108,7 @@ def _new_session(scope: Scope, chain: tuple[bytes, ...], first_user: int, incomi
 
 def end_user(name: str) -> str:
     """Returns the end user of a scope from the client's own `name`."""
-    # Nobody may call himself by the hash of another's name.
+    # A name that looks like a hash is hashed: it could be another name's.
     return _hashed(name) if name.startswith(_HASHED) else _name(name)
 
 

@@ -15,11 +15,10 @@ from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity,
 from proxy.lru import Lru
 from proxy.types import Message, PathState, TurnDigest, Vector
 
-# Of a history that is seen for the first time so many of the newest turns are read for their topics: it is them that
-# summaries may be made of.
+# Newest turns of an unknown history that are read for their topics: summaries may be made of these.
 MOST_READ = 12
-MOST_HISTORIES = 8  # histories of a scope
-_TURN_BYTES = 250  # of a turn's digest, its link, the lengths of its messages
+MOST_HISTORIES = 8  # of a scope
+_TURN_BYTES = 250  # for a turn's digest, its link, and the lengths of its messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +27,12 @@ class Case:
 
     messages: Sequence[Message]
     chain: Sequence[bytes]
-    tokens: Callable[[int], int]  # of the message with this index
-    overhead: int  # tokens of what is no message: tools, the response format
+    tokens: Callable[[int], int]  # tokens of the message with this index
+    overhead: int  # tokens besides the messages: tools, the response format
     profile: Profile
     state: PathState | None = None  # of the longest earlier request on this path
     vector: Vector | None = None  # of the newest user message
-    embedding: str = ""  # version of the embedder that it is by
+    embedding: str = ""  # version of the embedder of `vector`
     was_seen: bool = False  # an earlier request had a part of this history, whether or not its state is known
 
 
@@ -44,10 +43,10 @@ class Progress:
     preamble: int  # messages before the first user message
     preamble_tokens: int
     newest: int  # index of the newest user message
-    newest_tokens: int  # of it and all that follows
+    newest_tokens: int  # tokens from there on
     before: int  # tokens of all messages before it
     turns: int  # user messages so far
-    open: tuple[TurnDigest, ...]  # complete turns that the prompt holds if nothing is folded now, oldest first
+    open: tuple[TurnDigest, ...]  # complete turns of the prompt unless it is folded now, oldest first
     topic: Topic  # of the newest turn
 
     @property
@@ -84,8 +83,8 @@ class Histories:
         """Returns the history of a case without a state, and reads it if it is not known."""
         if newest == 0:
             return _read(case, newest)
-        # A link leaves out what is only informative (proxy/protocol/turns.py), and tokens may hang on that: so they are
-        # counted, and known here, by the length in bytes as well.
+        # A link leaves out fields that are only informative (proxy/protocol/turns.py) but have tokens: so the key has
+        # the lengths in bytes as well.
         lengths = tuple([len(said.raw) for said in case.messages[:newest]])
         key = (case.chain[newest - 1], lengths, case.profile.window)
         history = self._known.get(key) or _read(case, newest)
@@ -101,7 +100,7 @@ def progress(case: Case, histories: Histories | None = None) -> Progress | None:
     if newest is None:
         return None
     history = _read(case, newest) if state is not None or histories is None else histories.of(case, newest)
-    if state is not None and newest == state.newest:  # it goes on
+    if state is not None and newest == state.newest:  # the same turn goes on
         said = Topic(state.continuity, state.shift, state.domain)
     else:
         said = _topic(case, newest, history.open, _cosine(case))
@@ -156,8 +155,8 @@ def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float |
     since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
     message = without_ours(case.messages[index].text)
     near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
-    # Shifts are told by the words alone: the cosine that their weights know is with the answer before, too, which would
-    # have to be embedded for it, and adds nothing.
+    # Without the cosine: the weights expect one with the previous answer included, which would have to be embedded
+    # for it, and adds nothing.
     cause = shift(message, exchanges, since=since, near=None, numbers=case.profile.window)
     return Topic(near, cause, domain(message))
 
@@ -191,7 +190,7 @@ def unpack(packed: bytes) -> PathState | None:
 def _written(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.astype(np.float16).tobytes()
-    raise NotImplementedError  # how msgspec is told that a hook does not know a type
+    raise NotImplementedError  # msgspec's sign for a type that the hook does not know
 
 
 def _read_state(kind: type, value: Any) -> Any:

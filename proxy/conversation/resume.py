@@ -21,7 +21,7 @@ from proxy.storage.shared import OpenTurns
 from proxy.types import ArchivedTurn, ChatRequest, Identity, Incoming, Message
 
 MOST_TURNS = 2_000
-AGAIN_SECONDS = 600.0  # the same question within as long is the same request, as for reuse by intent
+AGAIN_SECONDS = 600.0  # within this time the same question is the same request, as for reuse by intent
 FEW_WORDS = 3
 
 
@@ -30,7 +30,7 @@ class _History:
     """The messages before the new ones."""
 
     messages: Sequence[Message]
-    is_again: bool = False  # and an answer to what is new stood behind it
+    is_again: bool = False  # a repetition: the new messages had an answer already
 
 
 async def resume(

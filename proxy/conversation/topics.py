@@ -25,15 +25,15 @@ from proxy.language.words import stem
 from proxy.types import ShiftCause
 
 LOOKED_BACK = 2  # turns that a message is compared with
-_LONGEST_TOPIC = 8  # turns; from then on age is no further evidence
+_LONGEST_TOPIC = 8  # turns: a higher age is no further evidence
 _SHORT = 8  # words
 _WORD = re.compile(r"[^\W_]{3,}")
-_MOST_READ = 2_000  # characters of a message: what changes the topic stands at its beginning
-_OTHER_DOMAIN = 2  # words of another domain that the turns before must have
+_MOST_READ = 2_000  # characters of a message: a change of topic stands at its beginning
+_OTHER_DOMAIN = 2  # words of another domain that the previous turns need
 
-# Mean cosine of a user message with a turn of another conversation, on the development data, by the name that an
-# embedder's version begins with. MiniLM has seen little Spanish, and puts all of it in one corner. What no row is for
-# (a model of the user's own) is read as MiniLM is.
+# Mean cosine of a user message with a turn of another conversation, on the development data, by the beginning of an
+# embedder's version. MiniLM has seen little Spanish, and its vectors for all of it are alike. Other models (a user's
+# own) are treated as MiniLM.
 MINILM = "minilm-l6-v2"
 UNRELATED: Mapping[str, Mapping[Language, float]] = MappingProxyType(
     {
@@ -73,7 +73,7 @@ SHIFTS = (
 # The user asks to leave the topic.
 _DENIED = "".join(f"(?<! {word})" for word in re.split(r" \| |\n", _TABLES["denied"]))
 FLUSHES = re.compile(rf"{_DENIED} {prefix_tree(_TABLES['flushes'])}(?= )")
-# What a message is in the conversation: evidence, which is weighed; an announcement decides alone.
+# Forms of a message, which count as evidence.
 _OPENS = r"^ \. (?:[?.] )?"  # the first words of a message
 FORMS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -200,7 +200,6 @@ def _is_elsewhere(message: str, last: Sequence[TurnTexts]) -> bool:
 
 
 _WORDS = MappingProxyType({name: phrases(table) for name, table in union("domains").items()})
-DOMAINS = tuple(_WORDS)
 
 
 def domain_words(text: str) -> Mapping[str, int]:

@@ -19,7 +19,7 @@ Receive = Callable[[], Awaitable[AsgiMessage]]
 Send = Callable[[AsgiMessage], Awaitable[None]]
 
 
-CONNECTION = "olvido.connection"  # the ASGI extension under which our server tells its connection
+CONNECTION = "olvido.connection"  # the ASGI extension with our server's connection
 
 
 class Connection(Protocol):
@@ -32,7 +32,7 @@ class Connection(Protocol):
     on_stopping: Callable[[], None] | None
 
 
-# Those of gateways, by which a provider's key is found or replaced, tell customers apart as well.
+# Headers of gateways that select a provider's key identify customers as well.
 KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-api-key", "x-portkey-virtual-key"}
 
 

@@ -11,7 +11,7 @@ from proxy.protocol import sse
 from proxy.tasks import Tasks
 from proxy.types import Answer, Headers
 
-# After refusing a body, this much of it is still read and thrown away, for this long.
+# The rest of a refused body is read and discarded for this long.
 DISCARD_SECONDS = 5.0
 
 _WITHOUT_BODY = (204, 304)  # RFC 9110 §8.6: nor with a length
@@ -49,13 +49,13 @@ class Call:
         self.path: str = scope["raw_path"].decode("latin-1")
         self.parameters: Mapping[str, str] = scope.get("path_params", {})
         self.query: str = scope["query_string"].decode("latin-1")
-        self.client: str = (scope.get("client") or ("",))[0]  # the address that it comes from
-        self.port: int | None = (scope.get("server") or (None, None))[1]  # the one that it came in by
-        self.common_headers: Headers = ()  # with every answer
+        self.client: str = (scope.get("client") or ("",))[0]  # address of the client
+        self.port: int | None = (scope.get("server") or (None, None))[1]  # port of the server
+        self.common_headers: Headers = ()  # sent with every answer
         self.receive = receive
         self.watch = CancelOnDisconnect(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
         self.answered = False
-        self._in_events = False  # of an answer that has not ended
+        self._in_events = False  # a stream of events is being sent
         self._send = send
 
     async def answer(self, answer: Answer) -> None:
@@ -97,7 +97,7 @@ class Call:
             await self.refuse(error)
         elif self._in_events:
             self._in_events = False
-            # What was passed on last may be half an event, on a route that is not read along.
+            # On a route that is passed through, the last bytes may be half an event.
             event = b"\n\n" + sse.error_event(error.body())
             await self._send({"type": "http.response.body", "body": event, "more_body": True})
 

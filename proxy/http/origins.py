@@ -16,13 +16,13 @@ from proxy.errors import ForeignHost, ForeignOrigin
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
 
-# What a request is let do on the ground of: nothing but that it comes from here, or a key that no browser adds.
+# Kinds of routes, by their protection; see `OriginPolicy.check`.
 Kind: TypeAlias = Literal["api", "numbers", "other"]
 
 _OURS = ("none", "same-origin")  # of Sec-Fetch-Site: typed by the user; our own page
 _PORTS = {"http": 80, "https": 443}
 OPTIONS = "OPTIONS"
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")  # where the upstream alone knows which there are
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")  # assumed where only the upstream knows them
 _TOKENS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,2000}")  # of a list of header names
 _HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::\d{0,5})?")  # nothing in front of it, and no path
 _PREFLIGHT_SECONDS = 600

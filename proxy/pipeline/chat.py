@@ -50,15 +50,15 @@ from proxy.upstream import forward
 from proxy.upstream.client import Upstream
 from proxy.upstream.routing import Route
 
-# Seconds that a stage may take before the request goes on without it. They are there for what hangs: by the clock a
-# stage also waits for its turn, half a second when a thousand streams begin at once.
+# Seconds that a stage may take before the request goes on without it. They are meant for stages that hang: some of the
+# time is waiting for the event loop, half a second when a thousand streams begin at once.
 IDENTIFY_DEADLINE = 2.0
 LOOKUP_DEADLINE = 2.0
-OBEY_DEADLINE = 2.0  # then it goes on being carried out beside the request
+OBEY_DEADLINE = 2.0  # after that the order is carried out in the background
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 PLAN_DEADLINE = 2.0
 
-BYTES_PER_TOKEN = 4  # of a body whose messages are not read
+BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ async def _identify(context: RequestContext, request: ChatRequest, directives: D
     identity = await context.attempts.run("identify", work, fallback=None, deadline=IDENTIFY_DEADLINE)
     if identity is not None:
         return identity
-    # Without an identity there is no scope; so one that nobody else can have, and a history that nobody has seen.
+    # Without an identity: a scope of its own, and a history that is new.
     request_id = context.incoming.request_id
     alone = Scope(f"{context.incoming.tenant}!{request_id}")
     chain = await context.offload(lambda: turns.chain(alone.id, request.messages))
@@ -204,7 +204,7 @@ async def _obey(
         return None
     memory = identity.memory
     if "identify" in context.attempts.failed:
-        # Of whom it is needs no storage to be told, if it is one person's.
+        # The memory scope needs no lookup if it belongs to one person.
         scope = identify.scope_of(context.incoming, request, directives)
         if not identify.is_private(scope, personal=context.services.config.tenancy == "personal"):
             return order
@@ -342,7 +342,7 @@ async def _plan(
 ) -> Plan:
     planner = context.services.planner
     fallback = Plan("fail-open", PromptTokens(0, 0), "stage=plan")
-    if "identify" in context.attempts.failed:  # no scope, so nothing is remembered of whoever asks
+    if "identify" in context.attempts.failed:  # no scope, so nothing is remembered
         work = planner.count(request, identity, route.upstream.config)
     else:
         work = planner.plan(context.incoming, request, identity, directives, route.upstream.config)

@@ -18,7 +18,7 @@ def forwarded(
     """Returns the row of a request that an upstream answered. `generated`: tokens of the answer by our count, if the
     upstream reported none. `total`: seconds."""
     plan, tokens, usage = exchange.plan, exchange.plan.tokens, delivery.usage
-    # What was answered with an error, or not answered, was not billed as far as anyone can tell.
+    # Requests that failed are assumed not to be billed.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
     counted = usage or Usage(0 if unbilled else tokens.sent, 0 if unbilled else generated)
     cost = _cost(counted, price)
@@ -107,7 +107,7 @@ def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float
     return _cost(whole, price)
 
 
-# Names of request headers, or their beginnings, that are kept with it. Never one that may carry a key.
+# Prefixes of the request headers that are kept. Never one that may carry a key.
 SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
 
 

@@ -39,10 +39,10 @@ DEADLINE = 10.0  # seconds, for each part that waits for a disk or a thread
 
 T = TypeVar("T")
 
-# Keeps an answer for whoever asks the same in other words; the last is the key under which it is kept already, if any.
+# Stores an answer for reuse by intent; the last argument is the key under which the exact cache has it, if it does.
 Remember = Callable[[Exchange, Asked, StoredAnswer, str | None], Coroutine[Any, Any, None]]
 
-# Keeps what a request and its answers said, to be looked at.
+# Stores the contents of a request and its answers, for display.
 Keep = Callable[[Exchange, Sequence[Message]], None]
 
 _object = msgspec.json.Decoder(dict[str, Any])
@@ -83,7 +83,7 @@ class Recorder:
         self._tasks = tasks
         self._executor = executor
         self._ttl = ttl
-        self._keep_contents = keep  # None: nothing of what is said is kept to be looked at
+        self._keep_contents = keep  # None: contents are not kept
 
     def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
         """Records a delivery, or its failure. The session is updated before the last byte goes to the client, whose
@@ -119,7 +119,7 @@ class Recorder:
                 reading = self._in_thread(lambda: _read_and_chain(exchange, delivery))
                 delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
                 attempts.call("record", lambda: self._remember(exchange, delivery, chain, attempts), fallback=None)
-            # What a fallback answered is not what this upstream would, and is not kept as its answer.
+            # The answer of a fallback is not stored as this upstream's.
             if (key is not None or asked is not None) and delivery.upstream == exchange.upstream:
                 answer = exact.storable(delivery, exchange.incoming.received_at)
             if key is not None and answer is not None:
@@ -127,7 +127,7 @@ class Recorder:
                 put = self._answers.put(exchange.identity.scope.id, key, answer, self._ttl)
                 await attempts.run("store", put, fallback=None, deadline=DEADLINE)
         finally:
-            # Those who wait for this answer must not wait for ever, whatever happened here.
+            # Requests that wait for this answer are released in any case.
             if key is not None:
                 self._land(key, lead, delivery, answer)
         if asked is not None and answer is not None and exchange.directives.store:
@@ -158,7 +158,7 @@ class Recorder:
         self._tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
 
     async def _finish_reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts, total: float) -> None:
-        # Given again as it was, the answer is known as this conversation's already.
+        # A regenerated request that got the same answer has its links already.
         if hit.source != "exact" or exchange.identity.continuity != "regenerated":
             completion = hit.answer.completion
             offload = Offload(self._executor, len(completion))

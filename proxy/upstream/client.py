@@ -51,7 +51,7 @@ class Upstream:
             connector=connector,
             # One client's cookie must never be sent with another's request.
             cookie_jar=aiohttp.DummyCookieJar(),
-            # What the client did not send is not sent.
+            # Headers that the client did not send are not added.
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
             auto_decompress=False,
             # It would read ~/.netrc and the proxy variables in a thread for every request (1 ms), and send the
@@ -88,10 +88,10 @@ class Upstream:
         except httpx.ConnectTimeout as error:
             if isinstance(error.__cause__, aiohttp.ServerTimeoutError | aiohttp.ClientConnectorError):
                 raise
-            # So httpx-aiohttp calls a connection that broke as well: most often a kept-alive one that the upstream had
+            # httpx-aiohttp raises the same for a broken connection: most often a kept-alive one that the upstream had
             # just closed.
             raise httpx.RemoteProtocolError(str(error)) from error
-        if not 200 <= response.status_code <= 599:  # a server can answer with no other: there would be no answer at all
+        if not 200 <= response.status_code <= 599:  # our server could not send any other
             await close_response(response)
             raise ImpossibleStatus(str(response.status_code))
         return response
@@ -106,7 +106,7 @@ class Upstream:
         try:
             async with asyncio.timeout(idle) as silence:
                 async for chunk in stream:
-                    silence.reschedule(None)  # what the client takes to read it is not the upstream's silence
+                    silence.reschedule(None)  # the client's reading time does not count
                     yield chunk
                     silence.reschedule(loop.time() + idle)
         except TimeoutError as error:
@@ -177,4 +177,4 @@ async def close_response(response: httpx.Response) -> None:
     try:
         await stream.aclose()
     except (httpx.TransportError, aiohttp.ClientError, OSError):
-        return  # it was already gone, which is what we wanted
+        return  # closed already

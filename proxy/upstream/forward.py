@@ -24,8 +24,8 @@ from proxy.upstream.routing import Route
 
 PATH = "/chat/completions"
 
-# An answer up to this size is read whole before it is passed on, so one that breaks off is an error and not half an
-# answer; a larger one is streamed through, and not accounted for.
+# An answer up to this size is read whole before it is passed on, so one that breaks off becomes an error and not half
+# an answer; a larger one is streamed through, and stays unaccounted.
 MAX_WHOLE_BYTES = 32 * 1024 * 1024
 
 Report = Callable[[Delivery], None]
