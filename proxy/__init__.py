@@ -8,23 +8,23 @@ One capability, one room. Imports go down this list, never up:
     admin/        the API for whoever runs the proxy                page/   the page that shows it, static files
     replay/       `olvido replay`: savings on requests that were made already
     services.py   the composition root: every part, built once from the configuration
-    pipeline/     the way of a request, a stage a line (start reading at its `chat`); recording what became of it
+    pipeline/     the way of a request, a stage a line (start reading at its `chat`); the record of its outcome
     upstream/     the providers: routing, connections, retries, streams
     observe/      metrics and logs
-    reuse/        answers that are given again: exact, and by intent
-    context/      planning: what of a conversation is sent, and at what price
+    reuse/        reuse of stored answers: exact, and by intent
+    context/      planning of the prompt that is sent for a conversation, by prices
     memory/       facts, recall of old turns, forgetting
-    conversation/ who asks, in which conversation, and how far that has come
+    conversation/ the scope and session of a request, and the progress of its conversation
     http/         one HTTP request before and around the pipeline: keys, limits, origins
     storage/      sessions, ledger, answers, facts, old turns: Protocols and their backends
-    tokens.py     tokens of messages, counted and remembered
-    protocol/     JSON and SSE to types and back, and what each upstream demands
+    tokens.py     token counts of messages
+    protocol/     JSON and SSE to types and back, and the demands of each upstream
     embedding/    texts to vectors: the built-in model, another one, or a server
     attempt.py, offload.py, tasks.py    deadlines with a fallback, work in threads, background tasks
-    config/       settings and profiles                             errors.py  what clients are told
-    types/        what crosses from one room into another, frozen
+    config/       settings and profiles                             errors.py  errors in OpenAI's shape
+    types/        values that cross from one room into another, frozen
     language/     languages: normal forms of text, word tables as data files, detection
     linear.py, lru.py    linear models over features; bounded maps
 
-Inside a room only the modules that fetch and write know of storage or asyncio; what decides is pure.
+Inside a room only the modules that fetch and write know of storage or asyncio; decisions are pure.
 """

@@ -89,9 +89,8 @@ class Rates:
         return repeated - repeated % self.block if shortest >= self.minimum else 0
 
 
-def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | None = None) -> Rates:
-    """Returns the rates `idle` seconds after the previous request. `hit_share`: the observed share of expected cache
-    hits (`cached_tokens` of the usage), 0 to 1; None if not yet observed."""
+def rates(price: Price, cache: PrefixCache, *, idle: float) -> Rates:
+    """Returns the rates `idle` seconds after the previous request."""
     write = max(price.write, price.input) / price.input if price.input else 1.0
     if cache.ttl <= 0:
         return Rates(1.0, 1.0)  # nothing is written either
@@ -100,9 +99,7 @@ def rates(price: Price, cache: PrefixCache, *, idle: float, hit_share: float | N
     if cache.ttl <= idle:
         return Rates(write, write, cache.block, cache.minimum, cache.breakpoints, rethinking)
     cached = min(price.cached / price.input, write) if price.input else UNPRICED
-    share = 1.0 if hit_share is None else min(max(hit_share, 0.0), 1.0)
-    warm = share * cached + (1 - share) * write
-    return Rates(warm, write, cache.block, cache.minimum, cache.breakpoints, rethinking)
+    return Rates(cached, write, cache.block, cache.minimum, cache.breakpoints, rethinking)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,27 +44,24 @@ def standing(*turns: int, prefix: int = 0, head: int = 0, newest: int = 50) -> P
 
 
 @pytest.mark.parametrize(
-    ("price", "cache", "idle", "hit_share", "expected"),
+    ("price", "cache", "idle", "expected"),
     [
-        (KIMI_PRICE, KIMI, 10, None, (0.16 / 0.95, 1.0)),
-        (KIMI_PRICE, KIMI, 300, None, (1.0, 1.0)),  # its cache lives for 300 s
-        (KIMI_PRICE, PrefixCache(), 0, None, (1.0, 1.0)),
-        (KIMI_PRICE, PrefixCache(ttl=math.inf), 1e9, None, (0.16 / 0.95, 1.0)),
-        (KIMI_PRICE, KIMI, 10, 0.0, (1.0, 1.0)),  # it never hits
-        (KIMI_PRICE, KIMI, 10, 0.5, ((0.16 / 0.95 + 1) / 2, 1.0)),
-        (KIMI_PRICE, KIMI, 10, 7.0, (0.16 / 0.95, 1.0)),
-        (Price(), KIMI, 10, None, (UNPRICED, 1.0)),
-        (Price(), PrefixCache(), 10, None, (1.0, 1.0)),
-        (Price(input=3, cached=0.3, write=3.75), KIMI, 10, None, (0.1, 1.25)),
-        (Price(input=3, cached=0.3, write=3.75), KIMI, 900, None, (1.25, 1.25)),  # what is cold is written again
-        (Price(input=3), KIMI, 10, None, (0.0, 1.0)),
-        (Price(input=2, cached=9, write=2), KIMI, 10, None, (1.0, 1.0)),
+        (KIMI_PRICE, KIMI, 10, (0.16 / 0.95, 1.0)),
+        (KIMI_PRICE, KIMI, 300, (1.0, 1.0)),  # its cache lives for 300 s
+        (KIMI_PRICE, PrefixCache(), 0, (1.0, 1.0)),
+        (KIMI_PRICE, PrefixCache(ttl=math.inf), 1e9, (0.16 / 0.95, 1.0)),
+        (Price(), KIMI, 10, (UNPRICED, 1.0)),
+        (Price(), PrefixCache(), 10, (1.0, 1.0)),
+        (Price(input=3, cached=0.3, write=3.75), KIMI, 10, (0.1, 1.25)),
+        (Price(input=3, cached=0.3, write=3.75), KIMI, 900, (1.25, 1.25)),  # what is cold is written again
+        (Price(input=3), KIMI, 10, (0.0, 1.0)),
+        (Price(input=2, cached=9, write=2), KIMI, 10, (1.0, 1.0)),
     ],
 )
-def test_the_rates_follow_price_cache_idle_time_and_what_was_seen_of_the_cache(
-    price: Price, cache: PrefixCache, idle: float, hit_share: float | None, expected: tuple[float, float]
+def test_the_rates_follow_price_cache_and_idle_time(
+    price: Price, cache: PrefixCache, idle: float, expected: tuple[float, float]
 ) -> None:
-    found = rates(price, cache, idle=idle, hit_share=hit_share)
+    found = rates(price, cache, idle=idle)
     assert (found.cached, found.write) == pytest.approx(expected)
 
 
