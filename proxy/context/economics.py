@@ -1,4 +1,4 @@
-"""When to fold and how far, from prices: a fold costs now and saves later, and none may risk more than was saved.
+"""Decision to fold, and its size, from prices: a fold costs now and saves later, and none may risk more than was saved.
 
 The unit of cost is one prompt token at the input price. Tokens that the upstream's prefix cache holds cost `cached` of
 it, those that it has yet to hold `write`. A fold rewrites what stands behind it, so it is an advance payment: now
