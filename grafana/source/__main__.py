@@ -14,6 +14,7 @@ DASHBOARDS = {"overview": OVERVIEW, "memory": MEMORY, "reuse": REUSE, "health": 
 
 
 def rendered(name: str) -> str:
+    """Returns the JSON of the dashboard of this name."""
     return f"{JSONEncoder(indent=2, sort_keys=True).encode(DASHBOARDS[name].build())}\n"
 
 

@@ -46,6 +46,8 @@ TAG = "olvido"
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """A Prometheus expression and the legend of its series."""
+
     expression: str
     legend: str  # {{label}} is replaced
 
@@ -75,6 +77,8 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    """A row of panels under one title."""
+
     title: str
     panels: Sequence[Graph | Number]
 
@@ -98,10 +102,12 @@ def quantile(share: float, metric: str, *matching: str, by: str = "") -> str:
 
 
 def mean(metric: str) -> str:
+    """Returns the expression for the mean of a summary or histogram."""
     return f"{per_second(f'{metric}_sum')} / {per_second(f'{metric}_count')}"
 
 
 def dashboard(uid: str, title: str, description: str, sections: Sequence[Section]) -> Dashboard:
+    """Builds a dashboard of sections."""
     built = (
         Dashboard(title)
         .uid(uid)

@@ -115,11 +115,14 @@ class Frames:
     around: tuple[Rule, ...]
 
     def replace(self, text: str) -> str:
+        """Returns the text with every frame in its canonical form."""
         return self.pattern.sub(lambda frame: self.forms[frame.lastindex or 0], text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallTalk:
+    """The patterns by which small talk is told from context."""
+
     context: re.Pattern[str]
     opens: re.Pattern[str]
     points: re.Pattern[str]  # these two find the word that follows
@@ -133,6 +136,8 @@ class SmallTalk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
+    """A language as questions are compared in it: tables and rules, compiled once."""
+
     code: str
     name: str  # as Snowball calls it
     traits: frozenset[str]  # rules of grammar that hold in it, named in `lexicon.txt`

@@ -72,4 +72,5 @@ def _variants(entry: str) -> list[str]:
 
 
 def words(table: str) -> frozenset[str]:
+    """Returns the words of a table that has neither expressions nor phrases."""
     return frozenset(table.split())

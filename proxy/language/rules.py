@@ -23,11 +23,14 @@ _NO_LITERALS = frozenset(".^$")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """An expression with the words without which it cannot match."""
+
     pattern: re.Pattern[str]
     form: str  # what becomes of a match, or what it tells
     needs: tuple[Options, ...]
 
     def may_match(self, text: str) -> bool:
+        """Tells whether a text has the words that the expression needs."""
         for options in self.needs:
             for option in options:
                 if option in text:
@@ -37,15 +40,18 @@ class Rule:
         return True
 
     def found_in(self, text: str) -> bool:
+        """Tells whether the expression matches somewhere in a text."""
         return self.may_match(text) and self.pattern.search(text) is not None
 
 
 def rule(expression: str | re.Pattern[str], form: str = "") -> Rule:
+    """Compiles one expression."""
     pattern = re.compile(expression)
     return Rule(pattern, form, needs(pattern))
 
 
 def rules(table: Iterable[tuple[str | re.Pattern[str], str]]) -> tuple[Rule, ...]:
+    """Compiles a table of expressions and their forms."""
     return tuple(rule(expression, form) for expression, form in table)
 
 

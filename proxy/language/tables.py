@@ -65,6 +65,8 @@ def named(table: str) -> dict[str, str]:
 
 
 def parse(text: str) -> Mapping[str, str]:
+    """Returns the sections of a data file by their names. Raises ValueError for a section that is there twice, or a
+    line before the first."""
     found: dict[str, list[str]] = {}
     lines: list[str] | None = None
     for line in text.splitlines():
@@ -139,25 +141,30 @@ def groups(text: str) -> dict[str, str]:
 
 
 def shorthand(text: str) -> dict[str, tuple[str, ...]]:
+    """Returns what short forms are short for, word by word."""
     pairs = (entry.split("=") for entry in split(text))
     return {short: tuple(long.split()) for shorts, long in pairs for short in shorts.split()}
 
 
 def rewrites(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Compiles rules of the form `expression => replacement`."""
     lines = (line.split("=>") for line in text.strip().splitlines())
     return tuple((re.compile(pattern.strip()), replacement.strip()) for pattern, replacement in lines)
 
 
 def kinds(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Compiles rules of the form `name: expression`, each for whole words."""
     lines = (line.split(":", 1) for line in text.strip().splitlines())
     return tuple((re.compile(rf"(?:^|(?<= ))(?:{pattern.strip()})(?= |$)"), kind.strip()) for kind, pattern in lines)
 
 
 def suffixes(text: str) -> re.Pattern[str]:
+    """Compiles endings into one pattern for the end of a word, the longest first."""
     return re.compile(f"(?:{'|'.join(sorted(text.split(), key=len, reverse=True))})$")
 
 
 def pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Returns entries of the form `one=other`."""
     return tuple((one, other) for one, other in (pair.split("=") for pair in text.split()))
 
 

@@ -37,11 +37,13 @@ def lemma(word: str, language: Language) -> str:
 
 @lru_cache(_REMEMBERED)
 def is_known(word: str, language: Language) -> bool:
+    """Tells whether the dictionary has the word."""
     return bool(_dictionary().is_known(word, lang=language.code))
 
 
 @lru_cache(_REMEMBERED)
 def stem(word: str, language: Language) -> str:
+    """Returns the stem of a folded word."""
     with _STEMMING:  # a stemmer keeps the word in itself
         return str(_stemmer(language.name).stemWord(word))
 

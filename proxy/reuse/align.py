@@ -23,6 +23,8 @@ _SHORTEST_COMPOUND = 6  # letters
 
 @dataclass(frozen=True, slots=True)
 class Pair:
+    """A word of one question and the word of the other that stands for it."""
+
     asked: Token
     earlier: Token
     surety: float  # 1: the same lemma
@@ -39,6 +41,8 @@ _PLACE = attrgetter("asked.position")
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
+    """Two questions, word by word: the pairs, and the content words that are left over."""
+
     asked: Question
     earlier: Question
     pairs: tuple[Pair, ...]  # in the order of the question asked
@@ -47,6 +51,7 @@ class Alignment:
 
 
 def align(asked: Question, earlier: Question) -> Alignment:
+    """Pairs the content words of two questions: the same word first, then its forms and relatives, then acronyms."""
     left, left_earlier = [*asked.content], [*earlier.content]
     pairs = _taken(_same(left, left_earlier), left, left_earlier)
     if not left and not left_earlier:

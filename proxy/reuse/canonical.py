@@ -59,6 +59,8 @@ _SHORTEST = 3  # letters; what is shorter stands in the table of chat spellings 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
+    """A question in the forms in which it is read."""
+
     said: str  # as it is written, without what says nothing
     folded: str  # without accents and contractions
     text: str  # without frames, one way of saying it for several
@@ -66,6 +68,7 @@ class Canonical:
 
 
 def canonical(text: str, language: Language) -> Canonical:
+    """Returns the canonical forms of a question."""
     said = " ".join(_said(_tidied(text), language))
     folded = _rewritten(mended(_folded(said), language), language.lexicon.contractions)
     asked = _rewritten(unframe(folded, language), language.lexicon.rewrites)

@@ -27,12 +27,14 @@ _SIGNS = re.compile(r"&&|\|\||[|@#\[\]{}¥₹€£^~<>=]|(?<![\w)])-(?=\d)")
 
 
 def numbers(asked: Question, earlier: Question) -> str:
+    """Tells the numbers that only one question has; those that a comparison lists may come in any order."""
     if asked.numbers == earlier.numbers or are_only_listed(asked, earlier):
         return ""
     return differing(asked.numbers, earlier.numbers)
 
 
 def negation(asked: Question, earlier: Question) -> str:
+    """Tells the negations that only one question has."""
     if asked.operators == earlier.operators:
         return ""
     said, said_earlier = ([word for word in q.operators if word in _NEGATIONS] for q in (asked, earlier))
@@ -40,6 +42,7 @@ def negation(asked: Question, earlier: Question) -> str:
 
 
 def operators(asked: Question, earlier: Question) -> str:
+    """Tells the small words that change the answer and that only one question has; one word of emphasis is forgiven."""
     if asked.operators == earlier.operators:  # both are sorted
         return ""
     more, more_earlier = Counter(asked.operators), Counter(earlier.operators)
@@ -50,6 +53,7 @@ def operators(asked: Question, earlier: Question) -> str:
 
 
 def emphasis(asked: Question, earlier: Question) -> str:
+    """Tells the operators that only one question has, words of emphasis included."""
     return differing(asked.operators, earlier.operators) if asked.operators != earlier.operators else ""
 
 
@@ -64,6 +68,7 @@ def opposites(asked: Question, earlier: Question) -> str:
 
 
 def kind(asked: Question, earlier: Question) -> str:
+    """Tells what the questions ask for (how, why, when, …) where that differs."""
     if asked.asks != earlier.asks and {asked.asks, earlier.asks} not in _SAME_KIND:
         return f"{asked.asks} / {earlier.asks}"
     like = asked.language.comparison.what_it_is_like
@@ -73,16 +78,19 @@ def kind(asked: Question, earlier: Question) -> str:
 
 
 def tense(asked: Question, earlier: Question) -> str:
+    """Tells the times that the questions ask about where they differ; neighbouring ones count as one."""
     if asked.tense == earlier.tense or {asked.tense, earlier.tense} in _NEAR_TENSES:
         return ""
     return f"{asked.tense} / {earlier.tense}"
 
 
 def near_tense(asked: Question, earlier: Question) -> str:
+    """Tells the times that the questions ask about where they differ at all."""
     return f"{asked.tense} / {earlier.tense}" if asked.tense != earlier.tense else ""
 
 
 def person(asked: Question, earlier: Question) -> str:
+    """Tells the persons that the questions are about where they differ."""
     if asked.pronouns != earlier.pronouns:
         them, them_earlier = ([word for word in q.pronouns if word != "they"] for q in (asked, earlier))
         if them != them_earlier:
@@ -101,12 +109,14 @@ def they(asked: Question, earlier: Question) -> str:
 
 
 def quoted(asked: Question, earlier: Question) -> str:
+    """Tells what is quoted where both questions quote something else."""
     if asked.quoted and earlier.quoted and asked.quoted != earlier.quoted:
         return differing(asked.quoted, earlier.quoted)
     return ""
 
 
 def joins(asked: Question, earlier: Question) -> str:
+    """Tells how many things are compared, or by which word they are joined, where that differs."""
     if (things := things_told_apart(asked)) and (others := things_told_apart(earlier)) and things != others:
         return f"{things} things / {others}"
     if asked.joins and earlier.joins and asked.joins != earlier.joins:
@@ -142,6 +152,7 @@ def things_told_apart(question: Question) -> int:
 
 
 def differing(said: Sequence[str], said_earlier: Sequence[str]) -> str:
+    """Returns the words of either side that the other has not, as `these / those`."""
     one, two = Counter(said), Counter(said_earlier)
     return f"{' '.join((one - two).elements())} / {' '.join((two - one).elements())}"
 

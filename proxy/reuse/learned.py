@@ -150,6 +150,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def shapes_of(said: str, tokens: list[str]) -> list[str]:
+    """Returns the shape of each token: a name, stressed, or the word itself."""
     names = {*plain(" ".join(_names(said))).split()}
     stressed = {*plain(" ".join(word for word in _spoken(said) if word.endswith(_STRESSED))).split()}
     return [_shape(token, names, stressed) for token in tokens]

@@ -50,6 +50,7 @@ class Partitions:
 
     @property
     def partitions(self) -> int:
+        """The number of partitions in memory."""
         return len(self._partitions)
 
     async def nearest(
@@ -158,6 +159,7 @@ class Partition:
         self._ends: list[tuple[float, str]] = []  # a heap; an entry may have come again since
 
     def is_stale(self, seconds: float) -> bool:
+        """Tells whether the last look at the store is as old as `seconds`."""
         return time.monotonic() - self.refreshed_at >= seconds
 
     def take(self, stored: Iterable[tuple[ReuseEntry, Vector | None]]) -> None:
@@ -180,6 +182,7 @@ class Partition:
             self.index.extend(tuple(fresh), np.stack(tuple(fresh.values())))
 
     def expire(self, now: float) -> None:
+        """Drops entries whose time has passed at `now`."""
         while self._ends and self._ends[0][0] <= now:
             _, entry_id = heapq.heappop(self._ends)
             entry = self.entries.get(entry_id)
@@ -189,10 +192,12 @@ class Partition:
                     self._forget(entry_id)
 
     def forget_oldest(self) -> None:
+        """Drops the entry that came first."""
         self._forget(next(iter(self.entries)))
 
     @property
     def bytes(self) -> int:
+        """The memory that the partition takes, in bytes."""
         return PARTITION_OVERHEAD + self._entry_bytes + len(self.index) * self.index.row_bytes
 
     def _forget(self, entry_id: str) -> None:

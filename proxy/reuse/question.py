@@ -37,6 +37,8 @@ _ORDINALS = frozenset(" ".join(everywhere("comparison", "ordinals")).split())
 
 
 class Token(NamedTuple):  # there is one for every word: a frozen dataclass takes five times as long to make
+    """A word of a question, with what is known of it."""
+
     word: str  # folded
     written: str  # lower case, with its accents
     lemma: str  # folded; the word that stands for its synonyms, if it has any
@@ -50,6 +52,7 @@ class Token(NamedTuple):  # there is one for every word: a frozen dataclass take
 
     @property
     def is_content(self) -> bool:
+        """Tells whether the word carries content."""
         return self.kind == "content"
 
 
@@ -183,6 +186,7 @@ class _Reader:
                 self.acronyms = frozenset(fold(word) for word in _ACRONYM.findall(self.said))
 
     def read(self, found: str) -> None:
+        """Reads the next word or mark of the question."""
         if found.isalnum():
             self._word(found)
         elif found == ",":

@@ -45,6 +45,7 @@ def directions(alignment: Alignment) -> str:
 
 
 def voice(alignment: Alignment) -> str:
+    """Tells the word of the passive voice where only one question has it."""
     word = alignment.asked.language.comparison.voice
     if not word:
         return ""

@@ -46,6 +46,8 @@ _NEVER = 2.0  # no cosine reaches it: a word that only one of both has is not fo
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """The decision whether an answer may be reused, with its reason."""
+
     reused: bool
     reason: str  # one of REASONS
     detail: str = ""  # what differs, for the reuse log

@@ -58,10 +58,12 @@ def consents(alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[
 
 
 def probability(found: Mapping[str, float]) -> float:
+    """Returns the probability, 0 to 1, that two questions with this evidence are the same."""
     return 1 / (1 + exp(-sum(WEIGHTS.get(name, 0.0) * value for name, value in found.items())))
 
 
 def is_out_of_bounds(alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...]) -> bool:
+    """Tells whether one word decides the answer, so that no probability is asked for."""
     language = alignment.asked.language
     if "learned-verifier" not in language.traits or "yesno" in (alignment.asked.asks, alignment.earlier.asks):
         return True
@@ -78,6 +80,7 @@ def is_out_of_bounds(alignment: Alignment, left: tuple[Token, ...], left_earlier
 def evidence(
     alignment: Alignment, left: tuple[Token, ...], left_earlier: tuple[Token, ...], cosine: float
 ) -> dict[str, float]:
+    """Returns the features of an alignment, by their names in WEIGHTS."""
     asked, earlier = alignment.asked, alignment.earlier
     over = (*left, *left_earlier)
     found = {

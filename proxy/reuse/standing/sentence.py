@@ -12,6 +12,8 @@ _ADVERB = re.compile("[a-z]{3,}(?:ly|mente)(?<!family)(?<!italy)(?<!assembly)")
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
+    """The words of a language by the part they play in a sentence."""
+
     nouns: Collection[str]  # in the singular: they need to be told which
     function: Collection[str]
     plain: Collection[str]
@@ -20,12 +22,15 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Sentence:
+    """A sentence of plain text with its names."""
+
     text: str  # plain, between " " and " . "
     names: frozenset[str]
     vocabulary: Vocabulary
 
     @cached_property
     def tokens(self) -> list[str]:
+        """Returns the words and marks of the sentence, without its end."""
         return self.text.split()[:-1]
 
     @cached_property
@@ -42,9 +47,11 @@ class Sentence:
         return sorted(found + numbers[1:])
 
     def is_name(self, token: str) -> bool:
+        """Tells whether a word is a name or a quotation."""
         return token in self.names or token == QUOTED
 
     def is_content(self, token: str) -> bool:
+        """Tells whether a word says what the sentence is about."""
         words = self.vocabulary
         return (
             len(token) > 1
@@ -67,11 +74,14 @@ class Sentence:
         return self.tokens[at] if 0 <= at < len(self.tokens) else ""
 
     def says(self, *patterns: re.Pattern[str]) -> bool:
+        """Tells whether one of the patterns is found in the sentence."""
         return any(pattern.search(self.text) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
+    """The rules by which a language's sentences are found to stand alone."""
+
     vocabulary: Vocabulary
     asks: Callable[[Sentence], bool]  # is it a question or an order?
     is_whole: Callable[[Sentence], bool]  # and does it name what it is about?
