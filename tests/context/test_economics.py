@@ -25,6 +25,7 @@ from proxy.context.economics import (
     assumed_cache,
     decide,
     rates,
+    weighed,
 )
 from proxy.protocol.dialects import DIALECTS
 from proxy.types import PrefixCache, Price
@@ -388,6 +389,41 @@ def test_what_is_not_asked_for_leaves_a_reserve_of_the_savings() -> None:
 
 def test_nothing_is_added_when_nothing_was_saved() -> None:
     assert allowance(CHEAP, 3_000, 2_000, CostSoFar(baseline=10_000, spent=9_900)) == 0
+
+
+def test_where_writing_to_the_cache_costs_more_less_is_added() -> None:
+    costs = CostSoFar(baseline=10_000, spent=8_000)
+    dear = replace(CHEAP, write=1.25)
+    added = allowance(dear, 3_000, 2_000, costs)
+    assert added == math.floor((10_000 * (1 + REGRET) - 8_000 - dear.cost(3_000, 2_000)) / 1.25)
+    assert 0 < added < 1_000
+
+
+def test_the_numbers_behind_a_decision_are_those_of_the_fold_that_is_made() -> None:
+    prompt = standing(500, 400, 300, prefix=100, head=80)
+    cold = Rates(1.0, 1.0)
+    told = weighed(cold, prompt, RICH, EASY, Folding(2, "economic"))
+    assert (told.leave, told.reason, told.turns) == (2, "economic", 3)
+    assert told.standing == 100 + 80 + 1_200 + 50
+    assert told.folded == 100 + EASY.head + 300 + 50
+    assert told.advance == told.folded - told.standing
+    assert told.carried == 500  # the older of the two has been carried once since it left the window
+    assert told.regret == pytest.approx((RICH.spent + told.folded) / RICH.baseline - 1)
+    assert (told.cached, told.write, told.baseline, told.spent) == (1.0, 1.0, RICH.baseline, RICH.spent)
+
+
+def test_where_nothing_folds_they_are_those_of_the_fold_that_was_considered() -> None:
+    prompt = standing(500, 400, 900, prefix=100)
+    told = weighed(Rates(0.1, 1.0), prompt, RICH, replace(EASY, turns=1), None)
+    assert (told.leave, told.reason) == (0, "")
+    assert told.folded == 100 + EASY.head + 900 + 50
+
+
+def test_an_alias_has_the_prefix_cache_of_the_model_that_it_stands_for() -> None:
+    entry = upstream(dialect="openai", aliases={"fast": "gpt-6-sol"})
+    assert (
+        assumed_cache(entry, "fast", Price()) == prefix_cache("openai", "gpt-6-sol") != prefix_cache("openai", "fast")
+    )
 
 
 def test_every_dialect_has_rates() -> None:
