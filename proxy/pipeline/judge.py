@@ -16,6 +16,7 @@ from proxy.observe.metrics import Metrics
 from proxy.pipeline import assemble
 from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.record import Recorder
+from proxy.protocol import turns
 from proxy.protocol.answers import find_usage
 from proxy.protocol.request import parse
 from proxy.reuse.judging import MOST_ANSWER, Reply
@@ -70,6 +71,7 @@ class UpstreamJudge:
     async def _ask(self, incoming: Incoming, identity: Identity, body: bytes, attempts: Attempts) -> Reply | None:
         request = parse(body)
         upstream = self._route.upstream
+        identity = replace(identity, chain=turns.chain(identity.scope.id, request.messages))
         planned = await self._plan(request, identity, upstream.config)
         exchange = Exchange(
             replace(incoming, request_id=f"{incoming.request_id}-judge", headers=HEADERS, body=body, query=""),
