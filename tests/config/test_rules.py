@@ -138,7 +138,7 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
         ({"storage": {"keep": {"hours": "1d"}}}, {"storage.keep.hours": "not be shorter than `storage.keep.minutes`"}),
         ({"storage": {"keep": {"minutes": 0}}}, {"storage.keep.hours": "not be shorter"}),
         ({"embedding": {"base_url": "http://127.0.0.1:9"}}, {"embedding.model": "must name a model"}),
-        (judged("b", api_key=KEY, price=FREE), {"reuse.intent.judge.upstream": "no upstream is named 'b'; there are: a"}),
+        (judged("b", api_key=KEY, price=FREE), {"reuse.intent.judge.upstream": "is named 'b'; there are: a"}),
         (judged("a", price=FREE), {"reuse.intent.judge.upstream": "never has a client's key"}),
         (judged("a", api_key=KEY), {"reuse.intent.judge.model": "the price of 'gpt-6-luna' at 'a' is not known"}),
         (judged("a", api_key=KEY, prices={"o*": FREE}), {"reuse.intent.judge.model": "set `price` there"}),

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -159,14 +159,13 @@ class TestReuseStore:
         assert await store.get("b/", NEW.id) == replace(NEW, judged=(YES,))
 
     async def test_a_strike_an_eviction_and_a_newer_answer_end_the_rulings(self, store: ReuseStore) -> None:
-        for number, end in enumerate(
-            (
-                lambda entry: store.raise_threshold("a/", entry.id, 0.5, NOW, evict=False),
-                lambda entry: store.raise_threshold("a/", entry.id, 0.5, NOW, evict=True),
-                lambda entry: store.evict("a/", entry.id, NOW),
-                lambda entry: store.add("a/", replace(entry, created_at=NOW + 1), VECTOR),
-            )
-        ):
+        ends: Sequence[Callable[[ReuseEntry], None]] = (
+            lambda entry: store.raise_threshold("a/", entry.id, 0.5, NOW, evict=False),
+            lambda entry: store.raise_threshold("a/", entry.id, 0.5, NOW, evict=True),
+            lambda entry: store.evict("a/", entry.id, NOW),
+            lambda entry: store.add("a/", replace(entry, created_at=NOW + 1), VECTOR),
+        )
+        for number, end in enumerate(ends):
             entry = replace(NEW, id=f"r-1{number}")
             store.add("a/", entry, VECTOR)
             store.judge("a/", entry.id, YES)

@@ -80,7 +80,7 @@ class JudgeUpstream:
         if self.errs and len(self.seen) % self.errs == 0:
             same = not same
         usage = {"prompt_tokens": 200, "completion_tokens": 6, "total_tokens": 206}
-        return JSONResponse(completion('{"same": %s}' % str(same).lower()) | {"usage": usage})
+        return JSONResponse(completion('{"same": true}' if same else '{"same": false}') | {"usage": usage})
 
 
 COST = (200 * 1.0 + 6 * 4.0) / 1e6
@@ -174,7 +174,8 @@ async def test_a_yes_makes_the_next_such_question_a_hit_and_its_cost_is_told(
         assert results(services) == {"same": 1}
         (row,) = [row for row in await rows(services) if row.request_id == "req_a-judge"]
         assert (row.upstream, row.model, row.reuse_reason, row.source) == ("judge", "small", "judge", "upstream")
-        assert (row.cost, row.cost_saved) == (pytest.approx(COST), 0)
+        assert row.cost == pytest.approx(COST)
+        assert row.cost_saved == 0
         (about,) = [row for row in await rows(services) if row.request_id == "req_a"]
         assert (row.scope, row.session) == (about.scope, about.session)
         assert await services.storage.ledger.judged(row.scope, 0.0) == pytest.approx(COST)
@@ -194,7 +195,7 @@ async def test_the_judge_gets_the_two_questions_as_data_and_nothing_of_the_clien
     assert HEADERS[0] in headers.items()
     assert (asked["model"], asked["max_tokens"], asked.get("stream")) == ("small", MOST_ANSWER, None)
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]
-    assert asked["messages"][1]["content"] == '{"first":"%s","second":"%s"}' % (FIRST, SAME)
+    assert asked["messages"][1]["content"] == f'{{"first":"{FIRST}","second":"{SAME}"}}'
     assert "terse" not in str(asked)
 
 

@@ -55,7 +55,9 @@ class Judged(House):
     """Reuse by intent with a judge."""
 
     config: IntentReuse = field(
-        default_factory=lambda: IntentReuse(judge=Judge(upstream="up", model="small", max_spend=1.0))
+        default_factory=lambda: IntentReuse(
+            judge=Judge(upstream="up", model="small", max_spend=1.0, max_per_minute=100)
+        )
     )
     model: Scripted = field(default_factory=Scripted)
     told: list[Result] = field(default_factory=list)
@@ -94,7 +96,7 @@ async def house() -> AsyncIterator[Judged]:
     opened.executor.shutdown()
 
 
-# --- a ruling and what follows -----------------------------------------------------------------------------------------
+# --- a ruling and what follows ----------------------------------------------------------------------------------------
 
 
 async def test_a_yes_makes_the_next_such_question_a_hit(house: Judged) -> None:
@@ -159,7 +161,6 @@ async def test_of_a_judge_that_errs_one_time_in_five_the_wrong_ones_end_with_a_r
         asking = chat(user(REFUSED))
         who = opening(asking, person=person)
         await house.considered(asking, who=who)
-        house.judging._asked_at.clear()
         again = await house.considered(asking, who=who)
         if isinstance(again, ReuseHit):
             hits.append(person)
@@ -191,7 +192,7 @@ async def test_rulings_end_with_what_they_are_about(house: Judged, ends: str) ->
     assert isinstance(await house.ask(REFUSED), ReuseMiss)
 
 
-# --- about what it is asked --------------------------------------------------------------------------------------------
+# --- about what it is asked -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,7 @@ def test_what_is_certain_is_a_reason_of_the_comparison() -> None:
     assert "hit" not in JUDGEABLE
 
 
-# --- what it is sent, and what it says -----------------------------------------------------------------------------------
+# --- what it is sent, and what it says --------------------------------------------------------------------------------
 
 
 @given(st.text(), st.text())
@@ -305,7 +306,7 @@ def test_anything_but_a_clean_yes_is_a_no(said: Mapping[str, Any], *, same: bool
     assert says_same(said) == same
 
 
-# --- limits ------------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
 def limited(**limits: Any) -> Judged:
@@ -355,11 +356,10 @@ async def test_many_at_once_keep_within_the_limit_too() -> None:
     house = limited(max_spend=5 * COST)
     house.model.gate = asyncio.Event()
     await house.answered(ASKED)
-    for number in range(8):
-        text = f"How do I decalcify a {'very ' * number}old coffee machine?"
-        result = await house.ask(text)
+    results = [await house.ask(f"How do I decalcify a {'very ' * number}old coffee machine?") for number in range(8)]
+    for result in results:
         assert isinstance(result, ReuseMiss)
-        house.judging.consider(incoming(), opening(chat(user(text))), result)
+        house.judging.consider(incoming(), opening(chat()), result)
     await asyncio.sleep(0)
     house.model.gate.set()
     await house.tasks.drain(10.0)
