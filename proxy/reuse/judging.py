@@ -95,8 +95,8 @@ def overruled(verdict: Verdict, judgement: Judgement | None) -> Verdict:
 
 
 def question(fields: Mapping[str, Json], asked: str, earlier: str) -> bytes:
-    """The chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON object, so that nothing in them can
-    end what they are quoted in."""
+    """The chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON object,
+    so that nothing in them can end what they are quoted in."""
     pair = msgspec.json.encode({"first": earlier, "second": asked}).decode()
     messages = [{"role": "system", "content": _INSTRUCTION}, {"role": "user", "content": pair}]
     return msgspec.json.encode({**fields, "messages": messages})
