@@ -128,7 +128,7 @@ class TestReuseStore:
     async def test_rulings_on_an_entry_come_back_in_their_order(self, store: ReuseStore) -> None:
         store.add("a/", NEW, VECTOR)
         (before,) = await entries(store)
-        upto = (await store.entries("a/", A, 0, NOW)).upto
+        upto = (await store.changes("a/", A, 0, NOW)).upto
         store.judge("a/", NEW.id, YES)
         store.judge("a/", NEW.id, NO)
         assert await entries(store, after=upto) == [replace(before, judged=(YES, NO))]

@@ -242,7 +242,7 @@ async def test_other_contexts_are_another_question(house: Judged, before: str, *
 
 async def test_of_one_entry_there_are_so_many_rulings(house: Judged) -> None:
     await house.answered(ASKED)
-    ((entry, _),) = (await house.store.entries(SCOPE, (await _partition(house)), 0, NOW)).entries
+    ((entry, _),) = (await house.store.changes(SCOPE, (await _partition(house)), 0, NOW)).entries
     for number in range(MOST_JUDGED):
         ruling = Judgement(f"r-{number}", False, "small", entry.created_at, 0)
         house.intent.partitions.judge(SCOPE, replace(entry, judged=()), ruling)
