@@ -61,12 +61,12 @@ class JudgeModel(Protocol):
     fields: Mapping[str, Json]
 
     def most(self, body: bytes) -> float:
-        """US dollars that an answer to this can cost at most."""
+        """Returns the US dollars that an answer to this can cost at most."""
         ...
 
     async def ask(self, incoming: Incoming, identity: Identity, body: bytes) -> Reply | None:
-        """The answer to a chat request, on the ledger of whoever's question it is about; None: it failed, at no
-        cost that is known."""
+        """Returns the answer to a chat request, whose cost is on the ledger of the request that it is about; None if it
+        failed, at no known cost."""
         ...
 
 
@@ -74,7 +74,7 @@ class JudgeModel(Protocol):
 
 
 def may_be_judged(asked: Asked, candidate: Candidate, reason: str, min_cosine: float) -> bool:
-    """Was it the comparison that refused this neighbour, and has nobody judged it yet? `reason`: of the refusal."""
+    """Returns True if the comparison refused this neighbour and nobody has judged it. `reason`: of the refusal."""
     entry = candidate.entry
     return (
         reason in JUDGEABLE
@@ -86,7 +86,7 @@ def may_be_judged(asked: Asked, candidate: Candidate, reason: str, min_cosine: f
 
 
 def overruled(verdict: Verdict, judgement: Judgement | None) -> Verdict:
-    """The comparison's refusal after the judge's ruling, if there is one."""
+    """Returns the comparison's refusal as the judge's ruling leaves it, if there is one."""
     if judgement is None or verdict.reason not in JUDGEABLE:
         return verdict
     if judgement.same:
@@ -95,7 +95,7 @@ def overruled(verdict: Verdict, judgement: Judgement | None) -> Verdict:
 
 
 def question(fields: Mapping[str, Json], asked: str, earlier: str) -> bytes:
-    """The chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON object,
+    """Returns the chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON object,
     so that nothing in them can end what they are quoted in."""
     pair = msgspec.json.encode({"first": earlier, "second": asked}).decode()
     messages = [{"role": "system", "content": _INSTRUCTION}, {"role": "user", "content": pair}]
@@ -103,7 +103,7 @@ def question(fields: Mapping[str, Json], asked: str, earlier: str) -> bytes:
 
 
 def says_same(completion: Mapping[str, Json]) -> bool:
-    """Is this a clean yes? Anything else is a no: prose, a fence, a second field, an answer that was cut off."""
+    """Returns True for a clean yes. Anything else is a no: prose, a fence, a second field, an answer that was cut off."""
     text = sole_text(completion)
     return text is not None and _YES.fullmatch(text) is not None
 
@@ -199,6 +199,6 @@ class Judging:
         return True
 
     def _settle(self, day: float, scope: str, dollars: float) -> None:
-        """What was set aside was too much, or too little."""
+        """Corrects what was set aside by what it was too little."""
         if (day, scope) in self._spent:
             self._spent[day, scope] += dollars

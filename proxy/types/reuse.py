@@ -85,10 +85,11 @@ class ReuseEntry:
         return not self.is_evicted and now < self.expires_at
 
     def judgement(self, asked_id: str) -> Judgement | None:
-        """The ruling on this question, if it is one on the entry as it is."""
+        """Returns the ruling on this question, if it is one on the entry as it is."""
         return next((each for each in self.judged if each.asked_id == asked_id and self.is_about_this(each)), None)
 
     def is_about_this(self, judgement: Judgement) -> bool:
+        """Returns True for a ruling on this answer with these strikes."""
         return (judgement.created_at, judgement.strikes) == (self.created_at, self.strikes)
 
 

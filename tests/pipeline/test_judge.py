@@ -154,7 +154,7 @@ async def say(
 
 async def rows(services: Services) -> list[LedgerRow]:
     await services.storage.ledger.flush()
-    scope = f"{services.gate.tenant((('authorization', f'Bearer {KEY}'),))}/"
+    scope = f"{services.authenticator.tenant((('authorization', f'Bearer {KEY}'),))}/"
     return await services.storage.ledger.recent(scope)
 
 
