@@ -95,15 +95,16 @@ def overruled(verdict: Verdict, judgement: Judgement | None) -> Verdict:
 
 
 def question(fields: Mapping[str, Json], asked: str, earlier: str) -> bytes:
-    """Returns the chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON object,
-    so that nothing in them can end what they are quoted in."""
+    """Returns the chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON
+    object, so that nothing in them can end what they are quoted in."""
     pair = msgspec.json.encode({"first": earlier, "second": asked}).decode()
     messages = [{"role": "system", "content": _INSTRUCTION}, {"role": "user", "content": pair}]
     return msgspec.json.encode({**fields, "messages": messages})
 
 
 def says_same(completion: Mapping[str, Json]) -> bool:
-    """Returns True for a clean yes. Anything else is a no: prose, a fence, a second field, an answer that was cut off."""
+    """Returns True for a clean yes. Anything else is a no: prose, a fence, a second field, an answer that was cut
+    off."""
     text = sole_text(completion)
     return text is not None and _YES.fullmatch(text) is not None
 
