@@ -16,12 +16,14 @@ from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
+from proxy.pipeline.judge import UpstreamJudge
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.parts import Services
 from proxy.pipeline.record import Keep, Recorder
 from proxy.pipeline.verify import Verifier
 from proxy.protocol.turns import Chains
 from proxy.reuse.intent import Intent
+from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage, open_storage
@@ -86,10 +88,11 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.on_record)
+    partitions = Partitions(storage.reuse, executor)
     intent = Intent(
         config.reuse.intent,
         embedder=embedder,
-        partitions=Partitions(storage.reuse, executor),
+        partitions=partitions,
         store=storage.reuse,
         answers=storage.answers,
         counter=counter,
@@ -128,6 +131,17 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         ttl=config.reuse.exact.ttl,
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
+    judging = None
+    if (judge := config.reuse.intent.judge) is not None:
+        judging = Judging(
+            judge,
+            UpstreamJudge(judge, plan=planner.count, recorder=recorder, router=router, metrics=metrics, tasks=tasks),
+            partitions,
+            storage.ledger,
+            breakers=shared.breakers,
+            told=lambda result: metrics.of(metrics.reuse_judged, result).inc(),
+            tasks=tasks,
+        )
     return Services(
         config=config,
         authenticator=Authenticator(config, storage.secret),
@@ -137,6 +151,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         answered=answered,
         chains=Chains(),
         intent=intent,
+        judging=judging,
         library=library,
         planner=planner,
         learner=learner,

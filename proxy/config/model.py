@@ -192,6 +192,20 @@ class ExactReuse(Section):
     max_entry_kb: int = Field(default=1_024, ge=1, description="Largest answer that is stored, KiB.")
 
 
+class Judge(Section):
+    """The model that is asked in the background whether two questions are the same."""
+
+    upstream: Name = Field(description="Name of the upstream that has the model; it needs an `api_key` of its own.")
+    model: str = Field(min_length=1, description="A small model that answers in JSON. Its price must be known.")
+    min_cosine: float = Field(
+        default=0.8, gt=0, le=1, description="Cosine of two questions from which on they are worth its price."
+    )
+    max_spend: Dollars = Field(
+        default=0.1, description="US dollars that it may cost a scope per day (UTC). Nothing is asked beyond."
+    )
+    max_per_minute: int = Field(default=10, ge=1, description="Questions to it per minute, of all scopes together.")
+
+
 class IntentReuse(Section):
     """Reuse of answers to requests of the same intent."""
 
@@ -227,6 +241,11 @@ class IntentReuse(Section):
         le=1,
         description="Share of reused answers that are asked again upstream, in the background and at your cost, to "
         "measure how far both answers agree.",
+    )
+    judge: Judge | None = Field(
+        default=None,
+        description="Model that is asked, in the background and at your cost, whether a question that the comparison "
+        "refused is the same as its neighbour. Absent: none.",
     )
     log_rows: int = Field(
         default=1_000, ge=0, description="Decisions that the reuse log keeps per scope, with both questions. 0: none."

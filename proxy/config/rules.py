@@ -5,9 +5,11 @@ problems that it has; `violations` runs them all.
 import ipaddress
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from proxy.config.model import Config, Upstream
+from proxy.config.prices import listed
 from proxy.config.source import Problem, Where
 
 
@@ -149,6 +151,30 @@ def _embedding_key_has_a_use(config: Config) -> _Found:
         yield ("embedding", "model"), "must name a model of `embedding.base_url`; `builtin` runs here"
 
 
+def _the_judge_can_be_asked(config: Config) -> _Found:
+    judge = config.reuse.intent.judge
+    if judge is None:
+        return
+    where = ("reuse", "intent", "judge")
+    upstream = next((upstream for upstream in config.upstreams if upstream.name == judge.upstream), None)
+    if upstream is None:
+        names = ", ".join(upstream.name for upstream in config.upstreams)
+        yield (*where, "upstream"), f"no upstream is named {judge.upstream!r}; there are: {names}"
+        return
+    if not upstream.api_key:
+        yield (*where, "upstream"), f"{upstream.name!r} needs an api_key of its own: the judge never has a client's key"
+    listing = listed(upstream.dialect, (judge.model, upstream.aliases.get(judge.model, judge.model)))
+    is_named = any(fnmatchcase(judge.model, pattern) for pattern in upstream.prices)
+    if not upstream.price and not is_named and not listing:
+        yield (
+            (*where, "model"),
+            (
+                f"the price of {judge.model!r} at {upstream.name!r} is not known, so `max_spend` could not be kept: "
+                "set `price` there (zeros if it costs nothing)"
+            ),
+        )
+
+
 _RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,
@@ -159,4 +185,5 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _facts_fade_in_order,
     _sums_fade_in_order,
     _embedding_key_has_a_use,
+    _the_judge_can_be_asked,
 )

@@ -139,6 +139,12 @@ class Catalogue:
             "to be generated anew.",
             kind=labels.REPORT,
         )
+        self.reuse_judged = self._counter(
+            "olvido_reuse_judged",
+            "Questions that the comparison refused, and what the judge said of them: same, different; it failed; or it "
+            "was not asked, since its dollars of the day or its questions of the minute were used up (capped).",
+            result=labels.JUDGED,
+        )
         self.reuse_agreement = self._histogram(
             "olvido_reuse_agreement",
             "Cosine between a reused answer and what the upstream answers to the same question, of a sample.",

@@ -29,7 +29,7 @@ SAVED_BY = ("exact", "intent", "context")
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify"}
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge"}
         | {"command", "unreadable"}
         | {"not_deterministic"}  # exact
         | {"warming", "unavailable", "no_vector", "leans_on_context", "far", "answer_gone", "reported", "context"}
@@ -39,6 +39,7 @@ RESULT = tuple(
         | REASONS
     )
 )
+JUDGED = ("same", "different", "failed", "capped")
 REPORT = ("wrong", "rephrased", "regenerated")
 STAGE = (
     *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
@@ -54,6 +55,7 @@ STAGE = (
         "contents",
         "retention",
         "verify",
+        "judge",
     ),
 )
 FAIL_OPEN = "`deadline`, or the class of the exception"

@@ -102,6 +102,8 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
             context.services.verifier.sample(context.incoming, request, identity, reuse, route)
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
+    if reuse.doubt is not None and services.judging is not None:
+        services.judging.consider(incoming, identity, reuse)
 
     return await _from_upstream(context, request, identity, directives, reuse, route)
 

@@ -21,7 +21,7 @@ def forwarded(
     # Requests that failed are assumed not to be billed.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
     counted = usage or Usage(0 if unbilled else tokens.sent, 0 if unbilled else generated)
-    cost = _cost(counted, price)
+    cost = cost_of(counted, price)
     is_changed = plan.messages is not None and not unbilled
     return LedgerRow(
         **_common(exchange, attempts, total),
@@ -65,7 +65,9 @@ def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, 
         measured=usage is not None,
         cost=0.0,
         # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
-        cost_saved=_cost(replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0), price) if usage else 0.0,
+        cost_saved=cost_of(replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0), price)
+        if usage
+        else 0.0,
         upstream_seconds=0.0,
     )
 
@@ -86,7 +88,7 @@ def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, A
     }
 
 
-def _cost(usage: Usage, price: Price) -> float:
+def cost_of(usage: Usage, price: Price) -> float:
     """Returns the cost in US dollars. Tokens in the prefix cache are billed at its price; new ones are written to it,
     except for those that the upstream reports as not written."""
     new = usage.prompt_tokens - usage.cached_tokens
@@ -104,7 +106,7 @@ def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float
     new, ours = tokens.original - cached, counted.prompt_tokens - counted.cached_tokens
     written = None if counted.written_tokens is None else round(new * counted.written_tokens / ours) if ours else 0
     whole = Usage(tokens.original, counted.completion_tokens, cached, written_tokens=written)
-    return _cost(whole, price)
+    return cost_of(whole, price)
 
 
 # Prefixes of the request headers that are kept. Never one that may carry a key.

@@ -15,6 +15,7 @@ from proxy.pipeline.record import Recorder
 from proxy.pipeline.verify import Verifier
 from proxy.protocol.turns import Chains
 from proxy.reuse.intent import Intent
+from proxy.reuse.judging import Judging
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage
 from proxy.storage.shared import SharedState
@@ -35,6 +36,7 @@ class Services:
     answered: AnsweredScopes
     chains: Chains
     intent: Intent
+    judging: Judging | None
     verifier: Verifier
     library: Library
     planner: Planner

@@ -4,6 +4,7 @@ What fetches and writes:
 
     exact.py       the answer to this very request, if it may be reused
     intent.py      the answer to the same question in other words; partitions.py: earlier questions, in memory
+    judging.py     a model's ruling on two questions that the comparison told apart: asked for in the background, if any
     reports.py     a reused answer was wrong: somebody says so, or the next question does
 
 The rest decides, without storage, clock or I/O.

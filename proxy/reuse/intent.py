@@ -18,6 +18,7 @@ from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.protocol.disclaimer import disclaimer_line, with_disclaimer
 from proxy.reuse.cacheable import bypass_reason
+from proxy.reuse.judging import may_be_judged, overruled
 from proxy.reuse.learned import ASKED
 from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.partitions import Partitions
@@ -129,7 +130,7 @@ class Intent:
         if not directives.lookup:
             return replace(miss, intent="refresh", asked=asked)
         try:
-            return await self._look(incoming, request, identity, asked, miss)
+            return await self._look(incoming, request, identity, directives, asked, miss)
         except EmbeddingUnavailable:
             return replace(miss, intent="no_vector", asked=asked)
 
@@ -163,7 +164,13 @@ class Intent:
         return self._counter.text(question) > MOST_TOKENS
 
     async def _look(
-        self, incoming: Incoming, request: ChatRequest, identity: Identity, asked: Asked, miss: ReuseMiss
+        self,
+        incoming: Incoming,
+        request: ChatRequest,
+        identity: Identity,
+        directives: Directives,
+        asked: Asked,
+        miss: ReuseMiss,
     ) -> ReuseHit | ReuseMiss:
         scope, now = identity.scope.id, incoming.received_at
         if not identity.is_answered:
@@ -186,11 +193,12 @@ class Intent:
         result = self._objection(identity, asked, found, now) or (
             "hit" if found.verdict.reused else found.verdict.reason
         )
+        doubt = self._doubt(asked, found, directives) if result == found.verdict.reason else None
         hit = await self._hit(asked, scope, found.candidate, miss, now) if result == "hit" else None
         if result == "hit" and hit is None:
             result = "answer_gone"
         self._note(incoming, identity, asked, found, result)
-        return replace(miss, intent=result, asked=asked) if hit is None else hit
+        return replace(miss, intent=result, asked=asked, doubt=doubt) if hit is None else hit
 
     def _bypassed(self, request: ChatRequest, vector: Vector) -> str | None:
         """Why no answer to this may be reused or kept, after all. The judge of it was trained on the vectors of the
@@ -223,11 +231,27 @@ class Intent:
             min_cosine_agreed=self.config.min_cosine_agreed,
             paraphrases=self.config.paraphrases,
         )
+        if not verdict.reused and self.config.judge is not None:
+            verdict = overruled(verdict, entry.judgement(asked.entry_id))
         if verdict.reused and not contexts_agree(
             asked.context, entry.context, spoken, paraphrases=self.config.paraphrases
         ):
             return Verdict(False, "context", "")
         return verdict
+
+    def _doubt(self, asked: Asked, found: Found, directives: Directives) -> Candidate | None:
+        """The neighbour about which the judge may be asked. Whoever wants nothing stored has nothing told either."""
+        candidate, config = found.candidate, self.config
+        if (
+            config.judge is None
+            or not directives.store
+            or not may_be_judged(asked, candidate, found.verdict.reason, config.judge.min_cosine)
+            or not contexts_agree(
+                asked.context, candidate.entry.context, language_of(asked.language), paraphrases=config.paraphrases
+            )
+        ):
+            return None
+        return candidate
 
     def _objection(self, identity: Identity, asked: Asked, found: Found, now: float) -> str | None:
         """A hit that the user would not want."""

@@ -8,17 +8,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from proxy.reuse.index import VectorIndex
 from proxy.storage.base import ReuseStore, evicted, merged, with_strike
-from proxy.types import Candidate, ReuseEntry, Vector
+from proxy.types import Candidate, Judgement, ReuseEntry, Vector
 
 MAX_BYTES = 256 * 2**20
 REFRESH_SECONDS = 1.0
 INLINE_ROWS = 20_000  # a search among as many takes half a millisecond
+JUDGED_BYTES = 400  # of a ruling on an entry
 ENTRY_OVERHEAD = 800  # bytes of an entry besides its texts and its vector: the objects themselves, ids, keys
 PARTITION_OVERHEAD = 2_000
 MAX_PARTITIONS = 10_000  # an empty one takes 2 kB; one that has left is loaded again
@@ -81,6 +83,11 @@ class Partitions:
         self._store.raise_threshold(scope, entry.id, min_cosine, at, evict=evict)
         known = self._open(scope, entry.partition).entries.get(entry.id, entry)
         self._take(scope, with_strike(known, min_cosine, at, evict=evict))
+
+    def judge(self, scope: str, entry: ReuseEntry, judgement: Judgement) -> None:
+        """Keeps a ruling on an entry, in the store and for the next search."""
+        self._store.judge(scope, entry.id, judgement)
+        self._take(scope, replace(entry, judged=(*entry.judged, judgement)))
 
     def evict(self, scope: str, entry: ReuseEntry, at: float) -> None:
         """The end of what was created by `at`, in the store and for the next search."""
@@ -206,4 +213,4 @@ class Partition:
 
 
 def _weight(entry: ReuseEntry) -> int:
-    return ENTRY_OVERHEAD + len(entry.question) + sum(map(len, entry.context))
+    return ENTRY_OVERHEAD + len(entry.question) + sum(map(len, entry.context)) + JUDGED_BYTES * len(entry.judged)

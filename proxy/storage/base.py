@@ -25,6 +25,7 @@ from typing import Literal, Protocol
 from proxy.types import (
     Bucket,
     Contents,
+    Judgement,
     LedgerRow,
     ReuseDecision,
     ReuseEntry,
@@ -96,6 +97,10 @@ class Ledger(Protocol):
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
         """Returns the last `limit` rows of a scope, newest first, without those that are queued."""
 
+    async def judged(self, scope: str, since: float) -> float:
+        """Returns the US dollars that the judge of reuse has cost a scope since then (unix seconds), without what is
+        queued."""
+
     async def flush(self) -> None:
         """Returns when what is queued is durable, or dropped."""
 
@@ -146,6 +151,11 @@ class ReuseStore(Protocol):
 
     def evict(self, scope: str, entry_id: str, at: float) -> None:
         """Queues the eviction of the entry if it was created by `at`, without a strike."""
+
+    def judge(self, scope: str, entry_id: str, judgement: Judgement) -> None:
+        """Queues a ruling of the judge on the entry: kept if the entry is alive and as it was when it was judged, and
+        there are fewer than `MOST_JUDGED`. The first on a question stays; a strike, an eviction or a newer answer
+        deletes all."""
 
     def served(self, scope: str, entry_id: str) -> None:
         """Queues that the entry was reused once more."""
@@ -243,27 +253,35 @@ class ContentStore(Protocol):
 
 KEPT_AFTER_EXPIRY = 30 * 86_400.0  # seconds that an entry with strikes is kept after it has expired
 LOG_ROWS = 1_000  # lines of the reuse log that a scope has
+MOST_JUDGED = 64  # rulings of the judge on an entry
 
 
 def merged(one: ReuseEntry, other: ReuseEntry) -> ReuseEntry:
     """Merges two versions of an entry: the newer question, the higher count of strikes. Idempotent and commutative,
     but for two that were created at the same time: then it takes the first one's question."""
     newer = other if other.created_at > one.created_at else one
-    return replace(
+    both = replace(
         newer,
         min_cosine=max(one.min_cosine, other.min_cosine),
         strikes=max(one.strikes, other.strikes),
         served=max(one.served, other.served),
         evicted_at=max(one.evicted_at, other.evicted_at),
     )
+    if not one.judged and not other.judged:
+        return both
+    rulings = sorted({*one.judged, *other.judged}, key=lambda ruling: (ruling.same, ruling.model), reverse=True)
+    # Of two rulings on one question a no stays.
+    held = {ruling.asked_id: ruling for ruling in rulings if both.is_about_this(ruling) and not both.is_evicted}
+    return replace(both, judged=tuple(held[asked_id] for asked_id in sorted(held)))
 
 
 def with_strike(entry: ReuseEntry, min_cosine: float, at: float, *, evict: bool) -> ReuseEntry:
     """Returns the entry after a report that its answer was wrong."""
-    after = replace(entry, min_cosine=max(entry.min_cosine, min_cosine), strikes=entry.strikes + 1)
+    after = replace(entry, min_cosine=max(entry.min_cosine, min_cosine), strikes=entry.strikes + 1, judged=())
     return evicted(after, at) if evict else after
 
 
 def evicted(entry: ReuseEntry, at: float) -> ReuseEntry:
     """Returns the entry as evicted at `at`."""
-    return replace(entry, evicted_at=max(entry.evicted_at, at))
+    after = replace(entry, evicted_at=max(entry.evicted_at, at))
+    return replace(after, judged=()) if after.is_evicted else after

@@ -75,7 +75,7 @@ from proxy.types.request import (
     ToolCall,
     Turn,
 )
-from proxy.types.reuse import Asked, Candidate, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss, Served
+from proxy.types.reuse import Asked, Candidate, Judgement, ReuseDecision, ReuseEntry, ReuseHit, ReuseMiss, Served
 
 __all__ = [
     "DOMAINS",
@@ -105,6 +105,7 @@ __all__ = [
     "Identity",
     "Incoming",
     "Json",
+    "Judgement",
     "Language",
     "LedgerRow",
     "Mechanisms",

@@ -30,6 +30,7 @@ class ReuseMiss:
     intent: str = ""  # reason of the miss by intent; "" without a look-up
     asked: Asked | None = None
     lead: int | None = None  # number of the flight that it leads; None: it leads none
+    doubt: "Candidate | None" = None  # near entry that the comparison refused, about which the judge may be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,18 @@ class ReuseHit:
     missed: str = ""  # by intent: reason of the miss by exact reuse
     entry_id: str = ""  # by intent: the entry
     cosine: float = 0.0  # by intent: of the two questions
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The judge's ruling on a question and an entry, of the entry as it was then: after a strike, or with a newer
+    answer, it says nothing any more."""
+
+    asked_id: str  # the id that the question has, or would have, as an entry
+    same: bool  # the answer is right for both
+    model: str  # that judged
+    created_at: float  # of the entry
+    strikes: int  # of the entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +73,7 @@ class ReuseEntry:
     strikes: int = 0  # reports that it was wrong
     served: int = 0  # how often it was reused
     evicted_at: float = 0.0  # not reused if it was created by then
+    judged: tuple[Judgement, ...] = ()
 
     @property
     def is_evicted(self) -> bool:
@@ -69,6 +83,14 @@ class ReuseEntry:
     def is_alive(self, now: float) -> bool:
         """Returns True if it may be reused at `now`."""
         return not self.is_evicted and now < self.expires_at
+
+    def judgement(self, asked_id: str) -> Judgement | None:
+        """Returns the ruling on this question, if it is one on the entry as it is."""
+        return next((each for each in self.judged if each.asked_id == asked_id and self.is_about_this(each)), None)
+
+    def is_about_this(self, judgement: Judgement) -> bool:
+        """Returns True for a ruling on this answer with these strikes."""
+        return (judgement.created_at, judgement.strikes) == (self.created_at, self.strikes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,21 @@ from proxy.config.rules import is_loopback, shows_content, violations
 from proxy.config.source import path_text
 
 KEY = "sk-0123456789abcdef"
+FREE = {"input": 0, "output": 0}
 OWN = {"name": "ana", "key": "olv-0123456789abcdef"}
 PUBLIC = {"server": {"host": "0.0.0.0"}, "tenancy": "shared", "admin": {"token": "t" * 16}}
 
 
 def upstream(name: str, **fields: Any) -> dict[str, Any]:
     return {"name": name, "base_url": f"https://{name}.example/v1", **fields}
+
+
+def judged(by: str, **fields: Any) -> dict[str, Any]:
+    """With an upstream `a` of these fields."""
+    return {
+        "upstreams": [upstream("a", **fields)],
+        "reuse": {"intent": {"judge": {"upstream": by, "model": "gpt-6-luna"}}},
+    }
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,9 @@ def test_what_requests_said_is_shown_where_only_this_machine_sees_it_unless_told
         {"storage": {"keep": {"minutes": "7d", "hours": "7d"}}},
         {"storage": {"keep": {"minutes": 0, "hours": 0}}},
         {"storage": {"keep": {"hours": 0}}},
+        judged("a", api_key=KEY, price=FREE),
+        judged("a", api_key=KEY, prices={"gpt-*": FREE}),
+        judged("a", api_key=KEY, dialect="openai"),
     ],
 )
 def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
@@ -126,6 +138,10 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
         ({"storage": {"keep": {"hours": "1d"}}}, {"storage.keep.hours": "not be shorter than `storage.keep.minutes`"}),
         ({"storage": {"keep": {"minutes": 0}}}, {"storage.keep.hours": "not be shorter"}),
         ({"embedding": {"base_url": "http://127.0.0.1:9"}}, {"embedding.model": "must name a model"}),
+        (judged("b", api_key=KEY, price=FREE), {"reuse.intent.judge.upstream": "is named 'b'; there are: a"}),
+        (judged("a", price=FREE), {"reuse.intent.judge.upstream": "never has a client's key"}),
+        (judged("a", api_key=KEY), {"reuse.intent.judge.model": "the price of 'gpt-6-luna' at 'a' is not known"}),
+        (judged("a", api_key=KEY, prices={"o*": FREE}), {"reuse.intent.judge.model": "set `price` there"}),
     ],
 )  # fmt: skip
 def test_settings_that_disagree_are_named(settings: dict[str, Any], problems: dict[str, str]) -> None:

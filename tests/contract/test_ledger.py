@@ -136,6 +136,18 @@ class TestLedger:
         await ledger.flush()
         assert await ledger.recent("a/") == [ROW]
 
+    async def test_it_tells_what_the_judge_of_reuse_has_cost_a_scope_since(self, ledger: Ledger) -> None:
+        judged = replace(ROW, reuse_reason="judge", at=100.0, cost=0.25)
+        ledger.append(judged)
+        ledger.append(replace(judged, request_id="r2", at=200.0, cost=0.5))
+        ledger.append(replace(judged, request_id="r3", at=300.0, cost=1.0))
+        ledger.append(replace(judged, request_id="r4", at=300.0, reuse_reason="verify"))
+        ledger.append(replace(judged, request_id="r5", at=300.0, scope="b/"))
+        await ledger.flush()
+        assert await ledger.judged("a/", 200.0) == 1.5
+        assert await ledger.judged("a/", 301.0) == 0
+        assert await ledger.judged("c/", 0.0) == 0
+
     async def test_another_scope_may_use_the_same_request_id(self, ledger: Ledger) -> None:
         theirs = replace(ROW, scope="b/")
         ledger.append(ROW)

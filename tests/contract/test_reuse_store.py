@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.base import ReuseStore
+from proxy.storage.base import MOST_JUDGED, ReuseStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
-from proxy.types import ReuseDecision, ReuseEntry
+from proxy.types import Judgement, ReuseDecision, ReuseEntry
 from tests import stores
 
 Backend = Callable[[Path], AbstractAsyncContextManager[ReuseStore]]
@@ -40,8 +40,11 @@ ENTRY = ReuseEntry(
     strikes=3,
     served=2,
     evicted_at=7.5,
+    judged=(Judgement("r-9", True, 'a "small" model', NOW, 3), Judgement("r-10", False, "another", 5.5, 4)),
 )
 NEW = ReuseEntry("r-1", A, "how?", (), "key", NOW, NOW + 24 * HOUR)
+YES = Judgement("r-2", True, "small", NOW, 0)
+NO = Judgement("r-3", False, "small", NOW, 0)
 DECISION = ReuseDecision("req_1", NOW, "numbers", NEW.id, 0.875, "and 3?", "and 2?", "numbers: 2 ≠ 3")
 
 
@@ -121,6 +124,62 @@ class TestReuseStore:
         store.raise_threshold("a/", NEW.id, 0.9, NOW + 1, evict=False)
         store.raise_threshold("a/", NEW.id, 0.8, NOW + 2, evict=False)
         assert await store.get("a/", NEW.id) == replace(NEW, min_cosine=0.9, strikes=2)
+
+    async def test_rulings_on_an_entry_come_back_in_their_order(self, store: ReuseStore) -> None:
+        store.add("a/", NEW, VECTOR)
+        (before,) = await entries(store)
+        upto = (await store.changes("a/", A, 0, NOW)).upto
+        store.judge("a/", NEW.id, YES)
+        store.judge("a/", NEW.id, NO)
+        assert await entries(store, after=upto) == [replace(before, judged=(YES, NO))]
+
+    async def test_of_rulings_on_one_question_the_first_stays_and_there_are_so_many(self, store: ReuseStore) -> None:
+        store.add("a/", NEW, VECTOR)
+        for number in range(MOST_JUDGED + 3):
+            store.judge("a/", NEW.id, replace(YES, asked_id=f"r-{number}"))
+            store.judge("a/", NEW.id, replace(NO, asked_id=f"r-{number}"))
+        found = await store.get("a/", NEW.id)
+        assert found is not None
+        assert [(each.asked_id, each.same) for each in found.judged] == [(f"r-{n}", True) for n in range(MOST_JUDGED)]
+
+    @pytest.mark.parametrize(
+        "ruling", [replace(YES, created_at=NOW - 1), replace(YES, strikes=1)], ids=["an older answer", "another strike"]
+    )
+    async def test_a_ruling_on_what_an_entry_was_is_none(self, store: ReuseStore, ruling: Judgement) -> None:
+        store.add("a/", NEW, VECTOR)
+        store.judge("a/", NEW.id, ruling)
+        assert await store.get("a/", NEW.id) == NEW
+
+    async def test_nobody_rules_on_another_scopes_entry(self, store: ReuseStore) -> None:
+        store.add("a/", NEW, VECTOR)
+        store.add("b/", NEW, VECTOR)
+        store.judge("b/", NEW.id, YES)
+        store.judge("c/", NEW.id, YES)
+        assert await store.get("a/", NEW.id) == NEW
+        assert await store.get("b/", NEW.id) == replace(NEW, judged=(YES,))
+
+    async def test_a_strike_an_eviction_and_a_newer_answer_end_the_rulings(self, store: ReuseStore) -> None:
+        ends: Sequence[Callable[[ReuseEntry], None]] = (
+            lambda entry: store.raise_threshold("a/", entry.id, 0.5, NOW, evict=False),
+            lambda entry: store.raise_threshold("a/", entry.id, 0.5, NOW, evict=True),
+            lambda entry: store.evict("a/", entry.id, NOW),
+            lambda entry: store.add("a/", replace(entry, created_at=NOW + 1), VECTOR),
+        )
+        for number, end in enumerate(ends):
+            entry = replace(NEW, id=f"r-1{number}")
+            store.add("a/", entry, VECTOR)
+            store.judge("a/", entry.id, YES)
+            end(entry)
+            store.judge("a/", entry.id, NO)  # of what it was
+            found = await store.get("a/", entry.id)
+            assert found is not None
+            assert found.judged == ()
+
+    async def test_an_eviction_of_what_was_before_leaves_the_rulings(self, store: ReuseStore) -> None:
+        store.add("a/", NEW, VECTOR)
+        store.judge("a/", NEW.id, YES)
+        store.evict("a/", NEW.id, NOW - 1)
+        assert await store.get("a/", NEW.id) == replace(NEW, judged=(YES,), evicted_at=NOW - 1)
 
     async def test_what_is_evicted_keeps_its_strikes_and_has_them_when_it_comes_again(self, store: ReuseStore) -> None:
         store.add("a/", NEW, VECTOR)

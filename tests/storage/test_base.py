@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proxy.storage import base
 from proxy.storage.base import StorageError, evicted, merged, with_strike
-from proxy.types import ReuseEntry
+from proxy.types import Judgement, ReuseEntry
 
 
 def test_the_error_tree_in_the_docstring_is_the_tree() -> None:
@@ -22,7 +22,7 @@ def test_the_error_tree_in_the_docstring_is_the_tree() -> None:
 ENTRY = ReuseEntry("r-1", "a" * 32, "how?", (), "key", created_at=10.0, expires_at=20.0)
 
 reports = st.builds(
-    lambda created, lasts, cosine, strikes, served, gone: replace(
+    lambda created, lasts, cosine, strikes, served, gone, judged: replace(
         ENTRY,
         question=f"asked at {created}",  # of one time there is one question
         created_at=float(created),
@@ -31,6 +31,12 @@ reports = st.builds(
         strikes=strikes,
         served=served,
         evicted_at=float(gone),
+        # An evicted one has none, and none has any about what it was before.
+        judged=tuple(
+            Judgement(f"r-{number}", judged[number], "m", float(created), strikes)
+            for number in sorted(judged)
+            if created > gone
+        ),
     ),
     created=st.integers(1, 3),
     lasts=st.just(5),
@@ -38,6 +44,7 @@ reports = st.builds(
     strikes=st.integers(0, 2),
     served=st.integers(0, 2),
     gone=st.integers(0, 3),
+    judged=st.dictionaries(st.integers(1, 2), st.booleans()),
 )
 
 

@@ -46,6 +46,11 @@ RECENT = f"""
     ORDER BY ledger.id DESC LIMIT ?
 """  # noqa: S608 (our own column names)
 
+JUDGED = """
+    SELECT coalesce(sum(cost), 0.0) FROM ledger
+    WHERE scope_id = (SELECT id FROM scopes WHERE name = ?) AND reuse_reason = 'judge' AND at >= ?
+"""
+
 _plain = operator.attrgetter("scope", *COLUMNS[: -len(ENCODED)])
 _trail = msgspec.json.Decoder(Trail | None)
 _object = msgspec.json.Decoder(dict[str, Any])
@@ -62,6 +67,10 @@ class SqliteLedger:
 
     async def recent(self, scope: str, limit: int = 100) -> list[LedgerRow]:
         return await self._database.read(functools.partial(recent_rows, scope, limit))
+
+    async def judged(self, scope: str, since: float) -> float:
+        row = await self._database.read(lambda connection: connection.execute(JUDGED, (scope, since)).fetchone())
+        return float(row[0])
 
     async def flush(self) -> None:
         await self._database.writer.flush()

@@ -5,23 +5,28 @@ import functools
 import itertools
 import operator
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 import msgspec
 
-from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, PAGE, ReuseChanges
+from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED, PAGE, ReuseChanges
 from proxy.storage.shares import DELETIONS, REUSE, Kind
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.rows import ADD_SCOPE, packed, unpacked
 from proxy.storage.write_queue import Write
-from proxy.types import ReuseDecision, ReuseEntry, Vector
+from proxy.types import Judgement, ReuseDecision, ReuseEntry, Vector
 
 PRUNED = 1_000  # expired entries that one batch deletes, at most
 
 # A field that is added to ReuseEntry without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(ReuseEntry))
+# As JSON.
+ENCODED: Mapping[str, msgspec.json.Decoder[Any]] = {
+    "context": msgspec.json.Decoder(tuple[str, ...]),
+    "judged": msgspec.json.Decoder(tuple[Judgement, ...]),
+}
 # A changed row gets a number above all others: so the row with the highest one is never deleted.
 NEXT = "(SELECT max(change) + 1 FROM reuse_entries)"
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = ?)"
@@ -41,13 +46,21 @@ ADD_ENTRY = f"""
         strikes = max(strikes, excluded.strikes),
         served = max(served, excluded.served),
         evicted_at = max(evicted_at, excluded.evicted_at),
+        judged = excluded.judged,
         vector = excluded.vector
     WHERE excluded.created_at > created_at
 """  # noqa: S608 (our own column names)
 STRIKE = f"""
     UPDATE reuse_entries SET change = {NEXT},
-        min_cosine = max(min_cosine, ?), strikes = strikes + ?, evicted_at = max(evicted_at, ?)
-    WHERE scope_id = {SCOPE_ID} AND id = ?
+        min_cosine = max(min_cosine, ?1), strikes = strikes + ?2, evicted_at = max(evicted_at, ?3),
+        judged = iif(?2 > 0 OR created_at <= ?3, '[]', judged)
+    WHERE scope_id = (SELECT id FROM scopes WHERE name = ?4) AND id = ?5
+"""  # noqa: S608 (our own column names)
+JUDGE = f"""
+    UPDATE reuse_entries SET change = {NEXT}, judged = json_insert(judged, '$[#]', json(?1))
+    WHERE scope_id = (SELECT id FROM scopes WHERE name = ?2) AND id = ?3
+        AND created_at = ?4 AND strikes = ?5 AND evicted_at < created_at AND json_array_length(judged) < {MOST_JUDGED}
+        AND NOT EXISTS (SELECT 1 FROM json_each(judged) AS ruling WHERE ruling.value ->> 'asked_id' = ?6)
 """  # noqa: S608 (our own column names)
 SERVED = f"UPDATE reuse_entries SET served = served + 1 WHERE scope_id = {SCOPE_ID} AND id = ?"  # noqa: S608 (same)
 PRUNE = """
@@ -99,7 +112,7 @@ class SqliteReuse:
         self._log_rows = log_rows
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
-        values = {**_by_column(entry), "context": msgspec.json.encode(entry.context).decode()}
+        values = _by_column(entry) | {name: msgspec.json.encode(getattr(entry, name)).decode() for name in ENCODED}
         self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
 
     def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
@@ -107,6 +120,11 @@ class SqliteReuse:
 
     def evict(self, scope: str, entry_id: str, at: float) -> None:
         self._put(scope, DELETIONS, _Change(STRIKE, (0.0, 0, at, scope, entry_id)))
+
+    def judge(self, scope: str, entry_id: str, judgement: Judgement) -> None:
+        ruling = msgspec.json.encode(judgement).decode()
+        values = (ruling, scope, entry_id, judgement.created_at, judgement.strikes, judgement.asked_id)
+        self._put(scope, REUSE, _Change(JUDGE, values))
 
     def served(self, scope: str, entry_id: str) -> None:
         self._put(scope, REUSE, _Change(SERVED, (scope, entry_id)))
@@ -175,5 +193,4 @@ def _by_column(entry: ReuseEntry) -> dict[str, Any]:
 
 def _entry(row: Sequence[Any]) -> ReuseEntry:
     values = dict(zip(COLUMNS, row, strict=True))
-    values["context"] = msgspec.json.decode(values["context"], type=tuple[str, ...])
-    return ReuseEntry(**values)
+    return ReuseEntry(**values | {name: decoder.decode(values[name]) for name, decoder in ENCODED.items()})

@@ -112,6 +112,8 @@ _LEDGER = (
     # In the order rows are written, as they are asked for; by time they differ by a request's duration.
     "CREATE INDEX ledger_of_scope ON ledger (scope_id)",
     "CREATE INDEX ledger_of_session ON ledger (session_id)",
+    # What the judge of reuse has cost today is asked for before every question to it.
+    "CREATE INDEX ledger_judged ON ledger (scope_id, at) WHERE reuse_reason = 'judge'",
     "CREATE TABLE rollup_labels (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "INSERT INTO rollup_labels (name) VALUES ('other')",
     # Requests of `width` seconds from `at` on. Scope 0: of all scopes.
@@ -184,6 +186,7 @@ _REUSE = (
         strikes INTEGER NOT NULL,
         served INTEGER NOT NULL,
         evicted_at REAL NOT NULL,
+        judged TEXT NOT NULL,
         vector BLOB NOT NULL,
         UNIQUE (id, scope_id)
     )
