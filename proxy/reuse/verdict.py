@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from proxy.language.detect import language as spoken_in
 from proxy.language.language import Language
 from proxy.reuse.align import Alignment, align
-from proxy.reuse.guards import DOUBTS, QUESTION_GUARDS
+from proxy.reuse.guards import DOUBTS, QUESTION_GUARDS, REQUIRED
+from proxy.reuse.licences import difference
 from proxy.reuse.question import Question, Token, analyse
 from proxy.reuse.roles import ALIGNED_GUARDS
 from proxy.reuse.verifier import consents
-from proxy.reuse.wording import rewording
 
 REASONS = frozenset(
     {
@@ -36,7 +36,6 @@ REASONS = frozenset(
         *ALIGNED_GUARDS,
     }
 )
-_WITH_WORDING = {**QUESTION_GUARDS, "wording": rewording}
 _EASY, _HARD = 12, 60  # content words
 _DERIVED = 0.7  # cosine, if a word is only related to its other: "abstraction", "abstract"
 _FORGIVING = 0.8  # cosine, if a word is left over that counts for little: "interesting things to know", "to do"
@@ -72,7 +71,9 @@ def judge(
         return Verdict(False, "long")
     if cosine < min_cosine_agreed:
         return Verdict(False, "cosine", f"{cosine:.2f}")
-    for name, differs in (QUESTION_GUARDS if paraphrases else _WITH_WORDING).items():
+    if not paraphrases:
+        return _licensed(asked, earlier)
+    for name, differs in QUESTION_GUARDS.items():
         if detail := differs(asked, earlier):
             return Verdict(False, name, detail)
     if excess := _too_much_to_align(asked, earlier):
@@ -82,6 +83,14 @@ def judge(
         if detail := disagrees(alignment):
             return Verdict(False, name, detail)
     return _weighed(alignment, cosine, min_cosine)
+
+
+def _licensed(asked: Question, earlier: Question) -> Verdict:
+    for name, reads in REQUIRED.items():
+        if (one := reads(asked)) != (two := reads(earlier)):
+            return Verdict(False, "particles", f"{name}: {' '.join(one)} / {' '.join(two)}")
+    reason, detail = difference(asked, earlier)
+    return Verdict(not reason, reason or "hit", detail)
 
 
 def _too_much_to_align(asked: Question, earlier: Question) -> str:

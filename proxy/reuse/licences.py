@@ -1,0 +1,540 @@
+"""Licences: the few steps that may lead from the words of one question to those of another.
+
+Two questions are the same only if every word of both is accounted for: it stands in both, or a licence says why it may
+differ. What is left over is a difference, be it a preposition, a modal, a quantifier or a name; so no table has to know
+that `better` is not `worse`. Where every word is accounted for, `reordered` says whether the places are.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from rapidfuzz.distance import OSA
+
+from proxy.language.language import Language
+from proxy.language.tables import everywhere
+from proxy.language.text import fold
+from proxy.language.words import is_form_of, is_known, lemma, sound
+from proxy.reuse.question import Question
+
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
+_WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+_DIGIT = re.compile(r"\d")
+_COURTESY = frozenset(" ".join(everywhere("comparison", "courtesy")).split())
+_ENDING = 2  # letters: what differs in them alone may be a form of the word
+_SHORT, _LONG = 5, 7  # letters of a word in which one letter may be wrong; two, or one where no dictionary has it
+_SHORTEST_ACRONYM = 3  # letters whose words are told by their initials; of fewer, by the tables
+_TELEGRAPHIC = 2  # words of content at least
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """A question as it is accounted for."""
+
+    question: Question
+    words: tuple[str, ...]  # folded, in canonical form; a comma between clauses
+    written: Mapping[str, str]  # folded: as it is written, the first time
+    is_careful: bool  # begins with a capital
+    has_accents: bool
+    is_of_words: bool  # asks what a word means, or how it is said: then no word stands for another
+    is_definition: bool
+    is_how_to: bool
+
+
+class Pairing:
+    """Two questions and the places of the words that are not accounted for. A licence takes places out, and gives the
+    words of a pair one label."""
+
+    def __init__(self, asked: Said, earlier: Said) -> None:
+        self.asked, self.earlier = asked, earlier
+        self.language = asked.question.language
+        self.labels, self.labels_earlier = [*asked.words], [*earlier.words]
+        self.left, self.left_earlier = _left(asked.words, earlier.words), _left(earlier.words, asked.words)
+        self.has_plural = False
+
+    @property
+    def is_done(self) -> bool:
+        return not self.left and not self.left_earlier
+
+    def pair(self, test: Callable[["Pairing", int, int], bool]) -> None:
+        for at in [*self.left]:
+            near = sorted(self.left_earlier, key=lambda other: abs(other - at))
+            other = next((other for other in near if test(self, at, other)), None)
+            if other is not None:
+                self.left.remove(at)
+                self.left_earlier.remove(other)
+                self.labels_earlier[other] = self.labels[at]
+
+    def drop(self, test: Callable[[Said, int], bool]) -> None:
+        for said, left, labels in self.sides():
+            for at in [*left]:
+                if test(said, at):
+                    left.remove(at)
+                    labels[at] = ""
+
+    def sides(self) -> tuple[tuple[Said, list[int], list[str]], ...]:
+        return (self.asked, self.left, self.labels), (self.earlier, self.left_earlier, self.labels_earlier)
+
+    def over(self) -> str:
+        return " / ".join(" ".join(said.words[at] for at in left) for said, left, _ in self.sides())
+
+
+def difference(asked: Question, earlier: Question) -> tuple[str, str]:
+    """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
+    are the same."""
+    one, two = said(asked), said(earlier)
+    if detail := _spelt_apart(one, two):
+        return "wording", detail
+    pairing = Pairing(one, two)
+    for licence in LICENCES.values():
+        if pairing.is_done:
+            break
+        licence(pairing)
+    if not pairing.is_done:
+        return "wording", pairing.over()
+    return ("", "") if not (detail := reordered(pairing)) else ("order", detail)
+
+
+@lru_cache(4_096)
+def said(question: Question) -> Said:
+    language = question.language
+    text = f" {question.text} "
+    for rule in language.licences.rewrites:
+        if rule.may_match(text):
+            text = f" {' '.join(rule.pattern.sub(rule.form, text).split())} "
+    words: list[str] = []
+    for word in _WORD.findall(text.replace("-", " ")):
+        words += language.licences.written_apart.get(word, (language.lexicon.numbers.get(word, word),))
+    while words and words[-1] in _COURTESY | {","}:
+        words.pop()
+    while words and words[0] in _COURTESY | {","}:
+        words.pop(0)
+    written = {fold(word): word for word in reversed(_WRITTEN.findall(question.original))}
+    bare = question.original.lstrip(" ¿¡\"'(")
+    return Said(
+        question=question,
+        words=tuple(words),
+        written=written,
+        is_careful=bare[:1].isupper() and not question.original.isupper(),
+        has_accents=fold(question.original) != question.original.lower(),
+        is_of_words=bool(question.quoted) or language.licences.of_words.search(question.folded) is not None,
+        is_definition=language.licences.definition.match(question.text) is not None,
+        is_how_to=language.licences.how_to.match(question.text) is not None,
+    )
+
+
+def _left(words: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
+    more = Counter(words) - Counter(others)
+    left = []
+    for at in range(len(words) - 1, -1, -1):
+        if words[at] == ",":
+            continue
+        if more[words[at]] > 0:
+            more[words[at]] -= 1
+            left.append(at)
+    return left[::-1]
+
+
+def _spelt_apart(one: Said, two: Said) -> str:
+    """A word of both that its accents or its capitals make another: `año` and `ano`, `Polish` and `polish`. Whoever
+    writes no accents, or no capitals, leaves them out anywhere."""
+    language = one.question.language
+    for word in one.written.keys() & two.written.keys():
+        first, second = one.written[word], two.written[word]
+        if first == second:
+            continue
+        lower, lower_second = first.lower(), second.lower()
+        if lower != lower_second:
+            is_careful = all(side.has_accents for side in (one, two)) or "ñ" in lower + lower_second
+            if is_careful and (one.is_of_words or all(is_known(each, language) for each in (lower, lower_second))):
+                return f"{first} / {second}"
+        elif one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
+            if len(word) <= 2 or not first[1:].islower() or (is_known(lower, language) and len(word) > 3):
+                return f"{first} / {second}"
+    return ""
+
+
+def _opens(said: Said, word: str) -> bool:
+    found = re.search(rf"(?:^|[.?!:¿¡,]\s*[\"'(]?){re.escape(word)}\b", said.question.original)
+    return found is not None
+
+
+# --- one word for another ---------------------------------------------------------------------------------------------
+
+
+def _spelling(pairing: Pairing, at: int, other: int) -> bool:
+    """A word spelt or typed otherwise, by somebody who means the same one: never if the dictionary has both."""
+    language = pairing.language
+    one, two = pairing.asked.words[at], pairing.earlier.words[other]
+    if _DIGIT.search(one) or _DIGIT.search(two) or not (one + two).replace("'", "").isalpha():
+        return one.replace("'", "") == two.replace("'", "")
+    if one.replace("'", "") == two.replace("'", ""):
+        return True
+    known, known_too = (
+        is_known(word, language) or is_known(said.written.get(word, word).lower(), language)
+        for word, said in ((one, pairing.asked), (two, pairing.earlier))
+    )
+    if known and known_too:
+        spellings = language.comparison.spellings
+        return bool(spellings) and all(
+            _respelt(form, spellings) == _respelt(form_too, spellings)
+            for form, form_too in ((one, two), (lemma(one, language), lemma(two, language)))
+        )
+    shorter = min(len(one), len(two))
+    sounds_alike = sound(one, language) == sound(two, language)
+    if known != known_too and sounds_alike and shorter >= _SHORT - 2 and OSA.distance(one, two) <= 2:
+        return not _is_form(one, two) or one[-1] == two[-1]
+    if _is_form(one, two):
+        return False
+    distance = OSA.distance(one, two, score_cutoff=2)
+    if not known and not known_too:
+        return shorter >= _LONG and distance <= 1
+    if sorted(one) == sorted(two):
+        return distance <= 2 and shorter >= _SHORT - 1
+    return (distance <= 1 and shorter >= _SHORT) or (distance <= 2 and shorter >= _LONG)
+
+
+def _is_form(one: str, other: str) -> bool:
+    """Do they differ in the ending alone, or has one a prefix that the other has not?"""
+    if sorted(one) == sorted(other):
+        return False
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    if longer == f"{shorter}e" or longer == f"{shorter}{shorter[-1]}":
+        return False
+    if longer.endswith(shorter):
+        return longer != f"h{shorter}"
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return same >= max(len(one), len(other)) - _ENDING and longer != shorter and longer[-1] != shorter[-1]
+
+
+def _respelt(word: str, spellings: tuple[tuple[re.Pattern[str], str], ...]) -> str:
+    for written, meant in spellings:
+        word = written.sub(meant, word)
+    return word
+
+
+def _verb(pairing: Pairing, at: int, other: int) -> bool:
+    """Forms of one verb that say nothing about who does what: behind "how to", in any form that one asks in."""
+    if not (pairing.asked.is_how_to and pairing.earlier.is_how_to):
+        return False
+    licences, language = pairing.language.licences, pairing.language
+    forms = []
+    for said, place in ((pairing.asked, at), (pairing.earlier, other)):
+        word, before = said.words[place], said.words[max(place - 1, 0)]
+        if before not in licences.before_verb or licences.no_verb_form.search(said.written.get(word, word).lower()):
+            return False
+        if licences.of_somebody.search(word) and not licences.impersonal.search(said.question.folded):
+            return False
+        forms.append(_verb_of(said.written.get(word, word).lower(), language))
+    return bool(forms[0] & forms[1])
+
+
+def _verb_of(word: str, language: Language) -> set[str]:
+    """The infinitives that a word may be a form of."""
+    base = lemma(word, language)
+    regular, infinitive = language.comparison.regular, language.comparison.infinitive
+    if not regular or not infinitive:
+        return {base}
+    folded = fold(word)
+    stem = re.sub(r"(?:o|as?|es?|amos|emos|imos|an|en|ais|eis|[aei]r)$", "", folded)
+    return {base} | {
+        verb for ending in ("ar", "er", "ir") if is_form_of(folded, verb := stem + ending, regular, infinitive)
+    }
+
+
+def _plural(pairing: Pairing, at: int, other: int) -> bool:
+    """Any one of a kind for all of them: "a hedgehog", "hedgehogs". Not in a definition, nor of a certain one."""
+    language, licences = pairing.language, pairing.language.licences
+    if pairing.asked.is_of_words or pairing.asked.is_definition or pairing.earlier.is_definition:
+        return False
+    one, two = pairing.asked.words[at], pairing.earlier.words[other]
+    if _plural_of(one, two, language):
+        plural, single = (pairing.asked, at), (pairing.earlier, other)
+    elif _plural_of(two, one, language):
+        plural, single = (pairing.earlier, other), (pairing.asked, at)
+    else:
+        return False
+    if not _is_generic(*single, licences.indefinite) or not _is_generic(*plural, licences.generic):
+        return False
+    pairing.has_plural = True
+    return True
+
+
+def _is_generic(said: Said, at: int, articles: frozenset[str]) -> bool:
+    """Is the noun, with at most one word before it, opened by one of the articles or by none?"""
+    licences = said.question.language.licences
+    for place in range(at - 1, max(at - 3, -1), -1):
+        if said.words[place] in articles:
+            return place == 0 or said.words[place - 1] not in licences.copulas or not said.is_definition
+        if said.words[place] in licences.opens_phrase:
+            return "" in articles
+    return False
+
+
+def _plural_of(plural: str, single: str, language: Language) -> bool:
+    if len(single) < 3 or not plural.endswith("s"):
+        return False
+    return plural in {f"{single}s", f"{single}es", f"{single[:-1]}ies"} and (
+        not single.endswith("s") and (plural != f"{single[:-1]}ies" or single.endswith("y"))
+    )
+
+
+def _agreement(pairing: Pairing, at: int, other: int) -> bool:
+    """The verb of a noun that is generic in both numbers."""
+    if not pairing.has_plural:
+        return False
+    one, two = pairing.asked.words[at], pairing.earlier.words[other]
+    licences, language = pairing.language.licences, pairing.language
+    if (pair := frozenset((one, two))) in licences.agreeing:
+        return True
+    endings = licences.agreeing_endings
+    return any(
+        longer.endswith(ending) and longer[: -len(ending)] + instead == shorter
+        for longer, shorter in ((one, two), (two, one))
+        for ending, instead in endings
+    ) and len(pair) == 2 and lemma(one, language) == lemma(two, language)
+
+
+def _synonym(pairing: Pairing, at: int, other: int) -> bool:
+    """Words that are one in the sense that questions use them in."""
+    if pairing.asked.is_of_words or pairing.earlier.is_of_words:
+        return False
+    synonyms, language = pairing.language.licences.synonyms, pairing.language
+    one, two = (said.words[place] for said, place in ((pairing.asked, at), (pairing.earlier, other)))
+    named, named_too = (
+        {name for form in (word, *_verb_of(word, language)) for name in synonyms.get(form, ())} for word in (one, two)
+    )
+    if not named & named_too:
+        return False
+    return (one[-1] == "s") == (two[-1] == "s") or _verb_like(pairing, at, other)
+
+
+def _verb_like(pairing: Pairing, at: int, other: int) -> bool:
+    before = pairing.language.licences.before_verb
+    return all(said.words[max(place - 1, 0)] in before for said, place in ((pairing.asked, at), (pairing.earlier, other)))
+
+
+def _tool(pairing: Pairing, at: int, other: int) -> bool:
+    """The preposition before what it is done in or with, in a question how it is done: "on Linux", "in Linux"."""
+    tools = pairing.language.licences.tool_prepositions
+    sides = ((pairing.asked, at), (pairing.earlier, other))
+    if not (pairing.asked.is_how_to and pairing.earlier.is_how_to):
+        return False
+    nexts = {said.words[place + 1] if place + 1 < len(said.words) else "" for said, place in sides}
+    if len(nexts) != 1 or not all(said.words[place] in tools for said, place in sides):
+        return False
+    name = nexts.pop()
+    return any(said.written.get(name, "")[:1].isupper() for said, _ in sides)
+
+
+# --- several words for one --------------------------------------------------------------------------------------------
+
+
+def _written_together(pairing: Pairing) -> None:
+    one, two = ("".join(said.words[at] for at in left) for said, left, _ in pairing.sides())
+    if one == two and len(one) >= _SHORT and min(len(pairing.left), len(pairing.left_earlier)) == 1:
+        for _, left, labels in pairing.sides():
+            for at in left:
+                labels[at] = ""
+            labels[left[0]] = one
+            left.clear()
+
+
+def _abbreviation(pairing: Pairing) -> None:
+    for here, there in (pairing.sides(), pairing.sides()[::-1]):
+        said, left, labels = here
+        for at in [*left]:
+            if run := _spelt_out(said, at, *there):
+                left.remove(at)
+                for place in run:
+                    if place in there[1]:
+                        there[1].remove(place)
+                    there[2][place] = ""
+                there[2][run[0]] = labels[at]
+
+
+def _spelt_out(said: Said, at: int, other: Said, left: list[int], _labels: list[str]) -> list[int]:
+    """The places of the words that the word stands for, among those that are left."""
+    word, language = said.words[at], other.question.language
+    small = language.lexicon.function
+    longs = _longs(word, language)
+    written = said.written.get(word, "")
+    is_acronym = len(word) >= _SHORTEST_ACRONYM and written.isupper() and not said.question.original.isupper()
+    for start in left:
+        run: list[int] = []
+        for place in range(start, min(start + 8, len(other.words))):
+            if place not in left and other.words[place] not in small:
+                break
+            run.append(place)
+            if place not in left:
+                continue
+            content = [other.words[each] for each in run if other.words[each] not in small]
+            if any(_are_forms(content, long, language) for long in longs):
+                return run
+            if is_acronym and len(content) > 1 and "".join(each[0] for each in content) == word:
+                return run
+    return []
+
+
+def _are_forms(words: list[str], long: tuple[str, ...], language: Language) -> bool:
+    return len(words) == len(long) and all(
+        word == meant or lemma(word, language) == lemma(meant, language)
+        for word, meant in zip(words, long, strict=True)
+    )
+
+
+def _longs(word: str, language: Language) -> list[tuple[str, ...]]:
+    lexicon = language.lexicon
+    longs = [*language.licences.abbreviations.get(word, ())]
+    if word in lexicon.short:
+        longs.append(lexicon.short[word])
+    if word in lexicon.units:
+        longs.append((lexicon.units[word],))
+    return longs
+
+
+# --- words that may be missing ----------------------------------------------------------------------------------------
+
+
+def _articles(pairing: Pairing) -> None:
+    """An article that only one has, but where it tells two things apart: a definition, a word that is spoken of."""
+    if pairing.asked.is_of_words or pairing.earlier.is_of_words:
+        return
+    licences = pairing.language.licences
+    is_how_to = pairing.asked.is_how_to and pairing.earlier.is_how_to
+    if is_how_to or pairing.has_plural:
+        pairing.pair(
+            lambda both, at, other: any(
+                {both.asked.words[at], both.earlier.words[other]} <= gender for gender in licences.article_genders
+            )
+        )
+    gone = [{said.words[at] for at in left} & licences.articles for said, left, _ in pairing.sides()]
+    if all(gone) and not pairing.has_plural:
+        return
+    pairing.drop(lambda said, at: said.words[at] in licences.articles and not _defines(said, at))
+
+
+def _defines(said: Said, at: int) -> bool:
+    """Is it the article of what is defined, and of that alone?"""
+    return said.is_definition and at > 0 and said.words[at - 1] in said.question.language.licences.copulas and (
+        at + 2 >= len(said.words)
+    )
+
+
+def _auxiliaries(pairing: Pairing) -> None:
+    """The auxiliary of a direct question, beside the verb as the indirect one has it: "how does it work", "how it
+    works"; "when did it fall", "when it fell"."""
+    language, licences = pairing.language, pairing.language.licences
+    for here, there in (pairing.sides(), pairing.sides()[::-1]):
+        said, left, labels = here
+        does = [at for at in left if said.words[at] in licences.asking_verbs]
+        if len(does) != 1:
+            continue
+        verb = said.words[does[0]]
+        if verb == "do" and not there[1]:
+            left.remove(does[0])
+            labels[does[0]] = ""
+            return
+        for at in [*left]:
+            for place in [*there[1]]:
+                form, base = there[0].words[place], said.words[at]
+                if lemma(form, language) == base and (
+                    (verb == "does" and form.endswith("s")) or (verb == "did" and form[-1] not in "sg")
+                ):
+                    left.remove(at)
+                    there[1].remove(place)
+                    there[2][place] = labels[at]
+                    left.remove(does[0])
+                    labels[does[0]] = ""
+                    return
+
+
+def _keywords(pairing: Pairing) -> None:
+    """The bare frame of a question that is written in keywords."""
+    licences, lexicon = pairing.language.licences, pairing.language.lexicon
+    for here, there in (pairing.sides(), pairing.sides()[::-1]):
+        said, left, _ = here
+        if left or len(said.words) < _TELEGRAPHIC or any(word in lexicon.asking for word in said.words):
+            continue
+        other, over, labels = there
+        if all(other.words[at] in licences.keyword_frame for at in over):
+            for at in over:
+                labels[at] = ""
+            over.clear()
+
+
+def _fillers(pairing: Pairing) -> None:
+    pairing.drop(lambda said, at: said.words[at] in said.question.language.licences.fillers)
+
+
+def _paired(test: Callable[[Pairing, int, int], bool]) -> Callable[[Pairing], None]:
+    return lambda pairing: pairing.pair(test)
+
+
+LICENCES: Final[Mapping[str, Callable[[Pairing], None]]] = {
+    "spelling": _paired(_spelling),
+    "written together": _written_together,
+    "abbreviation": _abbreviation,
+    "verb": _paired(_verb),
+    "plural": _paired(_plural),
+    "agreement": _paired(_agreement),
+    "synonym": _paired(_synonym),
+    "tool": _paired(_tool),
+    "fillers": _fillers,
+    "articles": _articles,
+    "auxiliaries": _auxiliaries,
+    "keywords": _keywords,
+}
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def reordered(pairing: Pairing) -> str:
+    """The phrases that stand in only one of two questions with the same words; "" if they have the same ones. A phrase
+    may stand anywhere: it begins with a preposition, a conjunction, a question word or behind a comma. Inside of one
+    nothing moves, but what "and" coordinates, and adverbs."""
+    licences = pairing.language.licences
+    one, two = ([word for word in labels if word] for _, _, labels in pairing.sides())
+    if one == two:
+        return ""
+    one, two = ([word for word in words if word not in licences.movable] for words in (one, two))
+    if {one[-1], two[-1]} & licences.copulas:
+        one, two = ([word for word in words if word not in licences.copulas] for words in (one, two))
+    phrases, phrases_earlier = (Counter(_phrases(words, pairing.language)) for words in (one, two))
+    over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
+    if not over and not over_earlier:
+        return ""
+    if _coordinated([w for w in one if w != ","], [w for w in two if w != ","], pairing.language):
+        return ""
+    if len(over) == len(over_earlier) == 1 and _coordinated([*over[0]], [*over_earlier[0]], pairing.language):
+        return ""
+    return " | ".join(" ".join(phrase) for phrase in (*over, "/", *over_earlier) if phrase)
+
+
+def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word == ",":
+            found.append([])
+        elif word in language.lexicon.markers or word in language.lexicon.asking:
+            found.append([word])
+        else:
+            found[-1].append(word)
+    return [tuple(phrase) for phrase in found if phrase]
+
+
+def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
+    """Do they differ in that what stands before "and" or "or" in one stands behind it in the other?"""
+    if len(one) != len(two) or language.comparison.calculates.search(" ".join(one)):
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(one, two, strict=True)) if a != b), 0)
+    stop = next((at for at in range(len(one), start, -1) if one[at - 1] != two[at - 1]), len(one))
+    first, second = one[start:stop], two[start:stop]
+    return any(
+        first[at] in language.lexicon.joins and second == [*first[at + 1 :], first[at], *first[:at]]
+        for at in range(1, len(first) - 1)
+    )
