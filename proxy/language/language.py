@@ -133,6 +133,9 @@ class Licences:
     keyword_frame: frozenset[str]
     fillers: frozenset[str]
     movable: frozenset[str]
+    inverted: frozenset[str]
+    capitals: frozenset[str]
+    framing: frozenset[str]
     abbreviations: Mapping[str, frozenset[tuple[str, ...]]]
     synonyms: Mapping[str, frozenset[str]]  # every word to the names of the groups that it is in
 
@@ -321,6 +324,9 @@ def _licences(code: str) -> Licences:
         keyword_frame=words(section("keyword-frame")),
         fillers=words(section("fillers")),
         movable=words(section("movable")),
+        inverted=words(section("inverted")),
+        capitals=words(section("capitals")),
+        framing=words(section("framing")),
         abbreviations={short: frozenset(longs) for short, longs in long_forms.items()},
         synonyms={word: frozenset(names) for word, names in groups_of.items()},
     )

@@ -22,11 +22,14 @@ from proxy.reuse.question import Question
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _DIGIT = re.compile(r"\d")
 _COURTESY = frozenset(" ".join(everywhere("comparison", "courtesy")).split())
 _ENDING = 2  # letters: what differs in them alone may be a form of the word
 _SHORT, _LONG = 5, 7  # letters of a word in which one letter may be wrong; two, or one where no dictionary has it
 _SHORTEST_ACRONYM = 3  # letters whose words are told by their initials; of fewer, by the tables
+_PREFIXES = frozenset({"re", "un", "co", "pre", "de", "non", "anti", "in"})  # which make another word: "re-cover"
+_LONGEST_PART = 6  # words of what is coordinated
 _TELEGRAPHIC = 2  # words of content at least
 
 
@@ -85,10 +88,17 @@ class Pairing:
 def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
     are the same."""
-    one, two = said(asked), said(earlier)
-    if detail := _spelt_apart(one, two):
+    if detail := _spelt_apart(said(asked), said(earlier)):
         return "wording", detail
-    pairing = Pairing(one, two)
+    reason = detail = ""
+    for is_framed in (False, True):  # without frames; or with all words, where one is not recognised
+        reason, detail = _unaccounted(Pairing(said(asked, is_framed), said(earlier, is_framed)))
+        if not reason:
+            break
+    return reason, detail
+
+
+def _unaccounted(pairing: Pairing) -> tuple[str, str]:
     for licence in LICENCES.values():
         if pairing.is_done:
             break
@@ -98,16 +108,18 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     return ("", "") if not (detail := reordered(pairing)) else ("order", detail)
 
 
-@lru_cache(4_096)
-def said(question: Question) -> Said:
+@lru_cache(8_192)
+def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, FBT002 (a key of the cache)
     language = question.language
-    text = f" {question.text} "
+    text = f" {question.folded if is_framed else question.text} "
     for rule in language.licences.rewrites:
         if rule.may_match(text):
             text = f" {' '.join(rule.pattern.sub(rule.form, text).split())} "
     words: list[str] = []
     for word in _WORD.findall(text.replace("-", " ")):
         words += language.licences.written_apart.get(word, (language.lexicon.numbers.get(word, word),))
+    thousands = "." if "decimal-comma" in language.traits else ","
+    words = [word.replace(thousands, "") if _THOUSANDS.fullmatch(word) else word for word in words]
     while words and words[-1] in _COURTESY | {","}:
         words.pop()
     while words and words[0] in _COURTESY | {","}:
@@ -152,13 +164,15 @@ def _spelt_apart(one: Said, two: Said) -> str:
             if is_careful and (one.is_of_words or all(is_known(each, language) for each in (lower, lower_second))):
                 return f"{first} / {second}"
         elif one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
-            if len(word) <= 2 or not first[1:].islower() or (is_known(lower, language) and len(word) > 3):
+            if len(word) <= 2 or word in language.licences.capitals or (
+                len(word) <= 4 and first.lower() not in (first, second)
+            ):
                 return f"{first} / {second}"
     return ""
 
 
 def _opens(said: Said, word: str) -> bool:
-    found = re.search(rf"(?:^|[.?!:¿¡,]\s*[\"'(]?){re.escape(word)}\b", said.question.original)
+    found = re.search(rf"(?:^|[.?!:,]\s+|[¿¡])[\"'(]?{re.escape(word)}\b", said.question.original)
     return found is not None
 
 
@@ -183,6 +197,8 @@ def _spelling(pairing: Pairing, at: int, other: int) -> bool:
             _respelt(form, spellings) == _respelt(form_too, spellings)
             for form, form_too in ((one, two), (lemma(one, language), lemma(two, language)))
         )
+    if not known and not known_too and pairing.asked.is_of_words:
+        return False
     shorter = min(len(one), len(two))
     sounds_alike = sound(one, language) == sound(two, language)
     if known != known_too and sounds_alike and shorter >= _SHORT - 2 and OSA.distance(one, two) <= 2:
@@ -248,8 +264,11 @@ def _verb_of(word: str, language: Language) -> set[str]:
 def _plural(pairing: Pairing, at: int, other: int) -> bool:
     """Any one of a kind for all of them: "a hedgehog", "hedgehogs". Not in a definition, nor of a certain one."""
     language, licences = pairing.language, pairing.language.licences
-    if pairing.asked.is_of_words or pairing.asked.is_definition or pairing.earlier.is_definition:
+    if pairing.asked.is_of_words or pairing.earlier.is_of_words:
         return False
+    for said, place in ((pairing.asked, at), (pairing.earlier, other)):
+        if said.is_definition and language.lexicon.markers.isdisjoint(said.words[:place]):
+            return False
     one, two = pairing.asked.words[at], pairing.earlier.words[other]
     if _plural_of(one, two, language):
         plural, single = (pairing.asked, at), (pairing.earlier, other)
@@ -268,7 +287,7 @@ def _is_generic(said: Said, at: int, articles: frozenset[str]) -> bool:
     licences = said.question.language.licences
     for place in range(at - 1, max(at - 3, -1), -1):
         if said.words[place] in articles:
-            return place == 0 or said.words[place - 1] not in licences.copulas or not said.is_definition
+            return True
         if said.words[place] in licences.opens_phrase:
             return "" in articles
     return False
@@ -305,11 +324,17 @@ def _synonym(pairing: Pairing, at: int, other: int) -> bool:
     synonyms, language = pairing.language.licences.synonyms, pairing.language
     one, two = (said.words[place] for said, place in ((pairing.asked, at), (pairing.earlier, other)))
     named, named_too = (
-        {name for form in (word, *_verb_of(word, language)) for name in synonyms.get(form, ())} for word in (one, two)
+        {name for form in _forms(word, language) for name in synonyms.get(form, ())} for word in (one, two)
     )
     if not named & named_too:
         return False
-    return (one[-1] == "s") == (two[-1] == "s") or _verb_like(pairing, at, other)
+    if (one[-1] == "s") == (two[-1] == "s") or _verb_like(pairing, at, other):
+        return True
+    return (one == lemma(one, language)) == (two == lemma(two, language))
+
+
+def _forms(word: str, language: Language) -> set[str]:
+    return {word, *_verb_of(word, language), *((word[:-1], word[:-2]) if word.endswith("s") else ())}
 
 
 def _verb_like(pairing: Pairing, at: int, other: int) -> bool:
@@ -335,7 +360,9 @@ def _tool(pairing: Pairing, at: int, other: int) -> bool:
 
 def _written_together(pairing: Pairing) -> None:
     one, two = ("".join(said.words[at] for at in left) for said, left, _ in pairing.sides())
-    if one == two and len(one) >= _SHORT and min(len(pairing.left), len(pairing.left_earlier)) == 1:
+    if not one or one != two or any(said.words[at] in _PREFIXES for said, left, _ in pairing.sides() for at in left):
+        return
+    if len(one) >= _SHORT and min(len(pairing.left), len(pairing.left_earlier)) == 1:
         for _, left, labels in pairing.sides():
             for at in left:
                 labels[at] = ""
@@ -411,10 +438,21 @@ def _articles(pairing: Pairing) -> None:
                 {both.asked.words[at], both.earlier.words[other]} <= gender for gender in licences.article_genders
             )
         )
+    pairing.pair(_follows_its_noun)
     gone = [{said.words[at] for at in left} & licences.articles for said, left, _ in pairing.sides()]
     if all(gone) and not pairing.has_plural:
         return
-    pairing.drop(lambda said, at: said.words[at] in licences.articles and not _defines(said, at))
+    is_bare = any(licences.copulas.isdisjoint(each.question.folded.split()) for each in (pairing.asked, pairing.earlier))
+    pairing.drop(lambda said, at: said.words[at] in licences.articles and (is_bare or not _defines(said, at)))
+
+
+def _follows_its_noun(pairing: Pairing, at: int, other: int) -> bool:
+    """An article of another gender, before another word for the same."""
+    articles = pairing.language.licences.articles
+    if {pairing.asked.words[at], pairing.earlier.words[other]} <= articles:
+        nouns = pairing.labels[at + 1 : at + 2], pairing.labels_earlier[other + 1 : other + 2]
+        return nouns[0] == nouns[1] and pairing.asked.words[at + 1 :][:1] != pairing.earlier.words[other + 1 :][:1]
+    return False
 
 
 def _defines(said: Said, at: int) -> bool:
@@ -434,7 +472,7 @@ def _auxiliaries(pairing: Pairing) -> None:
         if len(does) != 1:
             continue
         verb = said.words[does[0]]
-        if verb == "do" and not there[1]:
+        if verb in ("do", "does") and len(left) == 1 and not there[1]:
             left.remove(does[0])
             labels[does[0]] = ""
             return
@@ -467,7 +505,8 @@ def _keywords(pairing: Pairing) -> None:
 
 
 def _fillers(pairing: Pairing) -> None:
-    pairing.drop(lambda said, at: said.words[at] in said.question.language.licences.fillers)
+    if not pairing.asked.is_of_words and not pairing.earlier.is_of_words:
+        pairing.drop(lambda said, at: said.words[at] in said.question.language.licences.fillers)
 
 
 def _paired(test: Callable[[Pairing, int, int], bool]) -> Callable[[Pairing], None]:
@@ -496,21 +535,23 @@ LICENCES: Final[Mapping[str, Callable[[Pairing], None]]] = {
 def reordered(pairing: Pairing) -> str:
     """The phrases that stand in only one of two questions with the same words; "" if they have the same ones. A phrase
     may stand anywhere: it begins with a preposition, a conjunction, a question word or behind a comma. Inside of one
-    nothing moves, but what "and" coordinates, and adverbs."""
-    licences = pairing.language.licences
+    nothing moves, but what is coordinated, adverbs, and what a question word turns round."""
+    language, licences = pairing.language, pairing.language.licences
     one, two = ([word for word in labels if word] for _, _, labels in pairing.sides())
     if one == two:
         return ""
-    one, two = ([word for word in words if word not in licences.movable] for words in (one, two))
-    if {one[-1], two[-1]} & licences.copulas:
-        one, two = ([word for word in words if word not in licences.copulas] for words in (one, two))
-    phrases, phrases_earlier = (Counter(_phrases(words, pairing.language)) for words in (one, two))
+    one, two = (_listed([word for word in words if word not in licences.movable], language) for words in (one, two))
+    phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
     over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
     if not over and not over_earlier:
         return ""
-    if _coordinated([w for w in one if w != ","], [w for w in two if w != ","], pairing.language):
-        return ""
-    if len(over) == len(over_earlier) == 1 and _coordinated([*over[0]], [*over_earlier[0]], pairing.language):
+    plain, plain_earlier = ([word for word in words if word != ","] for words in (one, two))
+    if (
+        _turned(plain, plain_earlier, language)
+        or _turned(plain_earlier, plain, language)
+        or _coordinated(plain, plain_earlier, language)
+        or (len(over) == len(over_earlier) == 1 and _coordinated([*over[0]], [*over_earlier[0]], language))
+    ):
         return ""
     return " | ".join(" ".join(phrase) for phrase in (*over, "/", *over_earlier) if phrase)
 
@@ -527,14 +568,44 @@ def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
     return [tuple(phrase) for phrase in found if phrase]
 
 
+def _listed(words: list[str], language: Language) -> list[str]:
+    """A list of three and more single words is put in the order of the alphabet."""
+    for at in range(3, len(words) - 1):
+        if words[at] in language.lexicon.joins and words[at - 2] == ",":
+            places = [at + 1, at - 1]
+            while places[-1] >= 2 and words[places[-1] - 1] == ",":
+                places.append(places[-1] - 2)
+            listed = sorted(words[place] for place in places)
+            words = [*words]
+            for place, word in zip(sorted(places), listed, strict=True):
+                words[place] = word
+    return words
+
+
+def _turned(one: list[str], two: list[str], language: Language) -> bool:
+    """Do they differ in where the question word stands, with its auxiliary, or in what is said before it?"""
+    licences, asking = language.licences, language.lexicon.asking
+    light = asking | licences.copulas | licences.inverted
+    if [word for word in one if word not in light] == [word for word in two if word not in light]:
+        return sum(word in asking for word in one) == 1
+    opening = next((at for at, word in enumerate(one) if word in asking), 0)
+    if opening and one[opening - 1] in language.lexicon.markers:
+        opening -= 1
+    topic, rest = one[:opening], one[opening:]
+    return bool(topic) and any(
+        two[at : at + opening] == topic and two[:at] + two[at + opening :] == rest
+        for at in range(1, len(two) - opening + 1)
+    )
+
+
 def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
     """Do they differ in that what stands before "and" or "or" in one stands behind it in the other?"""
     if len(one) != len(two) or language.comparison.calculates.search(" ".join(one)):
         return False
-    start = next((at for at, (a, b) in enumerate(zip(one, two, strict=True)) if a != b), 0)
-    stop = next((at for at in range(len(one), start, -1) if one[at - 1] != two[at - 1]), len(one))
-    first, second = one[start:stop], two[start:stop]
+    joins = (at for at, word in enumerate(one) if word in language.lexicon.joins)
     return any(
-        first[at] in language.lexicon.joins and second == [*first[at + 1 :], first[at], *first[:at]]
-        for at in range(1, len(first) - 1)
+        [*one[: at - before], *one[at + 1 : at + after], one[at], *one[at - before : at], *one[at + after :]] == two
+        for at in joins
+        for before in range(1, min(at, _LONGEST_PART) + 1)
+        for after in range(2, min(len(one) - at, _LONGEST_PART + 1) + 1)
     )
