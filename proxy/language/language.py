@@ -133,6 +133,10 @@ class Licences:
     keyword_frame: frozenset[str]
     fillers: frozenset[str]
     movable: frozenset[str]
+    adverb: re.Pattern[str]
+    opens_clause: frozenset[str]
+    needs_article: frozenset[str]
+    quantifiers: frozenset[str]
     inverted: frozenset[str]
     capitals: frozenset[str]
     framing: frozenset[str]
@@ -324,6 +328,10 @@ def _licences(code: str) -> Licences:
         keyword_frame=words(section("keyword-frame")),
         fillers=words(section("fillers")),
         movable=words(section("movable")),
+        adverb=re.compile(said("adverb")),
+        opens_clause=words(section("opens-clause")),
+        needs_article=words(section("needs-article")),
+        quantifiers=words(section("quantifiers")),
         inverted=words(section("inverted")),
         capitals=words(section("capitals")),
         framing=words(section("framing")),

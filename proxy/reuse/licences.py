@@ -24,11 +24,13 @@ _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$�
 _WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _DIGIT = re.compile(r"\d")
-_COURTESY = frozenset(" ".join(everywhere("comparison", "courtesy")).split())
+# The words of courtesy that are no part of a question; "por" may be.
+_COURTESY = frozenset((*" ".join(everywhere("comparison", "courtesy")).split(), ",")) - {"por", "muchas", "you"}
 _ENDING = 2  # letters: what differs in them alone may be a form of the word
 _SHORT, _LONG = 5, 7  # letters of a word in which one letter may be wrong; two, or one where no dictionary has it
 _SHORTEST_ACRONYM = 3  # letters whose words are told by their initials; of fewer, by the tables
 _PREFIXES = frozenset({"re", "un", "co", "pre", "de", "non", "anti", "in"})  # which make another word: "re-cover"
+_MOST_LEFT = 12  # words that are not the same, of both questions
 _LONGEST_PART = 6  # words of what is coordinated
 _TELEGRAPHIC = 2  # words of content at least
 
@@ -40,6 +42,7 @@ class Said:
     question: Question
     words: tuple[str, ...]  # folded, in canonical form; a comma between clauses
     written: Mapping[str, str]  # folded: as it is written, the first time
+    accented: Mapping[str, tuple[str, ...]]  # folded: every way in which it is written, in lower case
     is_careful: bool  # begins with a capital
     has_accents: bool
     is_of_words: bool  # asks what a word means, or how it is said: then no word stands for another
@@ -99,6 +102,8 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
 
 
 def _unaccounted(pairing: Pairing) -> tuple[str, str]:
+    if len(pairing.left) + len(pairing.left_earlier) > _MOST_LEFT:
+        return "wording", pairing.over()
     for licence in LICENCES.values():
         if pairing.is_done:
             break
@@ -120,16 +125,20 @@ def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, 
         words += language.licences.written_apart.get(word, (language.lexicon.numbers.get(word, word),))
     thousands = "." if "decimal-comma" in language.traits else ","
     words = [word.replace(thousands, "") if _THOUSANDS.fullmatch(word) else word for word in words]
-    while words and words[-1] in _COURTESY | {","}:
+    while words and words[-1] in _COURTESY:
         words.pop()
-    while words and words[0] in _COURTESY | {","}:
+    while words and words[0] in _COURTESY:
         words.pop(0)
     written = {fold(word): word for word in reversed(_WRITTEN.findall(question.original))}
+    accented: dict[str, tuple[str, ...]] = {}
+    for word in _WRITTEN.findall(question.original.lower()):
+        accented[fold(word)] = tuple(sorted((*accented.get(fold(word), ()), word)))
     bare = question.original.lstrip(" ¿¡\"'(")
     return Said(
         question=question,
         words=tuple(words),
         written=written,
+        accented=accented,
         is_careful=bare[:1].isupper() and not question.original.isupper(),
         has_accents=fold(question.original) != question.original.lower(),
         is_of_words=bool(question.quoted) or language.licences.of_words.search(question.folded) is not None,
@@ -155,17 +164,17 @@ def _spelt_apart(one: Said, two: Said) -> str:
     writes no accents, or no capitals, leaves them out anywhere."""
     language = one.question.language
     for word in one.written.keys() & two.written.keys():
+        forms = {*one.accented[word]} ^ {*two.accented[word]}
+        if forms:
+            is_careful = all(side.has_accents for side in (one, two)) or any("ñ" in form for form in forms)
+            if is_careful and (one.is_of_words or all(is_known(form, language) for form in (*forms, word))):
+                return " / ".join(sorted(forms))
         first, second = one.written[word], two.written[word]
-        if first == second:
+        if first == second or forms:
             continue
-        lower, lower_second = first.lower(), second.lower()
-        if lower != lower_second:
-            is_careful = all(side.has_accents for side in (one, two)) or "ñ" in lower + lower_second
-            if is_careful and (one.is_of_words or all(is_known(each, language) for each in (lower, lower_second))):
-                return f"{first} / {second}"
-        elif one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
+        if one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
             if len(word) <= 2 or word in language.licences.capitals or (
-                len(word) <= 4 and first.lower() not in (first, second)
+                len(word) <= 4 and word not in (first, second)
             ):
                 return f"{first} / {second}"
     return ""
@@ -443,7 +452,13 @@ def _articles(pairing: Pairing) -> None:
     if all(gone) and not pairing.has_plural:
         return
     is_bare = any(licences.copulas.isdisjoint(each.question.folded.split()) for each in (pairing.asked, pairing.earlier))
-    pairing.drop(lambda said, at: said.words[at] in licences.articles and (is_bare or not _defines(said, at)))
+    pairing.drop(
+        lambda said, at: (
+            said.words[at] in licences.articles
+            and licences.needs_article.isdisjoint(said.words[at + 1 : at + 2])
+            and (is_bare or not _defines(said, at))
+        )
+    )
 
 
 def _follows_its_noun(pairing: Pairing, at: int, other: int) -> bool:
@@ -540,14 +555,16 @@ def reordered(pairing: Pairing) -> str:
     one, two = ([word for word in labels if word] for _, _, labels in pairing.sides())
     if one == two:
         return ""
-    one, two = (_listed([word for word in words if word not in licences.movable], language) for words in (one, two))
+    one, two = (_listed([word for word in words if not _is_movable(word, language)], language) for words in (one, two))
     phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
     over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
     if not over and not over_earlier:
         return ""
     plain, plain_earlier = ([word for word in words if word != ","] for words in (one, two))
     if (
-        _turned(plain, plain_earlier, language)
+        _moved(plain, plain_earlier, language)
+        or _moved(plain_earlier, plain, language)
+        or _turned(plain, plain_earlier, language)
         or _turned(plain_earlier, plain, language)
         or _coordinated(plain, plain_earlier, language)
         or (len(over) == len(over_earlier) == 1 and _coordinated([*over[0]], [*over_earlier[0]], language))
@@ -556,16 +573,26 @@ def reordered(pairing: Pairing) -> str:
     return " | ".join(" ".join(phrase) for phrase in (*over, "/", *over_earlier) if phrase)
 
 
+def _is_movable(word: str, language: Language) -> bool:
+    return word in language.licences.movable or language.licences.adverb.search(word) is not None
+
+
 def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
     found: list[list[str]] = [[]]
     for word in words:
         if word == ",":
             found.append([])
-        elif word in language.lexicon.markers or word in language.lexicon.asking:
+        elif _opens_phrase(word, language) and not all(_opens_phrase(each, language) for each in found[-1]):
             found.append([word])
         else:
             found[-1].append(word)
     return [tuple(phrase) for phrase in found if phrase]
+
+
+def _opens_phrase(word: str, language: Language) -> bool:
+    return (
+        word in language.lexicon.markers or word in language.lexicon.asking or word in language.licences.opens_clause
+    )
 
 
 def _listed(words: list[str], language: Language) -> list[str]:
@@ -582,12 +609,26 @@ def _listed(words: list[str], language: Language) -> list[str]:
     return words
 
 
+def _moved(one: list[str], two: list[str], language: Language) -> bool:
+    """Do they differ in a phrase that opens or closes one, and stands elsewhere in the other?"""
+    for length in range(2, min(len(one) - 1, _LONGEST_PART) + 1):
+        for phrase, rest in ((one[-length:], one[:-length]), (one[:length], one[length:])):
+            if not _opens_phrase(phrase[0], language) or phrase[0] in language.lexicon.asking:
+                continue
+            for at in range(len(rest) + 1):
+                if two[at : at + length] == phrase and two[:at] + two[at + length :] == rest:
+                    return True
+    return False
+
+
 def _turned(one: list[str], two: list[str], language: Language) -> bool:
     """Do they differ in where the question word stands, with its auxiliary, or in what is said before it?"""
     licences, asking = language.licences, language.lexicon.asking
     light = asking | licences.copulas | licences.inverted
     if [word for word in one if word not in light] == [word for word in two if word not in light]:
-        return sum(word in asking for word in one) == 1
+        return sum(word in asking for word in one) <= 1 and not (
+            "not" in one and any(word in licences.quantifiers for word in one)
+        )
     opening = next((at for at, word in enumerate(one) if word in asking), 0)
     if opening and one[opening - 1] in language.lexicon.markers:
         opening -= 1
