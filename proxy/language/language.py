@@ -126,6 +126,8 @@ class Licences:
     no_verb_form: re.Pattern[str]
     of_somebody: re.Pattern[str]
     impersonal: re.Pattern[str]
+    second_person: re.Pattern[str]
+    introduces: re.Pattern[str]
     agreeing: frozenset[frozenset[str]]
     agreeing_endings: tuple[tuple[str, str], ...]
     tool_prepositions: frozenset[str]
@@ -321,6 +323,8 @@ def _licences(code: str) -> Licences:
         no_verb_form=re.compile(said("no-verb-form")),
         of_somebody=re.compile(said("of-somebody")),
         impersonal=re.compile(said("impersonal")),
+        second_person=re.compile(said("second-person")),
+        introduces=re.compile(said("introduces")),
         agreeing=frozenset(map(frozenset, pairs(section("agreeing")))),
         agreeing_endings=pairs(section("agreeing-endings")),
         tool_prepositions=words(section("tool-prepositions")),

@@ -20,7 +20,7 @@ from proxy.language.text import fold
 from proxy.language.words import is_form_of, is_known, lemma, sound
 from proxy.reuse.question import Question
 
-_WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*[^\W\d_]*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _DIGIT = re.compile(r"\d")
@@ -120,9 +120,12 @@ def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, 
     for rule in language.licences.rewrites:
         if rule.may_match(text):
             text = f" {' '.join(rule.pattern.sub(rule.form, text).split())} "
+    if (found := language.licences.introduces.match(text)) and question.original.find(found[1].capitalize()) >= 0:
+        text = f" {text[found.end() :]}"
     words: list[str] = []
     for word in _WORD.findall(text.replace("-", " ")):
         words += language.licences.written_apart.get(word, (language.lexicon.numbers.get(word, word),))
+    words = [part for word in words for part in _number_and_unit(word, language)]
     thousands = "." if "decimal-comma" in language.traits else ","
     words = [word.replace(thousands, "") if _THOUSANDS.fullmatch(word) else word for word in words]
     while words and words[-1] in _COURTESY:
@@ -147,6 +150,13 @@ def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, 
     )
 
 
+def _number_and_unit(word: str, language: Language) -> tuple[str, ...]:
+    if not word[0].isdigit() or word[-1].isdigit():
+        return (word,)
+    number = word.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return (number, word[len(number) :]) if word[len(number) :] in language.lexicon.units else (word,)
+
+
 def _left(words: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
     more = Counter(words) - Counter(others)
     left = []
@@ -165,12 +175,12 @@ def _spelt_apart(one: Said, two: Said) -> str:
     language = one.question.language
     for word in one.written.keys() & two.written.keys():
         forms = {*one.accented[word]} ^ {*two.accented[word]}
-        if forms:
+        if forms and (one.is_of_words or not all(map(language.licences.second_person.search, forms))):
             is_careful = all(side.has_accents for side in (one, two)) or any("ñ" in form for form in forms)
             if is_careful and (one.is_of_words or all(is_known(form, language) for form in (*forms, word))):
                 return " / ".join(sorted(forms))
         first, second = one.written[word], two.written[word]
-        if first == second or forms:
+        if forms or first == second:
             continue
         if one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
             if len(word) <= 2 or word in language.licences.capitals or (
@@ -216,7 +226,8 @@ def _spelling(pairing: Pairing, at: int, other: int) -> bool:
         return False
     distance = OSA.distance(one, two, score_cutoff=2)
     if not known and not known_too:
-        return shorter >= _LONG and distance <= 1
+        is_swap = sorted(one) == sorted(two) and one[0] == two[0] and shorter >= _SHORT
+        return distance <= 1 and (shorter >= _LONG or is_swap)
     if sorted(one) == sorted(two):
         return distance <= 2 and shorter >= _SHORT - 1
     return (distance <= 1 and shorter >= _SHORT) or (distance <= 2 and shorter >= _LONG)
@@ -255,6 +266,16 @@ def _verb(pairing: Pairing, at: int, other: int) -> bool:
             return False
         forms.append(_verb_of(said.written.get(word, word).lower(), language))
     return bool(forms[0] & forms[1])
+
+
+def _register(pairing: Pairing, at: int, other: int) -> bool:
+    """A verb said to whom one calls `tú`, and to whom one calls `vos`: "puedes", "podés"."""
+    language, sides = pairing.language, ((pairing.asked, at), (pairing.earlier, other))
+    said = [each.written.get(each.words[place], each.words[place]).lower() for each, place in sides]
+    infinitive = language.comparison.infinitive
+    if infinitive is None or not all(map(language.licences.second_person.search, said)):
+        return False
+    return any(infinitive.search(verb) for verb in _verb_of(said[0], language) & _verb_of(said[1], language))
 
 
 def _verb_of(word: str, language: Language) -> set[str]:
@@ -533,6 +554,7 @@ LICENCES: Final[Mapping[str, Callable[[Pairing], None]]] = {
     "written together": _written_together,
     "abbreviation": _abbreviation,
     "verb": _paired(_verb),
+    "register": _paired(_register),
     "plural": _paired(_plural),
     "agreement": _paired(_agreement),
     "synonym": _paired(_synonym),
@@ -556,6 +578,8 @@ def reordered(pairing: Pairing) -> str:
     if one == two:
         return ""
     one, two = (_listed([word for word in words if not _is_movable(word, language)], language) for words in (one, two))
+    if pairing.asked.question.numbers and language.comparison.calculates.search(" ".join(one)):
+        return f"{' '.join(one)} / {' '.join(two)}"
     phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
     over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
     if not over and not over_earlier:
@@ -641,7 +665,7 @@ def _turned(one: list[str], two: list[str], language: Language) -> bool:
 
 def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
     """Do they differ in that what stands before "and" or "or" in one stands behind it in the other?"""
-    if len(one) != len(two) or language.comparison.calculates.search(" ".join(one)):
+    if len(one) != len(two):
         return False
     joins = (at for at, word in enumerate(one) if word in language.lexicon.joins)
     return any(
