@@ -119,8 +119,7 @@ class Licences:
     articles: frozenset[str]
     article_genders: frozenset[frozenset[str]]
     indefinite: frozenset[str]
-    generic: frozenset[str]  # has "" if it may be opened by nothing
-    opens_phrase: frozenset[str]
+    definite: frozenset[str]
     copulas: frozenset[str]
     before_verb: frozenset[str]
     no_verb_form: re.Pattern[str]
@@ -315,9 +314,8 @@ def _licences(code: str) -> Licences:
         how_to=re.compile(said("how-to")),
         articles=words(section("articles")),
         article_genders=frozenset(words(entry) for entry in split(section("article-genders"))),
-        indefinite=words(section("indefinite")) | {""},
-        generic=words(section("generic")) | {""},
-        opens_phrase=words(section("opens-phrase")),
+        indefinite=words(section("indefinite")),
+        definite=words(section("definite")),
         copulas=words(section("copulas")),
         before_verb=words(section("before-verb")),
         no_verb_form=re.compile(said("no-verb-form")),

@@ -91,6 +91,9 @@ class Pairing:
 def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
     are the same."""
+    pointing = asked.language.comparison.pointing
+    if "pointing-counts" in asked.language.traits and pointing.findall(asked.folded) != pointing.findall(earlier.folded):
+        return "particles", "the preposition of the question word"
     if detail := _spelt_apart(said(asked), said(earlier)):
         return "wording", detail
     reason = detail = ""
@@ -184,7 +187,8 @@ def _spelt_apart(one: Said, two: Said) -> str:
             continue
         if one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
             if len(word) <= 2 or word in language.licences.capitals or (
-                len(word) <= 4 and word not in (first, second)
+                len(word) <= 4
+                and (word not in (first, second) or (first.upper() in (first, second) and is_known(word, language)))
             ):
                 return f"{first} / {second}"
     return ""
@@ -254,9 +258,9 @@ def _respelt(word: str, spellings: tuple[tuple[re.Pattern[str], str], ...]) -> s
 
 def _verb(pairing: Pairing, at: int, other: int) -> bool:
     """Forms of one verb that say nothing about who does what: behind "how to", in any form that one asks in."""
-    if not (pairing.asked.is_how_to and pairing.earlier.is_how_to):
-        return False
     licences, language = pairing.language.licences, pairing.language
+    if "verb-tells-who" in language.traits and not (pairing.asked.is_how_to and pairing.earlier.is_how_to):
+        return False
     forms = []
     for said, place in ((pairing.asked, at), (pairing.earlier, other)):
         word, before = said.words[place], said.words[max(place - 1, 0)]
@@ -306,21 +310,11 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
         plural, single = (pairing.earlier, other), (pairing.asked, at)
     else:
         return False
-    if not _is_generic(*single, licences.indefinite) or not _is_generic(*plural, licences.generic):
+    named, named_plural = ({*said.words[max(place - 2, 0) : place]} for said, place in (single, plural))
+    if named_plural & licences.definite or not (named & licences.indefinite):
         return False
     pairing.has_plural = True
     return True
-
-
-def _is_generic(said: Said, at: int, articles: frozenset[str]) -> bool:
-    """Is the noun, with at most one word before it, opened by one of the articles or by none?"""
-    licences = said.question.language.licences
-    for place in range(at - 1, max(at - 3, -1), -1):
-        if said.words[place] in articles:
-            return True
-        if said.words[place] in licences.opens_phrase:
-            return "" in articles
-    return False
 
 
 def _plural_of(plural: str, single: str, language: Language) -> bool:
@@ -498,6 +492,15 @@ def _defines(said: Said, at: int) -> bool:
     )
 
 
+def _adjective(pairing: Pairing, at: int, other: int) -> bool:
+    """An adjective in the gender of another word for the same, before it."""
+    one, two = pairing.asked.words[at], pairing.earlier.words[other]
+    if "verb-tells-who" not in pairing.language.traits or one[:-1] != two[:-1] or {one[-1], two[-1]} != {"o", "a"}:
+        return False
+    before, before_too = pairing.asked.words[at - 1], pairing.earlier.words[other - 1]
+    return at > 0 and other > 0 and before != before_too and pairing.labels[at - 1] == pairing.labels_earlier[other - 1]
+
+
 def _auxiliaries(pairing: Pairing) -> None:
     """The auxiliary of a direct question, beside the verb as the indirect one has it: "how does it work", "how it
     works"; "when did it fall", "when it fell"."""
@@ -558,6 +561,7 @@ LICENCES: Final[Mapping[str, Callable[[Pairing], None]]] = {
     "plural": _paired(_plural),
     "agreement": _paired(_agreement),
     "synonym": _paired(_synonym),
+    "adjective": _paired(_adjective),
     "tool": _paired(_tool),
     "fillers": _fillers,
     "articles": _articles,
@@ -656,6 +660,8 @@ def _turned(one: list[str], two: list[str], language: Language) -> bool:
     opening = next((at for at, word in enumerate(one) if word in asking), 0)
     if opening and one[opening - 1] in language.lexicon.markers:
         opening -= 1
+    if "verb-tells-who" in language.traits and _has_subject_behind(one, two, licences.articles):
+        return True
     topic, rest = one[:opening], one[opening:]
     return bool(topic) and any(
         two[at : at + opening] == topic and two[:at] + two[at + opening :] == rest
@@ -663,14 +669,25 @@ def _turned(one: list[str], two: list[str], language: Language) -> bool:
     )
 
 
+def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]) -> bool:
+    """Do they differ in that the subject stands before its verb in one: "por qué los gatos ronronean"?"""
+    start = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
+    return one[start : start + 1] != [] and one[start] in articles and any(
+        two[start:stop] == [one[stop - 1], *one[start : stop - 1]] and one[stop:] == two[stop:]
+        for stop in range(start + 3, min(start + 6, len(one)) + 1)
+    )
+
+
 def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
     """Do they differ in that what stands before "and" or "or" in one stands behind it in the other?"""
     if len(one) != len(two):
         return False
+    infinitive = language.comparison.infinitive
     joins = (at for at, word in enumerate(one) if word in language.lexicon.joins)
     return any(
         [*one[: at - before], *one[at + 1 : at + after], one[at], *one[at - before : at], *one[at + after :]] == two
         for at in joins
         for before in range(1, min(at, _LONGEST_PART) + 1)
         for after in range(2, min(len(one) - at, _LONGEST_PART + 1) + 1)
+        if not (infinitive and infinitive.search(one[at + 1]) and infinitive.search(one[at - before]))  # first, then
     )
