@@ -116,6 +116,7 @@ class Licences:
     of_words: re.Pattern[str]
     definition: re.Pattern[str]
     how_to: re.Pattern[str]
+    opens_how_to: str
     articles: frozenset[str]
     article_genders: frozenset[frozenset[str]]
     indefinite: frozenset[str]
@@ -312,6 +313,7 @@ def _licences(code: str) -> Licences:
         of_words=re.compile(said("of-words")),
         definition=re.compile(said("definition")),
         how_to=re.compile(said("how-to")),
+        opens_how_to=section("opens-how-to").strip(),
         articles=words(section("articles")),
         article_genders=frozenset(words(entry) for entry in split(section("article-genders"))),
         indefinite=words(section("indefinite")),

@@ -94,6 +94,8 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     pointing = asked.language.comparison.pointing
     if "pointing-counts" in asked.language.traits and pointing.findall(asked.folded) != pointing.findall(earlier.folded):
         return "particles", "the preposition of the question word"
+    if _is_done_by_somebody(asked) != _is_done_by_somebody(earlier):
+        return "person", "who does it"
     if detail := _spelt_apart(said(asked), said(earlier)):
         return "wording", detail
     reason = detail = ""
@@ -116,6 +118,15 @@ def _unaccounted(pairing: Pairing) -> tuple[str, str]:
     return ("", "") if not (detail := reordered(pairing)) else ("order", detail)
 
 
+def _is_done_by_somebody(question: Question) -> bool:
+    """Asks how somebody does it, rather than how it is done: "cómo come", "cómo se come"."""
+    licences = question.language.licences
+    if not question.text.startswith(licences.opens_how_to):
+        return False
+    verb = question.text.removeprefix(licences.opens_how_to).split(None, 1)[:1]
+    return bool(verb) and bool(licences.of_somebody.search(verb[0])) and not licences.impersonal.search(question.folded)
+
+
 @lru_cache(8_192)
 def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, FBT002 (a key of the cache)
     language = question.language
@@ -123,7 +134,8 @@ def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, 
     for rule in language.licences.rewrites:
         if rule.may_match(text):
             text = f" {' '.join(rule.pattern.sub(rule.form, text).split())} "
-    if (found := language.licences.introduces.match(text)) and question.original.find(found[1].capitalize()) >= 0:
+    written = {fold(word): word for word in reversed(_WRITTEN.findall(question.original))}
+    if (found := language.licences.introduces.match(text)) and written.get(found[1], "")[:1].isupper():
         text = f" {text[found.end() :]}"
     words: list[str] = []
     for word in _WORD.findall(text.replace("-", " ")):
@@ -135,7 +147,6 @@ def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, 
         words.pop()
     while words and words[0] in _COURTESY:
         words.pop(0)
-    written = {fold(word): word for word in reversed(_WRITTEN.findall(question.original))}
     accented: dict[str, tuple[str, ...]] = {}
     for word in _WRITTEN.findall(question.original.lower()):
         accented[fold(word)] = tuple(sorted((*accented.get(fold(word), ()), word)))
@@ -301,7 +312,9 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
     if pairing.asked.is_of_words or pairing.earlier.is_of_words:
         return False
     for said, place in ((pairing.asked, at), (pairing.earlier, other)):
-        if said.is_definition and language.lexicon.markers.isdisjoint(said.words[:place]):
+        # A definition is of one or of the kind; what is done, to one or to many: "rename a column", "rename columns".
+        is_object = said.question.text.startswith(licences.opens_how_to)
+        if (said.is_definition or is_object) and language.lexicon.markers.isdisjoint(said.words[2:place]):
             return False
     one, two = pairing.asked.words[at], pairing.earlier.words[other]
     if _plural_of(one, two, language):
@@ -534,7 +547,8 @@ def _keywords(pairing: Pairing) -> None:
     licences, lexicon = pairing.language.licences, pairing.language.lexicon
     for here, there in (pairing.sides(), pairing.sides()[::-1]):
         said, left, _ = here
-        if left or len(said.words) < _TELEGRAPHIC or any(word in lexicon.asking for word in said.words):
+        asking = lexicon.asking | licences.articles | licences.copulas | licences.opens_clause
+        if left or len(said.words) < _TELEGRAPHIC or not asking.isdisjoint(said.words):
             continue
         other, over, labels = there
         if all(other.words[at] in licences.keyword_frame for at in over):
