@@ -23,6 +23,7 @@ from proxy.reuse.question import Question
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*[^\W\d_]*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_LAST_ACCENT = re.compile(r"[áéíóú][ns]$")
 _DIGIT = re.compile(r"\d")
 # The words of courtesy that are no part of a question; "por" may be.
 _COURTESY = frozenset((*" ".join(everywhere("comparison", "courtesy")).split(), ",")) - {"por", "muchas", "you"}
@@ -191,7 +192,7 @@ def _spelt_apart(one: Said, two: Said) -> str:
         forms = {*one.accented[word]} ^ {*two.accented[word]}
         if forms and (one.is_of_words or not all(map(language.licences.second_person.search, forms))):
             is_careful = all(side.has_accents for side in (one, two)) or any("ñ" in form for form in forms)
-            if is_careful and (one.is_of_words or all(is_known(form, language) for form in (*forms, word))):
+            if is_careful and (one.is_of_words or _are_two_words(forms, word, language)):
                 return " / ".join(sorted(forms))
         first, second = one.written[word], two.written[word]
         if forms or first == second:
@@ -199,10 +200,21 @@ def _spelt_apart(one: Said, two: Said) -> str:
         if one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
             if len(word) <= 2 or word in language.licences.capitals or (
                 len(word) <= 4
-                and (word not in (first, second) or (first.upper() in (first, second) and is_known(word, language)))
+                and (word not in (first, second) or word in language.lexicon.function)
             ):
                 return f"{first} / {second}"
     return ""
+
+
+def _are_two_words(forms: set[str], bare: str, language: Language) -> bool:
+    """Are forms that differ in their accents two words? Not if the bare one is a verb's ("musica"), or could be no other
+    but for the accent of its last syllable ("aleman")."""
+    if not all(is_known(form, language) for form in (*forms, bare)):
+        return False
+    infinitive = language.comparison.infinitive
+    if infinitive is None or len(bare) <= 3 or any("ñ" in form for form in forms):
+        return True
+    return not infinitive.search(lemma(bare, language)) and not any(_LAST_ACCENT.search(form) for form in forms)
 
 
 def _opens(said: Said, word: str) -> bool:
@@ -245,7 +257,8 @@ def _spelling(pairing: Pairing, at: int, other: int) -> bool:
         return distance <= 1 and (shorter >= _LONG or is_swap)
     if sorted(one) == sorted(two):
         return distance <= 2 and shorter >= _SHORT - 1
-    return (distance <= 1 and shorter >= _SHORT) or (distance <= 2 and shorter >= _LONG)
+    is_short_of_one = len(one) != len(two) and shorter >= _SHORT - 1 and (one[0], one[-1]) == (two[0], two[-1])
+    return (distance <= 1 and (shorter >= _SHORT or is_short_of_one)) or (distance <= 2 and shorter >= _LONG)
 
 
 def _is_form(one: str, other: str) -> bool:
@@ -253,7 +266,7 @@ def _is_form(one: str, other: str) -> bool:
     if sorted(one) == sorted(other):
         return False
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    if longer == f"{shorter}e" or longer == f"{shorter}{shorter[-1]}":
+    if longer in {f"{shorter}e", f"{shorter}{shorter[-1]}"} or (longer == f"{shorter}g" and shorter.endswith("in")):
         return False
     if longer.endswith(shorter):
         return longer != f"h{shorter}"
@@ -313,7 +326,7 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
         return False
     for said, place in ((pairing.asked, at), (pairing.earlier, other)):
         # A definition is of one or of the kind; what is done, to one or to many: "rename a column", "rename columns".
-        is_object = said.question.text.startswith(licences.opens_how_to)
+        is_object = said.question.text.startswith(licences.opens_how_to) and not _is_done_by_somebody(said.question)
         if (said.is_definition or is_object) and language.lexicon.markers.isdisjoint(said.words[2:place]):
             return False
     one, two = pairing.asked.words[at], pairing.earlier.words[other]
@@ -333,9 +346,12 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
 def _plural_of(plural: str, single: str, language: Language) -> bool:
     if len(single) < 3 or not plural.endswith("s"):
         return False
-    return plural in {f"{single}s", f"{single}es", f"{single[:-1]}ies"} and (
-        not single.endswith("s") and (plural != f"{single[:-1]}ies" or single.endswith("y"))
-    )
+    return not single.endswith("s") and plural in {
+        f"{single}s",
+        f"{single}es",
+        f"{single[:-1]}ies" if single.endswith("y") else "",
+        f"{single[:-1]}ces" if single.endswith("z") else "",
+    }
 
 
 def _agreement(pairing: Pairing, at: int, other: int) -> bool:
@@ -351,7 +367,7 @@ def _agreement(pairing: Pairing, at: int, other: int) -> bool:
         longer.endswith(ending) and longer[: -len(ending)] + instead == shorter
         for longer, shorter in ((one, two), (two, one))
         for ending, instead in endings
-    ) and len(pair) == 2 and lemma(one, language) == lemma(two, language)
+    ) and bool(_verb_of(one, language) & _verb_of(two, language))
 
 
 def _synonym(pairing: Pairing, at: int, other: int) -> bool:
