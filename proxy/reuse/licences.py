@@ -28,10 +28,11 @@ _DIGIT = re.compile(r"\d")
 # The words of courtesy that are no part of a question; "por" may be.
 _COURTESY = frozenset((*" ".join(everywhere("comparison", "courtesy")).split(), ",")) - {"por", "muchas", "you"}
 _ENDING = 2  # letters: what differs in them alone may be a form of the word
+_NEAR = 2  # letters that may differ at all
 _SHORT, _LONG = 5, 7  # letters of a word in which one letter may be wrong; two, or one where no dictionary has it
 _SHORTEST_ACRONYM = 3  # letters whose words are told by their initials; of fewer, by the tables
 _PREFIXES = frozenset({"re", "un", "co", "pre", "de", "non", "anti", "in"})  # which make another word: "re-cover"
-_MOST_LEFT = 12  # words that are not the same, of both questions
+_MOST_LEFT, _FEW_LEFT = 8, 5  # words of content that are not the same, of both questions; where none is
 _LONGEST_PART = 6  # words of what is coordinated
 _TELEGRAPHIC = 2  # words of content at least
 
@@ -65,6 +66,15 @@ class Pairing:
     @property
     def is_done(self) -> bool:
         return not self.left and not self.left_earlier
+
+    @property
+    def is_hopeless(self) -> bool:
+        """So many words of content are left that no licence is worth its time."""
+        small = self.language.lexicon.function
+        sides = [[said.words[at] for at in left if said.words[at] not in small] for said, left, _ in self.sides()]
+        left = sum(map(len, sides))
+        matched = sum(word not in small for word in self.asked.words) - len(sides[0])
+        return left > min(_MOST_LEFT, _FEW_LEFT + matched)
 
     def pair(self, test: Callable[["Pairing", int, int], bool]) -> None:
         for at in [*self.left]:
@@ -101,15 +111,16 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
         return "wording", detail
     reason = detail = ""
     for is_framed in (False, True):  # without frames; or with all words, where one is not recognised
-        reason, detail = _unaccounted(Pairing(said(asked, is_framed), said(earlier, is_framed)))
-        if not reason:
+        pairing = Pairing(said(asked, is_framed), said(earlier, is_framed))
+        if pairing.is_hopeless:
+            return "wording", pairing.over()
+        reason, detail = _unaccounted(pairing)
+        if not reason or (asked.text == asked.folded and earlier.text == earlier.folded):
             break
     return reason, detail
 
 
 def _unaccounted(pairing: Pairing) -> tuple[str, str]:
-    if len(pairing.left) + len(pairing.left_earlier) > _MOST_LEFT:
-        return "wording", pairing.over()
     for licence in LICENCES.values():
         if pairing.is_done:
             break
@@ -233,25 +244,25 @@ def _spelling(pairing: Pairing, at: int, other: int) -> bool:
         return one.replace("'", "") == two.replace("'", "")
     if one.replace("'", "") == two.replace("'", ""):
         return True
+    distance = OSA.distance(one, two, score_cutoff=_NEAR)
+    if distance > _NEAR and not _respelt_alike(one, two, language):
+        return False
     known, known_too = (
         is_known(word, language) or is_known(said.written.get(word, word).lower(), language)
         for word, said in ((one, pairing.asked), (two, pairing.earlier))
     )
     if known and known_too:
-        spellings = language.comparison.spellings
-        return bool(spellings) and all(
-            _respelt(form, spellings) == _respelt(form_too, spellings)
-            for form, form_too in ((one, two), (lemma(one, language), lemma(two, language)))
+        return _respelt_alike(one, two, language) and _respelt_alike(
+            lemma(one, language), lemma(two, language), language
         )
     if not known and not known_too and pairing.asked.is_of_words:
         return False
     shorter = min(len(one), len(two))
     sounds_alike = sound(one, language) == sound(two, language)
-    if known != known_too and sounds_alike and shorter >= _SHORT - 2 and OSA.distance(one, two) <= 2:
+    if known != known_too and sounds_alike and shorter >= _SHORT - 2 and distance <= _NEAR:
         return not _is_form(one, two) or one[-1] == two[-1]
     if _is_form(one, two):
         return False
-    distance = OSA.distance(one, two, score_cutoff=2)
     if not known and not known_too:
         is_swap = sorted(one) == sorted(two) and one[0] == two[0] and shorter >= _SHORT
         return distance <= 1 and (shorter >= _LONG or is_swap)
@@ -274,8 +285,13 @@ def _is_form(one: str, other: str) -> bool:
     return same >= max(len(one), len(other)) - _ENDING and longer != shorter and longer[-1] != shorter[-1]
 
 
-def _respelt(word: str, spellings: tuple[tuple[re.Pattern[str], str], ...]) -> str:
-    for written, meant in spellings:
+def _respelt_alike(one: str, two: str, language: Language) -> bool:
+    return one[0] == two[0] and _respelt(one, language) == _respelt(two, language)
+
+
+@lru_cache(20_000)
+def _respelt(word: str, language: Language) -> str:
+    for written, meant in language.comparison.spellings:
         word = written.sub(meant, word)
     return word
 
@@ -306,15 +322,16 @@ def _register(pairing: Pairing, at: int, other: int) -> bool:
     return any(infinitive.search(verb) for verb in _verb_of(said[0], language) & _verb_of(said[1], language))
 
 
-def _verb_of(word: str, language: Language) -> set[str]:
+@lru_cache(20_000)
+def _verb_of(word: str, language: Language) -> frozenset[str]:
     """The infinitives that a word may be a form of."""
     base = lemma(word, language)
     regular, infinitive = language.comparison.regular, language.comparison.infinitive
     if not regular or not infinitive:
-        return {base}
+        return frozenset((base,))
     folded = fold(word)
     stem = re.sub(r"(?:o|as?|es?|amos|emos|imos|an|en|ais|eis|[aei]r)$", "", folded)
-    return {base} | {
+    return frozenset((base,)) | {
         verb for ending in ("ar", "er", "ir") if is_form_of(folded, verb := stem + ending, regular, infinitive)
     }
 
@@ -374,16 +391,20 @@ def _synonym(pairing: Pairing, at: int, other: int) -> bool:
     """Words that are one in the sense that questions use them in."""
     if pairing.asked.is_of_words or pairing.earlier.is_of_words:
         return False
-    synonyms, language = pairing.language.licences.synonyms, pairing.language
+    language = pairing.language
     one, two = (said.words[place] for said, place in ((pairing.asked, at), (pairing.earlier, other)))
-    named, named_too = (
-        {name for form in _forms(word, language) for name in synonyms.get(form, ())} for word in (one, two)
-    )
-    if not named & named_too:
+    if not _meanings(one, language) & _meanings(two, language):
         return False
     if (one[-1] == "s") == (two[-1] == "s") or _verb_like(pairing, at, other):
         return True
     return (one == lemma(one, language)) == (two == lemma(two, language))
+
+
+@lru_cache(20_000)
+def _meanings(word: str, language: Language) -> frozenset[str]:
+    """The groups of synonyms that the word is in, in any form of it."""
+    synonyms = language.licences.synonyms
+    return frozenset(name for form in _forms(word, language) for name in synonyms.get(form, ()))
 
 
 def _forms(word: str, language: Language) -> set[str]:
@@ -443,6 +464,8 @@ def _spelt_out(said: Said, at: int, other: Said, left: list[int], _labels: list[
     longs = _longs(word, language)
     written = said.written.get(word, "")
     is_acronym = len(word) >= _SHORTEST_ACRONYM and written.isupper() and not said.question.original.isupper()
+    if not longs and not is_acronym:
+        return []
     for start in left:
         run: list[int] = []
         for place in range(start, min(start + 8, len(other.words))):
@@ -640,7 +663,7 @@ def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
     for word in words:
         if word == ",":
             found.append([])
-        elif _opens_phrase(word, language) and not all(_opens_phrase(each, language) for each in found[-1]):
+        elif _opens_phrase(word, language) and not all(each in language.lexicon.markers for each in found[-1]):
             found.append([word])
         else:
             found[-1].append(word)
