@@ -127,6 +127,7 @@ class Licences:
     of_somebody: re.Pattern[str]
     impersonal: re.Pattern[str]
     second_person: re.Pattern[str]
+    measured_from: re.Pattern[str]
     introduces: re.Pattern[str]
     agreeing: frozenset[frozenset[str]]
     agreeing_endings: tuple[tuple[str, str], ...]
@@ -323,6 +324,7 @@ def _licences(code: str) -> Licences:
         no_verb_form=re.compile(said("no-verb-form")),
         of_somebody=re.compile(said("of-somebody")),
         impersonal=re.compile(said("impersonal")),
+        measured_from=re.compile(said("measured-from")),
         second_person=re.compile(said("second-person")),
         introduces=re.compile(said("introduces")),
         agreeing=frozenset(map(frozenset, pairs(section("agreeing")))),

@@ -103,10 +103,15 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
     are the same."""
     pointing = asked.language.comparison.pointing
-    if "pointing-counts" in asked.language.traits and pointing.findall(asked.folded) != pointing.findall(earlier.folded):
+    if "pointing-counts" in asked.language.traits and pointing.findall(asked.folded) != pointing.findall(
+        earlier.folded
+    ):
         return "particles", "the preposition of the question word"
-    if _is_done_by_somebody(asked) != _is_done_by_somebody(earlier):
+    if _is_done_by_somebody(said(asked)) != _is_done_by_somebody(said(earlier)):
         return "person", "who does it"
+    measured = asked.language.licences.measured_from
+    if bool(measured.search(asked.folded)) != bool(measured.search(earlier.folded)):
+        return "order", "how long before, how long"
     if detail := _spelt_apart(said(asked), said(earlier)):
         return "wording", detail
     reason = detail = ""
@@ -130,17 +135,16 @@ def _unaccounted(pairing: Pairing) -> tuple[str, str]:
     return ("", "") if not (detail := reordered(pairing)) else ("order", detail)
 
 
-def _is_done_by_somebody(question: Question) -> bool:
+def _is_done_by_somebody(said: Said) -> bool:
     """Asks how somebody does it, rather than how it is done: "cómo come", "cómo se come"."""
-    licences = question.language.licences
-    if not question.text.startswith(licences.opens_how_to):
+    licences = said.question.language.licences
+    if said.words[:1] != (licences.opens_how_to,) or not licences.of_somebody.search("".join(said.words[1:2])):
         return False
-    verb = question.text.removeprefix(licences.opens_how_to).split(None, 1)[:1]
-    return bool(verb) and bool(licences.of_somebody.search(verb[0])) and not licences.impersonal.search(question.folded)
+    return not licences.impersonal.search(said.question.folded)
 
 
 @lru_cache(8_192)
-def said(question: Question, is_framed: bool = False) -> Said:  # noqa: FBT001, FBT002 (a key of the cache)
+def said(question: Question, is_framed: bool = False) -> Said:
     language = question.language
     text = f" {question.folded if is_framed else question.text} "
     for rule in language.licences.rewrites:
@@ -209,9 +213,10 @@ def _spelt_apart(one: Said, two: Said) -> str:
         if forms or first == second:
             continue
         if one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
-            if len(word) <= 2 or word in language.licences.capitals or (
-                len(word) <= 4
-                and (word not in (first, second) or word in language.lexicon.function)
+            if (
+                len(word) <= 2
+                or word in language.licences.capitals
+                or (len(word) <= 4 and (word not in (first, second) or word in language.lexicon.function))
             ):
                 return f"{first} / {second}"
     return ""
@@ -343,7 +348,7 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
         return False
     for said, place in ((pairing.asked, at), (pairing.earlier, other)):
         # A definition is of one or of the kind; what is done, to one or to many: "rename a column", "rename columns".
-        is_object = said.question.text.startswith(licences.opens_how_to) and not _is_done_by_somebody(said.question)
+        is_object = said.question.text.startswith(licences.opens_how_to) and not _is_done_by_somebody(said)
         if (said.is_definition or is_object) and language.lexicon.markers.isdisjoint(said.words[2:place]):
             return False
     one, two = pairing.asked.words[at], pairing.earlier.words[other]
@@ -413,7 +418,9 @@ def _forms(word: str, language: Language) -> set[str]:
 
 def _verb_like(pairing: Pairing, at: int, other: int) -> bool:
     before = pairing.language.licences.before_verb
-    return all(said.words[max(place - 1, 0)] in before for said, place in ((pairing.asked, at), (pairing.earlier, other)))
+    return all(
+        said.words[max(place - 1, 0)] in before for said, place in ((pairing.asked, at), (pairing.earlier, other))
+    )
 
 
 def _tool(pairing: Pairing, at: int, other: int) -> bool:
@@ -434,8 +441,10 @@ def _tool(pairing: Pairing, at: int, other: int) -> bool:
 
 def _written_together(pairing: Pairing) -> None:
     one, two = ("".join(said.words[at] for at in left) for said, left, _ in pairing.sides())
-    if not one or one != two or any(said.words[at] in _PREFIXES for said, left, _ in pairing.sides() for at in left):
-        return
+    lexicon = pairing.language.lexicon
+    apart = {said.words[at] for said, left, _ in pairing.sides() for at in left}
+    if one != two or not apart.isdisjoint(_PREFIXES | lexicon.function | lexicon.operators.keys() | lexicon.markers):
+        return  # "si no" is no "sino"
     if len(one) >= _SHORT and min(len(pairing.left), len(pairing.left_earlier)) == 1:
         for _, left, labels in pairing.sides():
             for at in left:
@@ -518,7 +527,9 @@ def _articles(pairing: Pairing) -> None:
     gone = [{said.words[at] for at in left} & licences.articles for said, left, _ in pairing.sides()]
     if all(gone) and not pairing.has_plural:
         return
-    is_bare = any(licences.copulas.isdisjoint(each.question.folded.split()) for each in (pairing.asked, pairing.earlier))
+    is_bare = any(
+        licences.copulas.isdisjoint(each.question.folded.split()) for each in (pairing.asked, pairing.earlier)
+    )
     pairing.drop(
         lambda said, at: (
             said.words[at] in licences.articles
@@ -539,8 +550,11 @@ def _follows_its_noun(pairing: Pairing, at: int, other: int) -> bool:
 
 def _defines(said: Said, at: int) -> bool:
     """Is it the article of what is defined, and of that alone?"""
-    return said.is_definition and at > 0 and said.words[at - 1] in said.question.language.licences.copulas and (
-        at + 2 >= len(said.words)
+    return (
+        said.is_definition
+        and at > 0
+        and said.words[at - 1] in said.question.language.licences.copulas
+        and (at + 2 >= len(said.words))
     )
 
 
@@ -671,9 +685,7 @@ def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
 
 
 def _opens_phrase(word: str, language: Language) -> bool:
-    return (
-        word in language.lexicon.markers or word in language.lexicon.asking or word in language.licences.opens_clause
-    )
+    return word in language.lexicon.markers or word in language.lexicon.asking or word in language.licences.opens_clause
 
 
 def _listed(words: list[str], language: Language) -> list[str]:
@@ -725,9 +737,13 @@ def _turned(one: list[str], two: list[str], language: Language) -> bool:
 def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]) -> bool:
     """Do they differ in that the subject stands before its verb in one: "por qué los gatos ronronean"?"""
     start = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
-    return one[start : start + 1] != [] and one[start] in articles and any(
-        two[start:stop] == [one[stop - 1], *one[start : stop - 1]] and one[stop:] == two[stop:]
-        for stop in range(start + 3, min(start + 6, len(one)) + 1)
+    return (
+        one[start : start + 1] != []
+        and one[start] in articles
+        and any(
+            two[start:stop] == [one[stop - 1], *one[start : stop - 1]] and one[stop:] == two[stop:]
+            for stop in range(start + 3, min(start + 6, len(one)) + 1)
+        )
     )
 
 
