@@ -2,54 +2,33 @@
 
 Two questions are the same only if every word of both is accounted for: it stands in both, or a licence says why it may
 differ. What is left over is a difference, be it a preposition, a modal, a quantifier or a name; so no table has to know
-that `better` is not `worse`. Where every word is accounted for, `reordered` says whether the places are.
+that `better` is not `worse`. Where every word is accounted for, `places` says whether they stand where they did.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from rapidfuzz.distance import OSA
 
 from proxy.language.language import Language
-from proxy.language.tables import everywhere
 from proxy.language.text import fold
 from proxy.language.words import is_form_of, is_known, lemma, sound
+from proxy.reuse.places import reordered
 from proxy.reuse.question import Question
+from proxy.reuse.said import Said, accounted, is_done_by_somebody
 
-_WORD = re.compile(r"\d+(?:[.,:/]\d+)*[^\W\d_]*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
-_WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
-_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _LAST_ACCENT = re.compile(r"[áéíóú][ns]$")
 _DIGIT = re.compile(r"\d")
-# The words of courtesy that are no part of a question; "por" may be.
-_COURTESY = frozenset((*" ".join(everywhere("comparison", "courtesy")).split(), ",")) - {"por", "muchas", "you"}
 _ENDING = 2  # letters: what differs in them alone may be a form of the word
 _NEAR = 2  # letters that may differ at all
 _SHORT, _LONG = 5, 7  # letters of a word in which one letter may be wrong; two, or one where no dictionary has it
 _SHORTEST_ACRONYM = 3  # letters whose words are told by their initials; of fewer, by the tables
 _PREFIXES = frozenset({"re", "un", "co", "pre", "de", "non", "anti", "in"})  # which make another word: "re-cover"
 _MOST_LEFT, _FEW_LEFT = 8, 5  # words of content that are not the same, of both questions; where none is
-_LONGEST_PART = 6  # words of what is coordinated
 _TELEGRAPHIC = 2  # words of content at least
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Said:
-    """A question as it is accounted for."""
-
-    question: Question
-    words: tuple[str, ...]  # folded, in canonical form; a comma between clauses
-    written: Mapping[str, str]  # folded: as it is written, the first time
-    accented: Mapping[str, tuple[str, ...]]  # folded: every way in which it is written, in lower case
-    is_careful: bool  # begins with a capital
-    has_accents: bool
-    is_of_words: bool  # asks what a word means, or how it is said: then no word stands for another
-    is_definition: bool
-    is_how_to: bool
 
 
 class Pairing:
@@ -107,16 +86,16 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
         earlier.folded
     ):
         return "particles", "the preposition of the question word"
-    if _is_done_by_somebody(said(asked)) != _is_done_by_somebody(said(earlier)):
+    if is_done_by_somebody(accounted(asked)) != is_done_by_somebody(accounted(earlier)):
         return "person", "who does it"
     measured = asked.language.licences.measured_from
     if bool(measured.search(asked.folded)) != bool(measured.search(earlier.folded)):
         return "order", "how long before, how long"
-    if detail := _spelt_apart(said(asked), said(earlier)):
+    if detail := _spelt_apart(accounted(asked), accounted(earlier)):
         return "wording", detail
     reason = detail = ""
     for is_framed in (False, True):  # without frames; or with all words, where one is not recognised
-        pairing = Pairing(said(asked, is_framed), said(earlier, is_framed))
+        pairing = Pairing(accounted(asked, is_framed), accounted(earlier, is_framed))
         if pairing.is_hopeless:
             return "wording", pairing.over()
         reason, detail = _unaccounted(pairing)
@@ -132,59 +111,9 @@ def _unaccounted(pairing: Pairing) -> tuple[str, str]:
         licence(pairing)
     if not pairing.is_done:
         return "wording", pairing.over()
-    return ("", "") if not (detail := reordered(pairing)) else ("order", detail)
-
-
-def _is_done_by_somebody(said: Said) -> bool:
-    """Asks how somebody does it, rather than how it is done: "cómo come", "cómo se come"."""
-    licences = said.question.language.licences
-    if said.words[:1] != (licences.opens_how_to,) or not licences.of_somebody.search("".join(said.words[1:2])):
-        return False
-    return not licences.impersonal.search(said.question.folded)
-
-
-@lru_cache(8_192)
-def said(question: Question, is_framed: bool = False) -> Said:
-    language = question.language
-    text = f" {question.folded if is_framed else question.text} "
-    for rule in language.licences.rewrites:
-        if rule.may_match(text):
-            text = f" {' '.join(rule.pattern.sub(rule.form, text).split())} "
-    written = {fold(word): word for word in reversed(_WRITTEN.findall(question.original))}
-    if (found := language.licences.introduces.match(text)) and written.get(found[1], "")[:1].isupper():
-        text = f" {text[found.end() :]}"
-    words: list[str] = []
-    for word in _WORD.findall(text.replace("-", " ")):
-        words += language.licences.written_apart.get(word, (language.lexicon.numbers.get(word, word),))
-    words = [part for word in words for part in _number_and_unit(word, language)]
-    thousands = "." if "decimal-comma" in language.traits else ","
-    words = [word.replace(thousands, "") if _THOUSANDS.fullmatch(word) else word for word in words]
-    while words and words[-1] in _COURTESY:
-        words.pop()
-    while words and words[0] in _COURTESY:
-        words.pop(0)
-    accented: dict[str, tuple[str, ...]] = {}
-    for word in _WRITTEN.findall(question.original.lower()):
-        accented[fold(word)] = tuple(sorted((*accented.get(fold(word), ()), word)))
-    bare = question.original.lstrip(" ¿¡\"'(")
-    return Said(
-        question=question,
-        words=tuple(words),
-        written=written,
-        accented=accented,
-        is_careful=bare[:1].isupper() and not question.original.isupper(),
-        has_accents=fold(question.original) != question.original.lower(),
-        is_of_words=bool(question.quoted) or language.licences.of_words.search(question.folded) is not None,
-        is_definition=language.licences.definition.match(question.text) is not None,
-        is_how_to=language.licences.how_to.match(question.text) is not None,
-    )
-
-
-def _number_and_unit(word: str, language: Language) -> tuple[str, ...]:
-    if not word[0].isdigit() or word[-1].isdigit():
-        return (word,)
-    number = word.rstrip("abcdefghijklmnopqrstuvwxyz")
-    return (number, word[len(number) :]) if word[len(number) :] in language.lexicon.units else (word,)
+    one, two = ([word for word in labels if word] for _, _, labels in pairing.sides())
+    detail = reordered(one, two, pairing.asked.question)
+    return ("order", detail) if detail else ("", "")
 
 
 def _left(words: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
@@ -212,19 +141,16 @@ def _spelt_apart(one: Said, two: Said) -> str:
         first, second = one.written[word], two.written[word]
         if forms or first == second:
             continue
-        if one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second):
-            if (
-                len(word) <= 2
-                or word in language.licences.capitals
-                or (len(word) <= 4 and (word not in (first, second) or word in language.lexicon.function))
-            ):
-                return f"{first} / {second}"
+        is_careful = one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second)
+        is_symbol = len(word) <= 4 and (word not in (first, second) or word in language.lexicon.function)
+        if is_careful and (len(word) <= 2 or is_symbol or word in language.licences.capitals):
+            return f"{first} / {second}"
     return ""
 
 
 def _are_two_words(forms: set[str], bare: str, language: Language) -> bool:
-    """Are forms that differ in their accents two words? Not if the bare one is a verb's ("musica"), or could be no other
-    but for the accent of its last syllable ("aleman")."""
+    """Are forms that differ in their accents two words? Not if the bare one is a verb's ("musica"), or could be no
+    other but for the accent of its last syllable ("aleman")."""
     if not all(is_known(form, language) for form in (*forms, bare)):
         return False
     infinitive = language.comparison.infinitive
@@ -348,13 +274,13 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
         return False
     for said, place in ((pairing.asked, at), (pairing.earlier, other)):
         # A definition is of one or of the kind; what is done, to one or to many: "rename a column", "rename columns".
-        is_object = said.question.text.startswith(licences.opens_how_to) and not _is_done_by_somebody(said)
+        is_object = said.question.text.startswith(licences.opens_how_to) and not is_done_by_somebody(said)
         if (said.is_definition or is_object) and language.lexicon.markers.isdisjoint(said.words[2:place]):
             return False
     one, two = pairing.asked.words[at], pairing.earlier.words[other]
-    if _plural_of(one, two, language):
+    if _plural_of(one, two):
         plural, single = (pairing.asked, at), (pairing.earlier, other)
-    elif _plural_of(two, one, language):
+    elif _plural_of(two, one):
         plural, single = (pairing.earlier, other), (pairing.asked, at)
     else:
         return False
@@ -365,7 +291,7 @@ def _plural(pairing: Pairing, at: int, other: int) -> bool:
     return True
 
 
-def _plural_of(plural: str, single: str, language: Language) -> bool:
+def _plural_of(plural: str, single: str) -> bool:
     if len(single) < 3 or not plural.endswith("s"):
         return False
     return not single.endswith("s") and plural in {
@@ -382,7 +308,7 @@ def _agreement(pairing: Pairing, at: int, other: int) -> bool:
         return False
     one, two = pairing.asked.words[at], pairing.earlier.words[other]
     licences, language = pairing.language.licences, pairing.language
-    if (pair := frozenset((one, two))) in licences.agreeing:
+    if frozenset((one, two)) in licences.agreeing:
         return True
     endings = licences.agreeing_endings
     return any(
@@ -635,128 +561,3 @@ LICENCES: Final[Mapping[str, Callable[[Pairing], None]]] = {
     "auxiliaries": _auxiliaries,
     "keywords": _keywords,
 }
-
-
-# --- places -----------------------------------------------------------------------------------------------------------
-
-
-def reordered(pairing: Pairing) -> str:
-    """The phrases that stand in only one of two questions with the same words; "" if they have the same ones. A phrase
-    may stand anywhere: it begins with a preposition, a conjunction, a question word or behind a comma. Inside of one
-    nothing moves, but what is coordinated, adverbs, and what a question word turns round."""
-    language, licences = pairing.language, pairing.language.licences
-    one, two = ([word for word in labels if word] for _, _, labels in pairing.sides())
-    if one == two:
-        return ""
-    one, two = (_listed([word for word in words if not _is_movable(word, language)], language) for words in (one, two))
-    if pairing.asked.question.numbers and language.comparison.calculates.search(" ".join(one)):
-        return f"{' '.join(one)} / {' '.join(two)}"
-    phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
-    over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
-    if not over and not over_earlier:
-        return ""
-    plain, plain_earlier = ([word for word in words if word != ","] for words in (one, two))
-    if (
-        _moved(plain, plain_earlier, language)
-        or _moved(plain_earlier, plain, language)
-        or _turned(plain, plain_earlier, language)
-        or _turned(plain_earlier, plain, language)
-        or _coordinated(plain, plain_earlier, language)
-        or (len(over) == len(over_earlier) == 1 and _coordinated([*over[0]], [*over_earlier[0]], language))
-    ):
-        return ""
-    return " | ".join(" ".join(phrase) for phrase in (*over, "/", *over_earlier) if phrase)
-
-
-def _is_movable(word: str, language: Language) -> bool:
-    return word in language.licences.movable or language.licences.adverb.search(word) is not None
-
-
-def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
-    found: list[list[str]] = [[]]
-    for word in words:
-        if word == ",":
-            found.append([])
-        elif _opens_phrase(word, language) and not all(each in language.lexicon.markers for each in found[-1]):
-            found.append([word])
-        else:
-            found[-1].append(word)
-    return [tuple(phrase) for phrase in found if phrase]
-
-
-def _opens_phrase(word: str, language: Language) -> bool:
-    return word in language.lexicon.markers or word in language.lexicon.asking or word in language.licences.opens_clause
-
-
-def _listed(words: list[str], language: Language) -> list[str]:
-    """A list of three and more single words is put in the order of the alphabet."""
-    for at in range(3, len(words) - 1):
-        if words[at] in language.lexicon.joins and words[at - 2] == ",":
-            places = [at + 1, at - 1]
-            while places[-1] >= 2 and words[places[-1] - 1] == ",":
-                places.append(places[-1] - 2)
-            listed = sorted(words[place] for place in places)
-            words = [*words]
-            for place, word in zip(sorted(places), listed, strict=True):
-                words[place] = word
-    return words
-
-
-def _moved(one: list[str], two: list[str], language: Language) -> bool:
-    """Do they differ in a phrase that opens or closes one, and stands elsewhere in the other?"""
-    for length in range(2, min(len(one) - 1, _LONGEST_PART) + 1):
-        for phrase, rest in ((one[-length:], one[:-length]), (one[:length], one[length:])):
-            if not _opens_phrase(phrase[0], language) or phrase[0] in language.lexicon.asking:
-                continue
-            for at in range(len(rest) + 1):
-                if two[at : at + length] == phrase and two[:at] + two[at + length :] == rest:
-                    return True
-    return False
-
-
-def _turned(one: list[str], two: list[str], language: Language) -> bool:
-    """Do they differ in where the question word stands, with its auxiliary, or in what is said before it?"""
-    licences, asking = language.licences, language.lexicon.asking
-    light = asking | licences.copulas | licences.inverted
-    if [word for word in one if word not in light] == [word for word in two if word not in light]:
-        return sum(word in asking for word in one) <= 1 and not (
-            "not" in one and any(word in licences.quantifiers for word in one)
-        )
-    opening = next((at for at, word in enumerate(one) if word in asking), 0)
-    if opening and one[opening - 1] in language.lexicon.markers:
-        opening -= 1
-    if "verb-tells-who" in language.traits and _has_subject_behind(one, two, licences.articles):
-        return True
-    topic, rest = one[:opening], one[opening:]
-    return bool(topic) and any(
-        two[at : at + opening] == topic and two[:at] + two[at + opening :] == rest
-        for at in range(1, len(two) - opening + 1)
-    )
-
-
-def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]) -> bool:
-    """Do they differ in that the subject stands before its verb in one: "por qué los gatos ronronean"?"""
-    start = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
-    return (
-        one[start : start + 1] != []
-        and one[start] in articles
-        and any(
-            two[start:stop] == [one[stop - 1], *one[start : stop - 1]] and one[stop:] == two[stop:]
-            for stop in range(start + 3, min(start + 6, len(one)) + 1)
-        )
-    )
-
-
-def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
-    """Do they differ in that what stands before "and" or "or" in one stands behind it in the other?"""
-    if len(one) != len(two):
-        return False
-    infinitive = language.comparison.infinitive
-    joins = (at for at, word in enumerate(one) if word in language.lexicon.joins)
-    return any(
-        [*one[: at - before], *one[at + 1 : at + after], one[at], *one[at - before : at], *one[at + after :]] == two
-        for at in joins
-        for before in range(1, min(at, _LONGEST_PART) + 1)
-        for after in range(2, min(len(one) - at, _LONGEST_PART + 1) + 1)
-        if not (infinitive and infinitive.search(one[at + 1]) and infinitive.search(one[at - before]))  # first, then
-    )

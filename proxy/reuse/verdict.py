@@ -1,11 +1,12 @@
 """Do two questions ask the same thing?
 
-The cheapest doubt comes first: the cosine, the guards on the two questions, whether they consist of the same words,
-the alignment, the guards on the aligned words. Where the words are the same a low cosine is enough: it says little that
-they don't.
+What is not licensed is a difference: every word of both must be accounted for (`licences`). Then a low cosine is
+enough: it says little that they don't.
 
-With `paraphrases` a word may be replaced: by one of its synonyms or relatives, which the alignment knows; and words may
-be left over where the cosine is high and the verifier consents.
+With `paraphrases` it is turned round: what no guard knows for a difference is none. The cheapest doubt comes first: the
+guards on the two questions, the alignment, the guards on the aligned words. A word may be replaced by one of its
+synonyms or relatives, which the alignment knows; words may be left over where the cosine is high and the verifier
+consents.
 """
 
 from collections.abc import Sequence
@@ -71,8 +72,11 @@ def judge(
         return Verdict(False, "long")
     if cosine < min_cosine_agreed:
         return Verdict(False, "cosine", f"{cosine:.2f}")
-    if not paraphrases:
-        return _licensed(asked, earlier)
+    return _guarded(asked, earlier, cosine, min_cosine) if paraphrases else _licensed(asked, earlier)
+
+
+def _guarded(asked: Question, earlier: Question, cosine: float, min_cosine: float) -> Verdict:
+    """By guards on what differs: a word may be replaced, or left over."""
     for name, differs in QUESTION_GUARDS.items():
         if detail := differs(asked, earlier):
             return Verdict(False, name, detail)
@@ -86,6 +90,7 @@ def judge(
 
 
 def _licensed(asked: Question, earlier: Question) -> Verdict:
+    """By licences for what differs: what none allows is a difference."""
     for name, reads in REQUIRED.items():
         if (one := reads(asked)) != (two := reads(earlier)):
             return Verdict(False, "particles", f"{name}: {' '.join(one)} / {' '.join(two)}")

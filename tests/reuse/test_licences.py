@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.language import Language
-from proxy.reuse.question import analyse
 from proxy.reuse.licences import difference
+from proxy.reuse.question import analyse
 from tests.languages import EN, ES
 
 
@@ -169,22 +169,6 @@ TABLE = {
         (EN, "symptoms iron deficiency", "What are the symptoms of iron deficiency?", True),
         (EN, "Is Earth a black hole?", "Is Earth in a black hole?", False),
         (EN, "frankenstein novel", "When was the novel Frankenstein published?", False),
-    ],
-    "places": [
-        (EN, "How do I permanently mute a chat?", "How do I mute a chat permanently?", True),
-        (EN, "When was the Treaty of Ghent signed?", "The Treaty of Ghent was signed when?", True),
-        (EN, "What is milk chocolate?", "What is chocolate milk?", False),
-        (EN, "How do I merge dev into main?", "How do I merge main into dev?", False),
-        (EN, "Who scored against Brazil for Germany?", "Who scored for Brazil against Germany?", False),
-        (EN, "What is water made of?", "What is made of water?", False),
-        (EN, "What is 20 percent of 85?", "20 is what percent of 85?", False),
-        (EN, "Are cats or dogs cheaper?", "Are dogs or cats cheaper?", True),
-        (ES, "¿Por qué ronronean los gatos?", "¿Por qué los gatos ronronean?", True),
-        (ES, "¿Cómo cambio de pesos a dólares?", "¿Cómo cambio a pesos de dólares?", False),
-        (EN, "How long before eating should I run?", "How long should I run before eating?", False),
-        (ES, "¿Cuánto antes de comer debo correr?", "¿Cuánto debo correr antes de comer?", False),
-        (ES, "¿Conviene lijar y pintar?", "¿Conviene pintar y lijar?", False),
-        (ES, "¿Como antes de correr o después de nadar?", "¿Como después de correr o antes de nadar?", False),
     ],
 }
 
