@@ -14,10 +14,9 @@ from tests.languages import EN, ES
         (EN, "Please, what's the meaning of entropy?", "what is entropy"),
         (EN, "How much are 5kg and 1,000,000 grams?", "how much are 5 kg and 1000000 grams"),
         (EN, "How much is a Pixel 6a?", "how much is a pixel 6a"),
-        (EN, "I wanna lose weight, how?", "i want to lose weight , how"),
         (EN, "Kazakhstan's capital", "the capital of kazakhstan"),
         (ES, "Hola, soy Julián, ¿cómo salgo de vim?", "como salgo de vim"),
-        (ES, "Soy celíaco, ¿qué como?", "soy celiaco , que como"),
+        (ES, "Soy celíaco, ¿qué puedo comer?", "soy celiaco , que puedo comer"),
         (ES, "¿Cómo voy al centro?", "como voy a el centro"),
     ],
 )
