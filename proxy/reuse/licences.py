@@ -81,6 +81,8 @@ class Pairing:
 def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
     are the same."""
+    if len((asked.words ^ earlier.words) - asked.language.lexicon.function) > _MOST_LEFT:
+        return "wording", "most words"
     pointing = asked.language.comparison.pointing
     if "pointing-counts" in asked.language.traits and pointing.findall(asked.folded) != pointing.findall(
         earlier.folded
@@ -99,7 +101,8 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
         if pairing.is_hopeless:
             return "wording", pairing.over()
         reason, detail = _unaccounted(pairing)
-        if not reason or (asked.text == asked.folded and earlier.text == earlier.folded):
+        is_framed_alike = asked.text == asked.folded and earlier.text == earlier.folded
+        if not reason or is_framed_alike or len(pairing.left) + len(pairing.left_earlier) > _FEW_LEFT:
             break
     return reason, detail
 
