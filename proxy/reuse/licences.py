@@ -65,6 +65,7 @@ class Pairing:
                 self.labels_earlier[other] = self.labels[at]
 
     def drop(self, test: Callable[[Said, int], bool]) -> None:
+        """Take out the places that pass the test."""
         for said, left, labels in self.sides():
             for at in [*left]:
                 if test(said, at):

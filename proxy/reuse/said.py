@@ -34,6 +34,7 @@ class Said:
 
 @lru_cache(8_192)
 def accounted(question: Question, is_framed: bool = False) -> Said:
+    """The question as it is accounted for: without its frames, or `is_framed` with them."""
     language = question.language
     text = f" {question.folded if is_framed else question.text} "
     for rule in language.licences.rewrites:
