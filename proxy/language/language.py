@@ -6,6 +6,7 @@ language that has these files is compared; one with fewer of them is recognised,
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -107,6 +108,46 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Licences:
+    """What may differ between two questions that are the same."""
+
+    rewrites: tuple[Rule, ...]  # of text between spaces
+    written_apart: Mapping[str, tuple[str, ...]]
+    of_words: re.Pattern[str]
+    definition: re.Pattern[str]
+    how_to: re.Pattern[str]
+    opens_how_to: str
+    articles: frozenset[str]
+    article_genders: frozenset[frozenset[str]]
+    indefinite: frozenset[str]
+    definite: frozenset[str]
+    copulas: frozenset[str]
+    before_verb: frozenset[str]
+    no_verb_form: re.Pattern[str]
+    of_somebody: re.Pattern[str]
+    impersonal: re.Pattern[str]
+    second_person: re.Pattern[str]
+    measured_from: re.Pattern[str]
+    introduces: re.Pattern[str]
+    agreeing: frozenset[frozenset[str]]
+    agreeing_endings: tuple[tuple[str, str], ...]
+    tool_prepositions: frozenset[str]
+    asking_verbs: frozenset[str]
+    keyword_frame: frozenset[str]
+    fillers: frozenset[str]
+    movable: frozenset[str]
+    adverb: re.Pattern[str]
+    opens_clause: frozenset[str]
+    needs_article: frozenset[str]
+    quantifiers: frozenset[str]
+    inverted: frozenset[str]
+    capitals: frozenset[str]
+    framing: frozenset[str]
+    abbreviations: Mapping[str, frozenset[tuple[str, ...]]]
+    synonyms: Mapping[str, frozenset[str]]  # every word to the names of the groups that it is in
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Frames:
     """What only asks for an answer. `forms[n]` is what a match of `pattern` becomes if its nth group closed last."""
 
@@ -143,6 +184,7 @@ class Language:
     traits: frozenset[str]  # rules of grammar that hold in it, named in `lexicon.txt`
     lexicon: Lexicon
     comparison: Comparison
+    licences: Licences
     frames: Callable[[], Frames]
     small_talk: Callable[[], SmallTalk]
 
@@ -156,6 +198,7 @@ def language_of(code: str) -> Language:
         traits=words(table(code, "lexicon", "traits")),
         lexicon=_lexicon(code),
         comparison=_comparison(code),
+        licences=_licences(code),
         frames=cache(partial(_frames, tables(code, "frames"))),
         small_talk=cache(partial(_small_talk, code)),
     )
@@ -247,6 +290,59 @@ def _comparison(code: str) -> Comparison:
         courtesy=words(section("courtesy")),
         spellings=rewrites(section("spellings")),
         decisive=words(section("decisive")),
+    )
+
+
+def _licences(code: str) -> Licences:
+    section = partial(table, code, "licences")
+    said = partial(expression, code, "licences")
+    long_forms: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for entry in split(section("abbreviations")):
+        shorts, long = entry.split("=")
+        for short in shorts.split():
+            long_forms[short].add(tuple(long.split()))
+    groups_of: defaultdict[str, set[str]] = defaultdict(set)
+    for line in section("synonyms").splitlines():
+        for word in line.split():
+            groups_of[word].add(line)
+    return Licences(
+        rewrites=rules(
+            (pattern.rstrip(" "), f" {form.strip()} ")
+            for pattern, _, form in (line.partition("=>") for line in section("rewrites").splitlines())
+        ),
+        written_apart=shorthand(section("written-apart")),
+        of_words=re.compile(said("of-words")),
+        definition=re.compile(said("definition")),
+        how_to=re.compile(said("how-to")),
+        opens_how_to=section("opens-how-to").strip(),
+        articles=words(section("articles")),
+        article_genders=frozenset(words(entry) for entry in split(section("article-genders"))),
+        indefinite=words(section("indefinite")),
+        definite=words(section("definite")),
+        copulas=words(section("copulas")),
+        before_verb=words(section("before-verb")),
+        no_verb_form=re.compile(said("no-verb-form")),
+        of_somebody=re.compile(said("of-somebody")),
+        impersonal=re.compile(said("impersonal")),
+        measured_from=re.compile(said("measured-from")),
+        second_person=re.compile(said("second-person")),
+        introduces=re.compile(said("introduces")),
+        agreeing=frozenset(map(frozenset, pairs(section("agreeing")))),
+        agreeing_endings=pairs(section("agreeing-endings")),
+        tool_prepositions=words(section("tool-prepositions")),
+        asking_verbs=words(section("asking-verbs")),
+        keyword_frame=words(section("keyword-frame")),
+        fillers=words(section("fillers")),
+        movable=words(section("movable")),
+        adverb=re.compile(said("adverb")),
+        opens_clause=words(section("opens-clause")),
+        needs_article=words(section("needs-article")),
+        quantifiers=words(section("quantifiers")),
+        inverted=words(section("inverted")),
+        capitals=words(section("capitals")),
+        framing=words(section("framing")),
+        abbreviations={short: frozenset(longs) for short, longs in long_forms.items()},
+        synonyms={word: frozenset(names) for word, names in groups_of.items()},
     )
 
 

@@ -33,7 +33,9 @@ Do two questions, or two conversations, ask the same?
 
     verdict.py     the decision, the cheapest doubt first
     guards.py      what makes two questions with nearly the same words different ones
-    wording.py     do they consist of the same words?
+    said.py        its words as they are accounted for, and how they are written
+    licences.py    is every word of both accounted for? What no licence allows is a difference
+    places.py      are words that stand elsewhere in the same phrases?
     align.py       which word of one stands for which of the other
     roles.py       what the places and forms of aligned words tell
     verifier.py    may they be the same although a word is left over?

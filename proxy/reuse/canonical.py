@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 
 from rapidfuzz.distance import OSA
 
-from proxy.language.language import Language, Lexicon, SmallTalk
+from proxy.language.language import Language, SmallTalk
 from proxy.language.rules import Rule
 from proxy.language.tables import everywhere
 from proxy.language.text import fold, plain
@@ -213,7 +213,7 @@ def _mended(word: str, language: Language) -> str:
         return chatty
     if len(word) < _SHORTEST or not word.isalpha():
         return word
-    grammar, near_forms = _grammar(language.lexicon)
+    grammar, near_forms = _grammar(language)
     if word in grammar:
         return word
     near = {candidate for form in _shortened(word) for candidate in near_forms.get(form, ())}
@@ -239,11 +239,11 @@ def _is_slip(word: str, candidate: str) -> bool:
 
 
 @cache
-def _grammar(lexicon: Lexicon) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+def _grammar(language: Language) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
     """The words of grammar, and those that are left of them and what is typed if a letter is taken away."""
-    grammar = frozenset(
-        word for word in lexicon.function | lexicon.asking | lexicon.operators.keys() if len(word) >= _SHORTEST
-    )
+    lexicon = language.lexicon
+    spelt = lexicon.function | lexicon.asking | lexicon.operators.keys() | language.licences.framing
+    grammar = frozenset(word for word in spelt if len(word) >= _SHORTEST)
     near: defaultdict[str, set[str]] = defaultdict(set)
     for word in grammar:
         for form in _shortened(word):

@@ -1,11 +1,12 @@
 """Do two questions ask the same thing?
 
-The cheapest doubt comes first: the cosine, the guards on the two questions, whether they consist of the same words,
-the alignment, the guards on the aligned words. Where the words are the same a low cosine is enough: it says little that
-they don't.
+What is not licensed is a difference: every word of both must be accounted for (`licences`). Then a low cosine is
+enough: it says little that they don't.
 
-With `paraphrases` a word may be replaced: by one of its synonyms or relatives, which the alignment knows; and words may
-be left over where the cosine is high and the verifier consents.
+With `paraphrases` it is turned round: what no guard knows for a difference is none. The cheapest doubt comes first: the
+guards on the two questions, the alignment, the guards on the aligned words. A word may be replaced by one of its
+synonyms or relatives, which the alignment knows; words may be left over where the cosine is high and the verifier
+consents.
 """
 
 from collections.abc import Sequence
@@ -14,11 +15,11 @@ from dataclasses import dataclass
 from proxy.language.detect import language as spoken_in
 from proxy.language.language import Language
 from proxy.reuse.align import Alignment, align
-from proxy.reuse.guards import DOUBTS, QUESTION_GUARDS
+from proxy.reuse.guards import DOUBTS, QUESTION_GUARDS, REQUIRED
+from proxy.reuse.licences import difference
 from proxy.reuse.question import Question, Token, analyse
 from proxy.reuse.roles import ALIGNED_GUARDS
 from proxy.reuse.verifier import consents
-from proxy.reuse.wording import rewording
 
 REASONS = frozenset(
     {
@@ -36,7 +37,6 @@ REASONS = frozenset(
         *ALIGNED_GUARDS,
     }
 )
-_WITH_WORDING = {**QUESTION_GUARDS, "wording": rewording}
 _EASY, _HARD = 12, 60  # content words
 _DERIVED = 0.7  # cosine, if a word is only related to its other: "abstraction", "abstract"
 _FORGIVING = 0.8  # cosine, if a word is left over that counts for little: "interesting things to know", "to do"
@@ -72,7 +72,12 @@ def judge(
         return Verdict(False, "long")
     if cosine < min_cosine_agreed:
         return Verdict(False, "cosine", f"{cosine:.2f}")
-    for name, differs in (QUESTION_GUARDS if paraphrases else _WITH_WORDING).items():
+    return _guarded(asked, earlier, cosine, min_cosine) if paraphrases else _licensed(asked, earlier)
+
+
+def _guarded(asked: Question, earlier: Question, cosine: float, min_cosine: float) -> Verdict:
+    """By guards on what differs: a word may be replaced, or left over."""
+    for name, differs in QUESTION_GUARDS.items():
         if detail := differs(asked, earlier):
             return Verdict(False, name, detail)
     if excess := _too_much_to_align(asked, earlier):
@@ -82,6 +87,15 @@ def judge(
         if detail := disagrees(alignment):
             return Verdict(False, name, detail)
     return _weighed(alignment, cosine, min_cosine)
+
+
+def _licensed(asked: Question, earlier: Question) -> Verdict:
+    """By licences for what differs: what none allows is a difference."""
+    for name, reads in REQUIRED.items():
+        if (one := reads(asked)) != (two := reads(earlier)):
+            return Verdict(False, "particles", f"{name}: {' '.join(one)} / {' '.join(two)}")
+    reason, detail = difference(asked, earlier)
+    return Verdict(not reason, reason or "hit", detail)
 
 
 def _too_much_to_align(asked: Question, earlier: Question) -> str:

@@ -74,13 +74,13 @@ def test_another_question_is_not(language: Language, asked: str, earlier: str, r
 @pytest.mark.parametrize(
     ("language", "asked", "earlier"),
     [
-        (EN, "What are the easiest ways to make money?", "What are the easiest ways to earn money?"),
-        (EN, "How do mobile phones work?", "How do cell phones work?"),
-        (EN, "Is there a link between sleep and memory?", "Is there a relationship between sleep and memory?"),
-        (ES, "¿Cómo hacer dinero?", "¿Cómo ganar dinero?"),
+        (EN, "What is the goal of a trade union?", "What is the purpose of a trade union?"),
+        (EN, "Is it hard to learn French?", "Is it difficult to learn French?"),
+        (EN, "How do I improve my handwriting?", "How do I enhance my handwriting?"),
+        (ES, "¿Cómo cocinar tofu?", "¿Cómo preparar tofu?"),
     ],
 )
-def test_without_paraphrases_a_replaced_word_is_a_miss_however_near_it_is(
+def test_without_paraphrases_a_replaced_word_without_licence_is_a_miss_however_near_it_is(
     language: Language, asked: str, earlier: str
 ) -> None:
     assert verdict(language, asked, earlier, 0.99).reused

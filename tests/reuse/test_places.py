@@ -1,0 +1,34 @@
+"""Which phrases of a question may change places, and which may not."""
+
+import pytest
+
+from proxy.language.language import Language
+from proxy.reuse.licences import difference
+from proxy.reuse.question import analyse
+from tests.languages import EN, ES
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "earlier", "same"),
+    [
+        (EN, "How do I permanently mute a chat?", "How do I mute a chat permanently?", True),
+        (EN, "When was the Treaty of Ghent signed?", "The Treaty of Ghent was signed when?", True),
+        (EN, "What is milk chocolate?", "What is chocolate milk?", False),
+        (EN, "How do I merge dev into main?", "How do I merge main into dev?", False),
+        (EN, "Who scored against Brazil for Germany?", "Who scored for Brazil against Germany?", False),
+        (EN, "What is water made of?", "What is made of water?", False),
+        (EN, "What is 20 percent of 85?", "20 is what percent of 85?", False),
+        (EN, "Are cats or dogs cheaper?", "Are dogs or cats cheaper?", True),
+        (ES, "¿Por qué ronronean los gatos?", "¿Por qué los gatos ronronean?", True),
+        (ES, "¿Cómo cambio de pesos a dólares?", "¿Cómo cambio a pesos de dólares?", False),
+        (EN, "How long before eating should I run?", "How long should I run before eating?", False),
+        (ES, "¿Cuánto antes de comer debo correr?", "¿Cuánto debo correr antes de comer?", False),
+        (ES, "¿Conviene lijar y pintar?", "¿Conviene pintar y lijar?", False),
+        (ES, "¿Como antes de correr o después de nadar?", "¿Como después de correr o antes de nadar?", False),
+    ],
+)
+def test_phrases_may_move_and_the_words_in_them_may_not(
+    language: Language, asked: str, earlier: str, *, same: bool
+) -> None:
+    questions = analyse(asked, language), analyse(earlier, language)
+    assert [bool(difference(*questions)[0]), bool(difference(*questions[::-1])[0])] == [not same, not same]
