@@ -44,6 +44,7 @@ class Pairing:
 
     @property
     def is_done(self) -> bool:
+        """Tells whether every word is accounted for."""
         return not self.left and not self.left_earlier
 
     @property
@@ -56,6 +57,7 @@ class Pairing:
         return left > min(_MOST_LEFT, _FEW_LEFT + matched)
 
     def pair(self, test: Callable[["Pairing", int, int], bool]) -> None:
+        """Pairs each word that is left with the nearest of the other question that passes the test."""
         for at in [*self.left]:
             near = sorted(self.left_earlier, key=lambda other: abs(other - at))
             other = next((other for other in near if test(self, at, other)), None)
@@ -65,7 +67,7 @@ class Pairing:
                 self.labels_earlier[other] = self.labels[at]
 
     def drop(self, test: Callable[[Said, int], bool]) -> None:
-        """Take out the places that pass the test."""
+        """Takes out the places that pass the test."""
         for said, left, labels in self.sides():
             for at in [*left]:
                 if test(said, at):
@@ -73,9 +75,11 @@ class Pairing:
                     labels[at] = ""
 
     def sides(self) -> tuple[tuple[Said, list[int], list[str]], ...]:
+        """Returns both questions with the places that are left, and their labels."""
         return (self.asked, self.left, self.labels), (self.earlier, self.left_earlier, self.labels_earlier)
 
     def over(self) -> str:
+        """Returns the words that are left, as `these / those`."""
         return " / ".join(" ".join(said.words[at] for at in left) for said, left, _ in self.sides())
 
 
