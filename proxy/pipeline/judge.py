@@ -47,7 +47,7 @@ class UpstreamJudge:
         upstream = router.named(config.upstream)
         # OpenAI's newer models know no `max_tokens`, and none but their own temperature.
         limit = "max_completion_tokens" if upstream.config.dialect == "openai" else "max_tokens"
-        self.fields: Mapping[str, Json] = {"model": config.model, limit: MOST_ANSWER}
+        self.settings: Mapping[str, Json] = {"model": config.model, limit: MOST_ANSWER}
         self._route = Route(upstream)
         self._price = price_for(upstream.config, config.model)
         self._plan = plan

@@ -55,10 +55,10 @@ class Reply:
 class JudgeModel(Protocol):
     """A model that can be asked. It never raises but for cancellation.
 
-    `fields`: of every request to it, beside the messages: its name, and that it answers `MOST_ANSWER` tokens at most.
+    `settings`: of every request to it, beside the messages: its name, and that it answers `MOST_ANSWER` tokens at most.
     """
 
-    fields: Mapping[str, Json]
+    settings: Mapping[str, Json]
 
     def most(self, body: bytes) -> float:
         """Returns the US dollars that an answer to this can cost at most."""
@@ -94,12 +94,12 @@ def overruled(verdict: Verdict, judgement: Judgement | None) -> Verdict:
     return replace(verdict, detail=f"{verdict.detail}; judged different by {judgement.model}".removeprefix("; "))
 
 
-def question(fields: Mapping[str, Json], asked: str, earlier: str) -> bytes:
-    """Returns the chat request that asks the judge. `fields`: beside the messages. Both questions are strings of a JSON
-    object, so that nothing in them can end what they are quoted in."""
+def question(settings: Mapping[str, Json], asked: str, earlier: str) -> bytes:
+    """Returns the chat request that asks the judge. `settings`: beside the messages. Both questions are strings of a
+    JSON object, so that nothing in them can end what they are quoted in."""
     pair = msgspec.json.encode({"first": earlier, "second": asked}).decode()
     messages = [{"role": "system", "content": _INSTRUCTION}, {"role": "user", "content": pair}]
-    return msgspec.json.encode({**fields, "messages": messages})
+    return msgspec.json.encode({**settings, "messages": messages})
 
 
 def says_same(completion: Mapping[str, Json]) -> bool:
@@ -160,7 +160,7 @@ class Judging:
 
     async def _judge(self, incoming: Incoming, identity: Identity, asked: Asked, entry: ReuseEntry) -> None:
         scope, day = identity.scope.id, incoming.received_at - incoming.received_at % DAY
-        body = question(self._model.fields, asked.question, entry.question)
+        body = question(self._model.settings, asked.question, entry.question)
         most = self._model.most(body)
         if not await self._reserve(day, scope, most):
             self._told("capped")

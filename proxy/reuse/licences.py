@@ -78,6 +78,13 @@ class Pairing:
         """Returns both questions with the places that are left, and their labels."""
         return (self.asked, self.left, self.labels), (self.earlier, self.left_earlier, self.labels_earlier)
 
+    def reason(self) -> str:
+        """Returns the reason of the comparison that the words that are left amount to."""
+        left = {said.words[at] for said, places, _ in self.sides() for at in places}
+        if any(word[:1].isdigit() or word in self.language.lexicon.numbers for word in left):
+            return "numbers"
+        return "wording" if left.isdisjoint(self.language.lexicon.operators) else "operators"
+
     def over(self) -> str:
         """Returns the words that are left, as `these / those`."""
         return " / ".join(" ".join(said.words[at] for at in left) for said, left, _ in self.sides())
@@ -118,7 +125,7 @@ def _unaccounted(pairing: Pairing) -> tuple[str, str]:
             break
         licence(pairing)
     if not pairing.is_done:
-        return "wording", pairing.over()
+        return pairing.reason(), pairing.over()
     one, two = ([word for word in labels if word] for _, _, labels in pairing.sides())
     detail = reordered(one, two, pairing.asked.question)
     return ("order", detail) if detail else ("", "")

@@ -32,7 +32,7 @@ class Scripted:
     text: str | None = YES  # None: it fails
     errs: int = 0
     cost: float = COST
-    fields: Mapping[str, Json] = field(default_factory=lambda: {"model": "small"})
+    settings: Mapping[str, Json] = field(default_factory=lambda: {"model": "small"})
     asked: list[dict[str, Any]] = field(default_factory=list)
     gate: asyncio.Event | None = None
 
