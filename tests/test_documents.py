@@ -15,6 +15,7 @@ MAPPED = [
     *("pipeline", "protocol", "replay", "storage", "storage/sqlite", "types", "upstream"),
 ]
 
+_RIDDLE = re.compile(r"(?:What|Who|Which|Whose|Whether|How|Where|When|Is|Are|Do|Does|May|Has|Can)\b")
 _QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")
 
 
@@ -31,6 +32,17 @@ def test_the_map_of_a_package_names_its_modules_and_nothing_else(package: str) -
     told = docstring(ROOT / "proxy" / package / "__init__.py")
     named = re.findall(r"(?<![\w/])\w+\.py\b", told)
     assert sorted(set(named)) == modules(ROOT / "proxy" / package)
+
+
+def test_every_docstring_begins_with_the_thing_and_not_with_a_question() -> None:
+    found = []
+    for path in sorted((ROOT / "proxy").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                first, _, _ = (ast.get_docstring(node) or "").partition("\n")
+                if _RIDDLE.match(first):
+                    found.append(f"{path.relative_to(ROOT)}: {first}")
+    assert found == []
 
 
 def test_the_map_of_the_house_names_its_rooms() -> None:

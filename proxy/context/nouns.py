@@ -6,6 +6,7 @@ words are left out, so a phrase is missed rather than cut in its middle.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
@@ -95,7 +96,7 @@ def names_something(phrase: str) -> bool:
     )
 
 
-class _Reader:
+class _Reader(ABC):
     """Boundaries of the noun phrases of one language."""
 
     def __init__(self, language: Language) -> None:
@@ -158,11 +159,13 @@ class _Reader:
     def _is_name(said: Sequence[_Word], at: int) -> bool:
         return bool(_NAME.match(said[at].text))
 
+    @abstractmethod
     def _may_open(self, said: Sequence[_Word], at: int) -> bool:
-        raise NotImplementedError
+        """Tells whether a noun phrase may begin with the word at `at`."""
 
+    @abstractmethod
     def _goes_on(self, said: Sequence[_Word], begin: int, at: int) -> bool:
-        raise NotImplementedError
+        """Tells whether the phrase that begins at `begin` goes on with the word at `at`."""
 
 
 class _Spanish(_Reader):
@@ -226,7 +229,7 @@ class _English(_Reader):
             word.plain in self.words.takers or (word.plain.endswith("ing") and word.plain not in self.words.nouns)
         )
 
-    def _goes_on(self, said: Sequence[_Word], begin: int, at: int) -> bool:  # noqa: ARG002  # as in Spanish
+    def _goes_on(self, said: Sequence[_Word], begin: int, at: int) -> bool:  # noqa: ARG002 (Spanish asks how the phrase began)
         word, last = said[at], said[at - 1]
         after = said[at + 1] if at + 1 < len(said) else None
         if word.is_number:

@@ -98,7 +98,7 @@ class Chat:
             usage=self.usage(len(tokens), cached, *completion_tokens([said for said, _ in ended], self._encode)),
         )
 
-    def choice(self, body: Mapping[str, Any], said: Scripted, reason: str, seed: str) -> Choice:  # noqa: ARG002 (others need it)
+    def choice(self, body: Mapping[str, Any], said: Scripted, reason: str, seed: str) -> Choice:  # noqa: ARG002 (models that number their calls otherwise take the body and the seed)
         """A choice with the ids of its tool calls, which are Kimi's: a name and a number."""
         return Choice(said, reason, tuple(f"{call.name}:{number}" for number, call in enumerate(said.calls)))
 

@@ -80,14 +80,14 @@ class EmbeddingOff:
     dimensions: int | None = None
 
     def start(self) -> None:
-        """Does nothing."""
+        """Needs to do nothing."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 (Protocol)
         """Raises EmbeddingUnavailable."""
         raise EmbeddingUnavailable("embedding is off")
 
     async def close(self) -> None:
-        """Does nothing."""
+        """Needs to do nothing."""
 
 
 class DelegatingEmbedder:
@@ -117,14 +117,14 @@ class DelegatingEmbedder:
         return self._embedder.dimensions
 
     def start(self) -> None:
-        """Does nothing."""
+        """Needs to do nothing."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The other's vectors."""
         return await self._embedder.embed(texts)
 
     async def close(self) -> None:
-        """Does nothing."""
+        """Needs to do nothing."""
 
 
 def checked(texts: Sequence[str], vectors: Vectors, dimensions: int | None = None) -> Vectors:

@@ -1,4 +1,4 @@
-"""Is a user's question Spanish or English? Decided by the words that sentences are made of.
+"""Detection of the language of a question, Spanish or English, by the words that sentences are made of.
 
 A word speaks for every language that has it, so that neighbours rule each other out: `como funciona a energia` could be
 Spanish and Portuguese, and is neither until another word tells. Only Spanish and English are ever the verdict; the

@@ -63,7 +63,7 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What tells two questions apart; None where the language has no such thing."""
+    """The patterns that tell two questions apart; None where the language has no such thing."""
 
     auxiliaries: frozenset[str]
     attached: frozenset[str]
@@ -109,7 +109,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Licences:
-    """What may differ between two questions that are the same."""
+    """The differences that two questions may have and still be the same."""
 
     rewrites: tuple[Rule, ...]  # of text between spaces
     written_apart: Mapping[str, tuple[str, ...]]
@@ -149,7 +149,8 @@ class Licences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frames:
-    """What only asks for an answer. `forms[n]` is what a match of `pattern` becomes if its nth group closed last."""
+    """The patterns of frames, which only ask for an answer. `forms[n]` is what a match of `pattern` becomes if its nth
+    group closed last."""
 
     pattern: re.Pattern[str]
     forms: tuple[str, ...]

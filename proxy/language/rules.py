@@ -56,7 +56,7 @@ def rules(table: Iterable[tuple[str | re.Pattern[str], str]]) -> tuple[Rule, ...
 
 
 def needs(pattern: re.Pattern[str]) -> tuple[Options, ...]:
-    """What tells most about whether `pattern` can match, the most telling first."""
+    """Returns the words that `pattern` needs to match, the most telling first."""
     if pattern.flags & _UNREAD_FLAGS or _UNREAD.search(pattern.pattern):
         return ()
     found = _group(_ITEM.findall(pattern.pattern)[::-1])
@@ -65,7 +65,7 @@ def needs(pattern: re.Pattern[str]) -> tuple[Options, ...]:
 
 
 def _group(items: list[str]) -> list[Options]:
-    """What the group needs that `items` begin with, the first one last. Takes them away, with its parenthesis."""
+    """Returns the needs of the group that `items`, in reverse, end with, and takes it away with its parenthesis."""
     branches: list[list[Options]] = []
     found: list[Options] = []
     run = ""

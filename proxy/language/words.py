@@ -50,7 +50,7 @@ def stem(word: str, language: Language) -> str:
 
 @lru_cache(_REMEMBERED)
 def root(word: str, language: Language) -> str:
-    """What is left of a lemma without the ending that derived it: `activation` has `activ`."""
+    """Returns a lemma without the ending that derived it: `activation` has `activ`."""
     bare = language.lexicon.suffixes.sub("", word)
     return bare if len(bare) >= _SHORTEST_ROOT else word
 
@@ -64,15 +64,15 @@ def are_kin(one: str, other: str, language: Language) -> bool:
 
 @lru_cache(_REMEMBERED)
 def sound(word: str, language: Language) -> str:
-    """How a folded word sounds, roughly: what is often written for each other becomes the same."""
+    """Returns the sound of a folded word, roughly: what is often written for each other becomes the same."""
     for written, heard in language.lexicon.sounds:
         word = word.replace(written, heard)
     return _DOUBLED.sub(r"\1", word)
 
 
 def is_form_of(word: str, verb: str, regular: re.Pattern[str], infinitive: re.Pattern[str]) -> bool:
-    """Is the folded word a regular form of the verb? The dictionary takes "saco" for a coat alone, and doesn't know a
-    clitic without its accent ("pasame")."""
+    """Tells whether a folded word is a regular form of the verb. The dictionary takes "saco" for a coat alone, and
+    doesn't know a clitic without its accent ("pasame")."""
     if len(verb) < 4 or not word.startswith(verb[:-2]) or infinitive.search(verb) is None:
         return False
     return regular.fullmatch(word, len(verb) - 2) is not None

@@ -60,7 +60,9 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
         """The text of all parts, those in another API's form included."""
         if self.is_plain:
             return self.text
-        return "\n".join(str(part.get("text") or "") for part in self.data.get("content") or ())
+        content = self.data.get("content")
+        parts = content if isinstance(content, list) else ()
+        return "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
 
     @property
     def is_multimodal(self) -> bool:
@@ -71,7 +73,8 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
         if self.is_plain or content is None:
             return False
         return not isinstance(content, list) or not all(
-            isinstance(part, dict) and part.get("type") in _TEXT_TYPES for part in content
+            isinstance(part, dict) and isinstance(kind := part.get("type"), str) and kind in _TEXT_TYPES
+            for part in content
         )
 
     @property

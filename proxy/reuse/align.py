@@ -171,7 +171,7 @@ def _spelled_out(acronym: str, left: list[Token], question: Question) -> list[To
 
 
 def _has_initials(words: tuple[Token, ...], acronym: str) -> bool:
-    """Does every content word give its letter? A function word or the second half of a compound may."""
+    """Tells whether every content word gives its letter. A function word or the second half of a compound may."""
     parts = [
         (part[:1], is_optional or not word.is_content)
         for word in words

@@ -146,7 +146,7 @@ def _is_empty_talk(segment: str, language: Language) -> bool:
 
 
 def is_small_talk(segment: str, language: Language) -> bool:
-    """Can `segment`, a sentence or clause beside the question itself, be left out and the same answer be right?"""
+    """Tells whether `segment`, a sentence or clause beside the question itself, can be left out."""
     if len(segment) > _LONGEST_TALK or _DIGIT.search(segment):
         return False
     text = _REPEATED.sub(r"\1", plain(_NAMED.sub(_marked, segment)))
@@ -171,7 +171,7 @@ def _says_nothing(clause: str, tables: SmallTalk) -> bool:
 
 
 def _marked(name: re.Match[str]) -> str:
-    """What seems to be one of a kind, with "named" before it: "in named Chile"."""
+    """Returns names with "named" before each: "in named Chile"."""
     return name[0] if _NO_PLACE.match(name[0]) else f"named {name[0]}"
 
 

@@ -49,7 +49,7 @@ _STEERING = ("openai-", "anthropic-", "x-portkey-", "x-goog-", "helicone-", "x-l
 
 
 def addressee(upstream: str, query: str, headers: Headers) -> str:
-    """Who is asked, besides what: upstream, query and steering headers are part of the key."""
+    """Returns the part of the key that says who is asked: upstream, query and steering headers."""
     steering = sorted(f"{name}: {value}" for name, value in headers if name.startswith(_STEERING))
     return "\n".join([f"{upstream}?{query}" if query else upstream, *steering])
 
@@ -66,8 +66,8 @@ def replayed(hit: ReuseHit, request: ChatRequest, now: float) -> Answer:
 
 
 def storable(delivery: Delivery, now: float) -> StoredAnswer | None:
-    """What may be remembered of a delivery: a complete answer, finished as the model meant to. It is replayed as a 200,
-    so it must have been one."""
+    """Returns the answer of a delivery that may be remembered: a complete one, finished as the model meant to. It is
+    replayed as a 200, so it must have been one."""
     if delivery.outcome != "complete" or delivery.status != 200 or delivery.completion is None:
         return None
     if not is_finished(delivery.completion):

@@ -25,7 +25,7 @@ Kind = Literal["act", "make", "handle", "noun"]
 
 
 def _found(subject: str, section: str, *, opening: bool = False) -> re.Pattern[str]:
-    """What finds any entry of a section in any language."""
+    """Compiles a pattern that finds any entry of a section in any language."""
     return phrases(*everywhere(subject, section), opening=opening)
 
 
@@ -64,7 +64,7 @@ SIGNS = (*_SIGNS,)
 
 
 def signs(text: str) -> tuple[str, ...]:
-    """Which tables of time have a word of plain `text`, whatever they decide together."""
+    """Names the tables of time that have a word of plain `text`, whatever they decide together."""
     return tuple(name for name, table in _SIGNS.items() if table.search(text))
 
 
@@ -80,7 +80,7 @@ def time_dependent(text: str) -> bool:
 
 
 def _about_language(asked: str) -> bool:
-    """Is this sentence about words or works rather than about what they name?"""
+    """Tells whether a sentence is about words or works rather than about what they name."""
     return _LANGUAGE.search(asked) is not None
 
 
@@ -96,7 +96,7 @@ _SPOKEN = 600
 
 
 def emotional(text: str) -> bool:
-    """Does plain `text` tell how its author is?"""
+    """Tells whether plain `text` says how its author feels."""
     if not all(map(_about_language, {sentence(text, hit.start()) for hit in _FEELING.finditer(text)})):
         return True
     if " ? " in text or len(text) > _SPOKEN or _about_language(text):
@@ -135,8 +135,8 @@ _LEAD = 30
 
 
 def _forms(entry: str) -> Iterator[str]:
-    """What an order of a Spanish infinitive can sound like, without accents: vos and tú, usted, ustedes, present,
-    subjunctive, conditional."""
+    """Returns the forms that an order of a Spanish infinitive can have, without accents: vos and tú, usted, ustedes,
+    present, subjunctive, conditional."""
     infinitive, _, stressed = entry.partition(":")
     stem, vowel = infinitive[:-2], infinitive[-2]
     yield from (infinitive, f"{infinitive}ias", f"{infinitive}ia")
@@ -169,7 +169,7 @@ WORDS: Final = frozenset(_verbs("speak")).union(*(function_words(code, "orders")
 
 
 def side_effect(text: str) -> bool:
-    """Does plain `text` order something that a repeated answer would leave undone, or claim to have done?"""
+    """Tells whether plain `text` orders something that a repeated answer would leave undone, or claim to have done."""
     return any(_is_order(text, begins) for begins in _BEGINS.finditer(text))
 
 

@@ -104,7 +104,7 @@ def person(asked: Question, earlier: Question) -> str:
 
 
 def they(asked: Question, earlier: Question) -> str:
-    """Who "they" are is mostly said in the question itself."""
+    """Tells the persons apart, but for "they": it is mostly said in the question itself who they are."""
     return differing(asked.pronouns, earlier.pronouns) if asked.pronouns != earlier.pronouns else ""
 
 
@@ -125,7 +125,7 @@ def joins(asked: Question, earlier: Question) -> str:
 
 
 def are_opposite(one: str, other: str, language: Language) -> bool:
-    """Are two lemmas near each other to an embedding and opposite to a reader?"""
+    """Tells whether two lemmas are near each other to an embedding and opposite to a reader."""
     lexicon = language.lexicon
     if other in lexicon.opposites.get(one, ()):
         return True
@@ -145,7 +145,7 @@ def are_only_listed(asked: Question, earlier: Question) -> bool:
 
 
 def things_told_apart(question: Question) -> int:
-    """How many, if it asks for the difference between them; 0 if it doesn't."""
+    """Returns the number of things that the question wants told apart; 0 if it doesn't."""
     words = question.language.comparison
     _, between, things = question.text.partition(words.difference)
     return len(words.between_things.findall(things)) + 1 if between else 0
@@ -175,8 +175,8 @@ def owner(question: Question) -> tuple[str, ...]:
 
 
 def _own(*questions: Question) -> bool:
-    """Does each ask how one does something with what is one's own? "How do I change my …", "how do you change your …"
-    and "the best way to change your …" are one."""
+    """Tells whether each asks how one does something with what is one's own. "How do I change my …", "how do you change
+    your …" and "the best way to change your …" are one."""
     return all(
         question.asks == "how" and len(owners := owner(question)) == 1 and _actor(question) in ("", *owners)
         for question in questions
@@ -192,7 +192,7 @@ def _actor(question: Question) -> str:
 
 
 def modality(question: Question) -> tuple[str, ...]:
-    """Whether one can, should or must: where that is the question."""
+    """Returns the modal verb (can, should, must) where that is the question."""
     if question.asks not in ("yesno", "none"):
         return ()
     found = question.language.comparison.modals.search(question.text)
@@ -211,7 +211,7 @@ def pointing(question: Question) -> tuple[str, ...]:
 
 
 def doing(question: Question) -> tuple[str, ...]:
-    """What is to be done, if that is a word that counts for little: make soap, use soap."""
+    """Returns the verb of what is to be done, if it counts for little: make soap, use soap."""
     language, words = question.language, question.language.comparison
     # Where the verb tells who, of the question as it was asked: "como hago" counts for "como" elsewhere.
     found = words.doing.search(fold(question.original) if "verb-tells-who" in language.traits else question.text)
@@ -225,7 +225,7 @@ REQUIRED: Final[Mapping[str, Reader]] = {"signs": signs, "mentioned": mentioned}
 
 
 def particles(asked: Question, earlier: Question) -> str:
-    """What the small words and signs of two questions disagree about."""
+    """Tells what the small words and signs of two questions disagree about."""
     said, said_earlier = _read(asked), _read(earlier)
     if said == said_earlier:
         return ""
@@ -239,7 +239,7 @@ def particles(asked: Question, earlier: Question) -> str:
 
 @lru_cache(4_096)
 def _read(question: Question) -> tuple[tuple[str, ...], ...]:
-    """What every reader takes from the question, in their order."""
+    """Returns what every reader takes from the question, in their order."""
     return tuple([read(question) for read in (*REQUIRED.values(), *OPTIONAL.values())])
 
 

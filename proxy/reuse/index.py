@@ -157,7 +157,7 @@ class _Block:
         self.ids.extend(ids)
 
     def distances(self, code: Codes, count: int) -> npt.NDArray[np.uint16]:
-        """How many bits of each of the first `count` rows differ from `code`."""
+        """Returns in how many bits each of the first `count` rows differs from `code`."""
         apart: npt.NDArray[np.uint16] = np.bitwise_count(self.codes[:, :count] ^ code[:, np.newaxis]).sum(
             axis=0, dtype=np.uint16
         )
@@ -186,7 +186,7 @@ def _codes(vectors: Vector) -> Codes:
 
 
 def _radius(min_cosine: float) -> float:
-    """How many bits of two vectors with this cosine differ at most, but for bad luck."""
+    """Returns the number of bits in which two vectors of this cosine differ at most, but for bad luck."""
     share = math.acos(max(-1.0, min(1.0, min_cosine))) / math.pi
     # The last summand is for small shares, where the number is not normally distributed.
     return PLANES * share + DEVIATIONS * math.sqrt(PLANES * share * (1 - share)) + 4

@@ -57,7 +57,7 @@ _object = msgspec.json.Decoder(dict[str, object])
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was decided about the candidates of a question."""
+    """The decision about the candidates of a question."""
 
     candidate: Candidate
     verdict: Verdict
@@ -135,7 +135,8 @@ class Intent:
             return replace(miss, intent="no_vector", asked=asked)
 
     def _asked(self, request: ChatRequest, identity: Identity, directives: Directives, upstream: str) -> Asked | str:
-        """What is asked; or why this request has no part in reuse by intent, neither asking nor answering."""
+        """Returns the question; or the reason why this request has no part in reuse by intent, neither asking nor
+        answering."""
         if self.state != "ready":
             return {"off": "disabled", "warming": "warming"}.get(self.state, "unavailable")
         if not directives.lookup and not directives.store:

@@ -36,5 +36,5 @@ def _update(digest: Any, data: bytes) -> None:
 
 
 def is_deterministic(request: ChatRequest, when: When) -> bool:
-    """Does the client expect the same answer to the same request? `always`: it is configured so."""
+    """Tells whether the client expects the same answer to the same request. `always`: it is configured so."""
     return when == "always" or (sampling := request.sampling).temperature == 0 or sampling.seed is not None

@@ -65,20 +65,20 @@ _OPENING = 6  # words of a message's beginning that are taken as a whole
 
 
 def listed(said: str) -> Asked | None:
-    """What the lists say of a message."""
+    """The verdict of the lists on a message."""
     return next((asked for asked in ASKED if asked in verdicts(said)), None)
 
 
 @lru_cache(maxsize=2048)  # what can be reused is asked again and again, and reading it takes 200 µs
 def verdicts(said: str) -> tuple[str, ...]:
-    """Which lists decide against reuse, and which have a word of the message at all."""
+    """Returns the lists that decide against reuse, and those that have a word of the message at all."""
     text = plain(said)
     decided = (time_dependent(text), side_effect(text), emotional(text))
     return (*(asked for asked, so in zip(ASKED, decided, strict=True) if so), *signs(text))
 
 
 def learned(said: str, vector: Vector | None = None, *, margin: float = 0.0) -> Asked | None:
-    """What is asked for by a message of a few sentences, so that its answer must not be reused; None if it may be.
+    """Returns the reason why the answer to a message of a few sentences must not be reused; None if it may be.
     `vector` is the embedding of `said` by the built-in model, `margin` what a score must be above its threshold."""
     scores, threshold = _of_text(said), _WEIGHTS.threshold_text
     if vector is not None and vector.shape == _VECTOR.shape[1:]:

@@ -164,8 +164,8 @@ def _spelt_apart(one: Said, two: Said) -> str:
 
 
 def _are_two_words(forms: set[str], bare: str, language: Language) -> bool:
-    """Are forms that differ in their accents two words? Not if the bare one is a verb's ("musica"), or could be no
-    other but for the accent of its last syllable ("aleman")."""
+    """Tells whether forms that differ in their accents are two words. Not if the bare one is a verb's ("musica"), or
+    could be no other but for the accent of its last syllable ("aleman")."""
     if not all(is_known(form, language) for form in (*forms, bare)):
         return False
     infinitive = language.comparison.infinitive
@@ -219,7 +219,7 @@ def _spelling(pairing: Pairing, at: int, other: int) -> bool:
 
 
 def _is_form(one: str, other: str) -> bool:
-    """Do they differ in the ending alone, or has one a prefix that the other has not?"""
+    """Tells whether they differ in the ending alone, or by a prefix."""
     if sorted(one) == sorted(other):
         return False
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
@@ -490,7 +490,7 @@ def _follows_its_noun(pairing: Pairing, at: int, other: int) -> bool:
 
 
 def _defines(said: Said, at: int) -> bool:
-    """Is it the article of what is defined, and of that alone?"""
+    """Tells whether it is the article of what is defined, and of that alone."""
     return (
         said.is_definition
         and at > 0

@@ -1,4 +1,4 @@
-"""What a question may be answered from: which requests ask a plain question at all, and what two of them must share
+"""Partitions of reuse by intent: which requests ask a plain question at all, and what two of them must share
 before their questions are compared.
 
 A partition holds the answers that were given under the same circumstances: scope, upstream, model, instructions,
@@ -43,8 +43,8 @@ class Conversation:
 
 
 def conversation(request: ChatRequest, disclaimers: Iterable[str]) -> Conversation | Unsuited:
-    """What is asked, or why this request is none to be answered by its meaning. `disclaimers`: the lines that open a
-    reused answer. With or without, it is the same answer."""
+    """Returns the question, or the reason why the request is none to be answered by its meaning. `disclaimers`: the
+    lines that open a reused answer. With or without, it is the same answer."""
     if len(request.raw) > MOST_BYTES:
         return "large"
     if request.has_tools or request.tool_choice not in (None, "none"):
@@ -93,8 +93,8 @@ def entry_id(scope_id: str, partition: str, said: Conversation) -> str:
 
 
 def is_reusable(completion: Mapping[str, Json]) -> bool:
-    """Is this one text for people, ended as the model meant to? A program that asks for JSON in its prompt only would
-    not understand a disclaimer before it."""
+    """Tells whether an answer is one text for people, ended as the model meant to. A program that asks for JSON in its
+    prompt only would not understand a disclaimer before it."""
     if (content := sole_text(completion)) is None:
         return False
     start = content.lstrip()

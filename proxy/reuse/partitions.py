@@ -69,7 +69,7 @@ class Partitions:
         return [Candidate(entry, cosine) for entry, cosine in entries if entry and entry.is_alive(now)]
 
     async def holds_any(self, scope: str, partition: str, now: float) -> bool:
-        """Is there anything that a search might find? If not, the question need not be embedded. Raises
+        """Tells whether there is anything that a search might find. If not, the question need not be embedded. Raises
         StorageError."""
         return len((await self._current(scope, partition, now)).index) > 0
 
@@ -115,7 +115,8 @@ class Partitions:
         self._count(scope, entry.partition, here)
 
     async def _refresh(self, scope: str, partition: str, here: "Partition", now: float) -> None:
-        """Whoever comes while another one loads it waits for that; whoever is cancelled leaves the rest to the next."""
+        """Loads a partition once: whoever comes meanwhile waits for that; whoever is cancelled leaves the rest to the
+        next."""
         if not here.is_stale(self._refresh_seconds):
             return
         async with here.loading:
@@ -151,7 +152,7 @@ class Partitions:
 
 
 class Partition:
-    """What is known of one partition. `entries` also holds those that were evicted, and those with strikes after their
+    """The entries of one partition. `entries` also holds those that were evicted, and those with strikes after their
     end: for the case that they come again."""
 
     def __init__(self) -> None:
@@ -170,8 +171,8 @@ class Partition:
         return time.monotonic() - self.refreshed_at >= seconds
 
     def take(self, stored: Iterable[tuple[ReuseEntry, Vector | None]]) -> None:
-        """What the store or this process says of entries; it may come twice and in any order. A vector is needed for
-        what is new."""
+        """Takes in what the store or this process says of entries; it may come twice and in any order. A vector is
+        needed for what is new."""
         fresh: dict[str, Vector] = {}
         for entry, vector in stored:
             known = self.entries.pop(entry.id, None)

@@ -70,7 +70,7 @@ def _listed(words: list[str], language: Language) -> list[str]:
 
 
 def _moved(one: list[str], two: list[str], language: Language) -> bool:
-    """Do they differ in a phrase that opens or closes one, and stands elsewhere in the other?"""
+    """Tells whether they differ in a phrase that opens or closes one, and stands elsewhere in the other."""
     for length in range(2, min(len(one) - 1, _LONGEST_PART) + 1):
         for phrase, rest in ((one[-length:], one[:-length]), (one[:length], one[length:])):
             if not _opens_phrase(phrase[0], language) or phrase[0] in language.lexicon.asking:
@@ -82,7 +82,7 @@ def _moved(one: list[str], two: list[str], language: Language) -> bool:
 
 
 def _turned(one: list[str], two: list[str], language: Language) -> bool:
-    """Do they differ in where the question word stands, with its auxiliary, or in what is said before it?"""
+    """Tells whether they differ in the place of the question word and its auxiliary, or in what is said before."""
     licences, asking = language.licences, language.lexicon.asking
     light = asking | licences.copulas | licences.inverted
     if [word for word in one if word not in light] == [word for word in two if word not in light]:
@@ -102,7 +102,7 @@ def _turned(one: list[str], two: list[str], language: Language) -> bool:
 
 
 def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]) -> bool:
-    """Do they differ in that the subject stands before its verb in one: "por qué los gatos ronronean"?"""
+    """Tells whether they differ in that the subject stands before its verb in one: "por qué los gatos ronronean"?"""
     start = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
     return (
         one[start : start + 1] != []
@@ -115,7 +115,7 @@ def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]
 
 
 def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
-    """Do they differ in that what stands before "and" or "or" in one stands behind it in the other?"""
+    """Tells whether they differ in that what stands before "and" or "or" in one stands behind it in the other."""
     if len(one) != len(two):
         return False
     infinitive = language.comparison.infinitive

@@ -93,7 +93,7 @@ def warm() -> None:
 
 
 def analyse(text: str, language: Language) -> Question:
-    """What `text` asks. Never raises; the time it takes is bounded whatever the text."""
+    """Reads `text` as a question. Never raises; the time it takes is bounded whatever the text."""
     if len(text) > MAX_CHARACTERS or len(text.split(None, MAX_WORDS)) > MAX_WORDS:
         return Question(original=text, language=language, is_long=True)
     return _analyse(text, language)
@@ -141,7 +141,8 @@ def tense_of(folded: str, language: Language) -> str:
 
 
 def _inner(numbers: list[str]) -> tuple[str, ...]:
-    """Where the question word stands matters only between numbers: "20 percent of 85", "20 is what percent of 85"."""
+    """Returns the place of the question word, which matters only between numbers: "20 percent of 85", "20 is what
+    percent of 85"."""
     first = next((at for at, number in enumerate(numbers) if number != "?"), len(numbers))
     last = next((at for at in range(len(numbers), 0, -1) if numbers[at - 1] != "?"), 0)
     return tuple(numbers[first:last])

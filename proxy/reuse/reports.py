@@ -1,4 +1,4 @@
-"""When a reused answer was not the right one: somebody says so, or the next question of the conversation does."""
+"""Reports that a reused answer was not the right one, by a person or by the next question of the conversation."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,8 @@ class Reports:
         self._served.note(identity.scope.id, identity.session, Served(candidate.entry, candidate.cosine, now))
 
     async def second_thought(self, identity: Identity, asked: Asked, now: float) -> str | None:
-        """Does the question right after a reused answer ask for it again? Then this is why no answer is reused now."""
+        """Tells whether the question right after a reused answer asks for it again. Then this is why no answer is
+        reused now."""
         served = await self._served.take(identity.scope.id, identity.session)
         if served is None or now - served.at > SECOND_THOUGHT:
             return None

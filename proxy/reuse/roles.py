@@ -36,7 +36,7 @@ def verb_forms(alignment: Alignment) -> str:
 
 
 def directions(alignment: Alignment) -> str:
-    """Where from and where to, with whom and against whom: of the same word."""
+    """Tells apart where from and where to, with whom and against whom: of the same word."""
     against_each_other = alignment.asked.language.comparison.against_each_other
     for pair in alignment.pairs:
         if frozenset((pair.asked.marker, pair.earlier.marker)) in against_each_other:
@@ -132,8 +132,8 @@ def _keep_their_parts(first: Pair, second: Pair, belonging: frozenset[str]) -> b
 
 
 def _is_compound(first: Pair, second: Pair, alignment: Alignment) -> bool:
-    """Are they one thing: "Google Play codes", "codes for Google Play"? In one question they stand side by side, in the
-    other with "for" or "of" between them."""
+    """Tells whether they are one thing: "Google Play codes", "codes for Google Play"? In one question they stand side
+    by side, in the other with "for" or "of" between them."""
     asked, earlier = (alignment.asked, alignment.earlier)
     return (_side_by_side(first.asked, second.asked, asked) and _belongs(second.earlier, first.earlier, earlier)) or (
         _side_by_side(second.earlier, first.earlier, earlier) and _belongs(first.asked, second.asked, asked)
@@ -145,7 +145,7 @@ def _side_by_side(one: Token, two: Token, question: Question) -> bool:
 
 
 def _belongs(thing: Token, owner: Token, question: Question) -> bool:
-    """Does `owner` follow `thing` in one phrase that says whose or what for?"""
+    """Tells whether `owner` follows `thing` in one phrase that says whose or what for."""
     markers = [token.marker for token in (*_between(thing, owner, question), owner) if token.marker]
     return len(markers) == 1 and markers[0] in question.language.comparison.belonging
 

@@ -1,4 +1,4 @@
-"""Do two questions ask the same thing?
+"""The comparison of two questions: do they ask the same?
 
 What is not licensed is a difference: every word of both must be accounted for (`licences`). Then a low cosine is
 enough: it says little that they don't.
@@ -62,8 +62,8 @@ def judge(
     min_cosine_agreed: float,
     paraphrases: bool,
 ) -> Verdict:
-    """May the answer to `earlier` be given to `asked`? Both of one language; doubt is a no. `paraphrases`: although a
-    word has been replaced."""
+    """Decides whether the answer to `earlier` may be given to `asked`. Both of one language; doubt is a no.
+    `paraphrases`: although a word has been replaced."""
     if asked.language != earlier.language:
         return Verdict(False, "language", f"{asked.language.code} / {earlier.language.code}")
     if asked.original == earlier.original:
@@ -110,7 +110,7 @@ def _too_much_to_align(asked: Question, earlier: Question) -> str:
 
 
 def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
-    """What no guard objects to."""
+    """Weighs what no guard objects to."""
     left, left_earlier = left_over(alignment)
     if not alignment.pairs and alignment.asked.text != alignment.earlier.text:
         return Verdict(False, "empty")
@@ -154,7 +154,7 @@ def _listed(tokens: tuple[Token, ...]) -> str:
 
 
 def agree(asked: str, earlier: str, language: Language, *, paraphrases: bool = True) -> bool:
-    """Do two messages say the same? No word that only one of both has is forgiven, and no cosine is asked.
+    """Tells whether two messages say the same. No word that only one of both has is forgiven, and no cosine is asked.
     `paraphrases`: although a word has been replaced by a synonym."""
     if asked == earlier:
         return True

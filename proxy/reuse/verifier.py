@@ -1,4 +1,4 @@
-"""May two questions be the same although a word is left over, or said with another emphasis?
+"""Verification of two questions that may be the same although a word is left over, or said with another emphasis.
 
 A logistic regression over a dozen plain features, learned by tests/bench/verifier.py from the development data. It is
 only asked where no guard objects, and never where one word decides the answer: in yes-no questions, of names and words

@@ -1,12 +1,17 @@
 """The neutral request and message, as they are read from a chat completion's body."""
 
 import ast
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import proxy
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.message import ChatCompletionMessage
 from proxy.protocol.request import message
 from proxy.types import Part, ResponseFormat, Sampling, ToolCall
 from tests.builders import assistant, calling, chat, result, user
@@ -225,3 +230,76 @@ def test_what_is_billed_beside_the_messages() -> None:
     tools, form = [function("look")], {"type": "json_object"}
     assert chat(tools=tools, response_format=form, temperature=0).beside == {"tools": tools, "response_format": form}
     assert chat(tools=[]).beside == {}
+
+
+# Names that the properties look for, where they look for them and where they must not stand.
+_NAMES = st.sampled_from(
+    [
+        "type",
+        "text",
+        "content",
+        "role",
+        "audio",
+        "tool_calls",
+        "function",
+        "name",
+        "arguments",
+        "id",
+        "tool_call_id",
+        "image_url",
+        "detail",
+        "refusal",
+        "reasoning_details",
+        "thinking_blocks",
+        "reasoning",
+        "json_schema",
+        "schema",
+    ]
+)
+_FIELDS = st.sampled_from(
+    [
+        "n",
+        "temperature",
+        "seed",
+        "tools",
+        "functions",
+        "tool_choice",
+        "response_format",
+        "modalities",
+        "audio",
+        "user",
+        "stream_options",
+        "metadata",
+        "logprobs",
+        "plugins",
+        "guided_json",
+        "prompt_cache_key",
+        "safety_identifier",
+    ]
+)
+_SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(("text", "function", "image_url", "json_schema", "file", ""))
+)
+_VALUES = st.recursive(
+    _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=3), max_leaves=6
+)
+
+
+def _properties(kind: type) -> list[str]:
+    return [name for name, _ in inspect.getmembers(kind, lambda member: isinstance(member, property))]
+
+
+@given(st.dictionaries(_NAMES, _VALUES, max_size=5))
+def test_a_message_of_any_json_can_be_read(data: Any) -> None:
+    for name in _properties(ChatCompletionMessage):
+        getattr(message(data), name)
+
+
+@given(st.dictionaries(_FIELDS, _VALUES, max_size=5))
+def test_a_request_of_any_json_can_be_read(fields: Any) -> None:
+    for name in _properties(ChatCompletionRequest):
+        getattr(chat(**fields), name)

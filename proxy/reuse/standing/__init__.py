@@ -1,4 +1,4 @@
-"""Can this message be understood without what was said before it?
+"""Messages that can be understood without what was said before them.
 
 Asked of a question that comes after others: only what stands alone may be answered from another conversation. The rule
 says what must be there, and doubt says no: a request that is whole, something it is about that is named in it, and
@@ -37,7 +37,7 @@ _NO_NAMES = frozenset((".", ",", "?", *" ".join(everywhere("standing", "no-names
 
 
 def stands_alone(text: str) -> bool:
-    """Does `text` ask something that whoever reads nothing else understands? False in doubt."""
+    """Tells whether `text` asks something that whoever reads nothing else understands. False in doubt."""
     spoken = language(text)
     if spoken is None or len(text) > _LONGEST:
         return False

@@ -79,7 +79,7 @@ def _points(sentence: Sentence) -> bool:
 
 
 def _is_told_which(sentence: Sentence, article: int) -> bool:
-    """Does the noun phrase that begins with this article say which one it means?"""
+    """Tells whether the noun phrase that begins with this article says which one it means."""
     tokens = sentence.tokens
     end = article + 1
     while sentence.token(end)[:1].isalnum() and tokens[end] not in _FUNCTION:
@@ -116,7 +116,7 @@ def _is_bounded(sentence: Sentence, end: int) -> bool:
 
 
 def _describes(sentence: Sentence, phrase: list[str]) -> bool:
-    """Is it a compound of particular nouns ("the stock market"), or the most of its kind ("the largest planet")?"""
+    """Tells whether it is a compound of particular nouns ("the stock market") or the most of its kind."""
     while phrase and phrase[-1] in _PLAIN:
         phrase = phrase[:-1]
     if len(phrase) < len(("stock", "market")) or sentence.is_general(phrase[-1]):

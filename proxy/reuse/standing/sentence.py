@@ -63,7 +63,7 @@ class Sentence:
         )
 
     def is_general(self, token: str) -> bool:
-        """Is it one of the nouns that need to be told which?"""
+        """Tells whether it is one of the nouns that need to be told which."""
         nouns = self.vocabulary.nouns
         if token in nouns or token.removesuffix("s") in nouns or token.removesuffix("es") in nouns:
             return True

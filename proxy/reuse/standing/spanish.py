@@ -85,7 +85,7 @@ def _needs_more(sentence: Sentence, anchor: int) -> bool:
 
 
 def _has_subject(sentence: Sentence) -> bool:
-    """Is it said who or what does it? An order, the first and the second person need no word for it."""
+    """Tells whether it is said who or what does it. An order, the first and the second person need no word for it."""
     tokens = sentence.tokens
     if tokens[0] in _ORDERS or sentence.says(_FIRST_PERSON) or sum(token[0].isdigit() for token in tokens) > 1:
         return True
@@ -114,7 +114,7 @@ def _is_question_word(sentence: Sentence, at: int, token: str) -> bool:
 
 
 def _begins_with_noun(sentence: Sentence, at: int) -> bool:
-    """Is it `que` with a noun ("¿Qué población tiene…?") rather than with a verb?"""
+    """Tells whether it is `que` with a noun ("¿Qué población tiene…?") rather than with a verb."""
     word, following = sentence.token(at), sentence.token(at + 1)
     if sentence.is_general(word):
         return True
@@ -151,7 +151,7 @@ def _has_clitic(token: str) -> bool:
 
 
 def _is_told_which(sentence: Sentence, article: int) -> bool:
-    """Does the noun phrase that begins with this article say which one it means, or mean its whole kind?"""
+    """Tells whether the noun phrase that begins with this article says which one it means, or means its kind."""
     at = article + 1
     while sentence.token(at) in _BEFORE_NOUN:
         at += 1
