@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import tiktoken
 
-from proxy.config import Config
-from proxy.config.model import Upstream
+from proxy.config import Config, Upstream
 from proxy.offload import Offload
 from proxy.protocol import turns
 from proxy.protocol.request import message, parse

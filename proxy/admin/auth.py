@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from proxy.config import Config
-from proxy.config.rules import is_loopback
+from proxy.config import Config, is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from proxy.http.origins import is_listed
 from proxy.protocol import headers as wire_headers

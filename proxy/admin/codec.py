@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import fields as struct_fields
 
-from proxy.config.explain import nearest
+from proxy.config.problems import nearest
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.http.edge import read_body, refuse_coding
 from proxy.http.exchange import Call

@@ -27,7 +27,7 @@ import msgspec
 
 from proxy.admin.codec import Asked, as_json, page
 from proxy.admin.parts import Admin
-from proxy.config.rules import shows_content
+from proxy.config import shows_content
 from proxy.conversation.identify import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call

@@ -17,7 +17,7 @@ from time import time
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, without_body
 from proxy.admin.parts import Admin
-from proxy.config.rules import shows_content
+from proxy.config import shows_content
 from proxy.errors import Forbidden, Unauthorized
 from proxy.http.exchange import Call
 from proxy.protocol import headers as wire_headers

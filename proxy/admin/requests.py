@@ -26,7 +26,7 @@ import msgspec
 
 from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_offloaded, page, row_json, sums_json
 from proxy.admin.parts import Admin
-from proxy.config.rules import shows_content
+from proxy.config import shows_content
 from proxy.context import fates
 from proxy.context.fates import ExplainedMessage
 from proxy.errors import BadRequest, UnknownRoute

@@ -22,7 +22,7 @@ from proxy.admin.codec import Asked, as_json
 from proxy.admin.parts import Admin
 from proxy.admin.worker import CrossLoopEmbedder, Stopped
 from proxy.config import Config
-from proxy.config.explain import explained
+from proxy.config.problems import explained
 from proxy.config.profiles import Profile
 from proxy.config.source import Source, path_text
 from proxy.errors import BadRequest, Conflict

@@ -1,31 +1,27 @@
 """The configuration: `load` reads it once, refuses unknown settings, and explains every problem in one error.
 
-    source.py   bytes → plain values, lines, ${NAME}
-    model.py    plain values → frozen models
-    values.py   durations, secrets, URLs
-    rules.py    rules between settings
-    explain.py  errors in the file's own words
-    profiles.py the numbers of context management, as a table
-    prices.py   list prices of models and prefix caches of providers, from models.yaml: where the file has none
+    source.py    bytes → plain values, lines, ${NAME}
+    model.py     plain values → frozen models
+    upstreams.py the model of an upstream; prices of models and prefix caches, from models.yaml where the file has none
+    values.py    durations, secrets, URLs
+    profiles.py  the numbers of context management, as a table
+    problems.py  rules between settings, and errors in the file's own words
 
 Secrets come from the environment alone, and no error, log or repr shows one.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from proxy.config.explain import explained, is_secret, schema_at
-from proxy.config.model import Config, PriceSetting, Upstream
-from proxy.config.prices import UNPRICED, listed, write_factor
-from proxy.config.rules import is_loopback, shows_content, violations
+from proxy.config.model import Config
+from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content, violations
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
+from proxy.config.upstreams import Upstream, price_for
 from proxy.config.values import key_hash, redact
-from proxy.types import Price
 
 __all__ = [
     "Config",
@@ -75,24 +71,6 @@ def json_schema() -> dict[str, Any]:
     """Returns the JSON Schema (2020-12) of the file, for editors. Every setting has a description."""
     schema = Config.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Olvido configuration"}
-
-
-def price_for(upstream: Upstream, model: str) -> Price:
-    """Returns the price of `model` (as asked for, or its alias) at `upstream`: of its exact name in `prices`, else of
-    the first pattern, else `price`, else its provider's list price (models.yaml), else zero."""
-    names = (model, upstream.aliases.get(model, model))
-    setting = next((upstream.prices[name] for name in names if name in upstream.prices), None)
-    if setting is None:
-        matching = (each for each in upstream.prices if any(fnmatchcase(name, each) for name in names))
-        pattern = next(matching, None)
-        setting = upstream.price if pattern is None else upstream.prices[pattern]
-    return (listed(upstream.dialect, names) or Price()) if setting is None else _price(setting, names)
-
-
-def _price(setting: PriceSetting, names: Iterable[str]) -> Price:
-    cached = UNPRICED * setting.input if setting.cached is None else setting.cached
-    write = write_factor(names) * setting.input if setting.write is None else setting.write
-    return Price(input=setting.input, cached=cached, write=write, output=setting.output)
 
 
 def _with_listener(tree: dict[str, Any], host: str | None, port: int | None) -> dict[str, Any]:

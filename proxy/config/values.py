@@ -1,4 +1,5 @@
-"""Types of settings with their checks: durations, secrets, hashes of keys, URLs, names.
+"""The base of all sections of the configuration, and types of settings with their checks: durations, secrets, hashes of
+keys, URLs, names.
 
 No message of a check repeats the value: it could be a secret.
 """
@@ -7,10 +8,12 @@ import hashlib
 import math
 import re
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, WithJsonSchema
+
+T = TypeVar("T")
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _DURATION = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)?\s*")
@@ -35,6 +38,20 @@ _MARKS = (
     *("bearer", "basic", "sk-", "gsk_", "xai-", "hf_", "ghp_", "aiza", "://"),
     *("key", "token", "secret", "password", "authorization"),
 )
+
+
+class Section(BaseModel):
+    """A section of the configuration. Unknown keys are refused."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
+
+
+def setting(default: T, description: str, **bounds: Any) -> T:
+    """Returns a setting that may be left out, for a section. `bounds`: those of pydantic's `Field`."""
+    made: T = Field(default=default, description=description, **bounds)
+    return made
 
 
 def redact(text: str) -> str:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from proxy.config import Upstream
-from proxy.config.prices import UNPRICED, prefix_cache
+from proxy.config.upstreams import UNPRICED, prefix_cache
 from proxy.types import BreakEven, FoldReason, PrefixCache, Price
 
 # Allowed excess of spending over pass-through, as a share of the latter: for anything needed, and for keeping the

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from proxy.config.prices import prefix_cache
+from proxy.config.upstreams import prefix_cache
 from proxy.demo.bill import PromptCache, prompt_tokens
 from proxy.demo.completions import Choice, Completion, Encode, Json, body, chunks, completion_tokens, cut
 from proxy.demo.script import Scripted, script

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from proxy.attempt import Attempts
-from proxy.config import price_for
-from proxy.config.model import Judge, Upstream
+from proxy.config import Upstream, price_for
+from proxy.config.model import Judge
 from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import assemble

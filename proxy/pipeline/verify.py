@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from proxy.attempt import Attempts
-from proxy.config.model import IntentReuse, Upstream
+from proxy.config import Upstream
+from proxy.config.model import IntentReuse
 from proxy.embedding.base import Embedder
 from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics

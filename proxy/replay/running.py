@@ -16,8 +16,9 @@ import httpx
 import msgspec
 
 from proxy.config import Config, price_for
-from proxy.config.model import Keep, PriceSetting
+from proxy.config.model import Keep
 from proxy.config.model import Storage as StorageSettings
+from proxy.config.upstreams import PriceSetting
 from proxy.context import economics
 from proxy.context.fates import explained
 from proxy.conversation import identify

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from proxy.config.prices import UNPRICED
+from proxy.config.upstreams import UNPRICED
 from tests.bench import context_cost, context_data, context_recall, context_speed, context_validity
 from tests.bench.bypass import wilson
 from tests.bench.context_cost import Course

@@ -22,7 +22,8 @@ from proxy.cli.doctor import (
     run,
     table,
 )
-from proxy.config.model import Server, Storage, Upstream
+from proxy.config import Upstream
+from proxy.config.model import Server, Storage
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite.database import Database

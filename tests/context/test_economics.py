@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proxy.config import Upstream, price_for
-from proxy.config.prices import UNPRICED, prefix_cache
+from proxy.config.upstreams import UNPRICED, prefix_cache
 from proxy.context.economics import (
     FORCED,
     NO_CACHE,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config.rules import is_loopback
+from proxy.config import is_loopback
 from proxy.errors import ForeignHost, ForeignOrigin
 from proxy.http.origins import EXPOSED, Kind, OriginPolicy, name_of
 from proxy.types import Headers

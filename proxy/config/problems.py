@@ -1,16 +1,37 @@
-"""Rules of the configuration that involve more than one setting. Each is a pure function from a configuration to the
-problems that it has; `violations` runs them all.
+"""Problems of a configuration: the rules between settings that it breaks, and the settings that it gives wrong, in the
+file's own words (the path, the value found, the value expected, the nearest name for an unknown key), which come from
+the JSON Schema of the model. A rule is a pure function from a configuration to the problems that it has; `violations`
+runs them all.
 """
 
+import difflib
 import ipaddress
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
 
-from proxy.config.model import Config, Upstream
-from proxy.config.prices import listed
-from proxy.config.source import Problem, Where
+from proxy.config.model import Config
+from proxy.config.source import Problem, Source, Where, kind_of
+from proxy.config.upstreams import Upstream, listed
+from proxy.config.values import redact
+
+_SHOWN = 60  # characters of a wrong value
+_UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
+_KINDS = {
+    "dictionary": "a mapping",
+    "tuple": "a list",
+    "list": "a list",
+    "string": "text",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "False": "false",
+    "have at least 1 item after validation, not 0": "at least one",
+}
 
 
 def is_loopback(host: str) -> bool:
@@ -60,14 +81,14 @@ def _fallbacks_lead_somewhere(config: Config) -> _Found:
         where = ("upstreams", index, "fallback")
         if upstream.fallback is None:
             continue
-        target = by_name.get(upstream.fallback)
+        target, chain = by_name.get(upstream.fallback), list(_chain(upstream, by_name))
         if target is None:
             yield where, f"no upstream is named {upstream.fallback!r}; there are: {', '.join(by_name)}"
         elif target is upstream:
             yield where, "an upstream cannot be its own fallback"
-        elif _comes_back(upstream, by_name):
+        elif not chain or chain[-1].fallback == upstream.name:
             yield where, f"the fallbacks from {upstream.name!r} lead back to it"
-        for further in _chain(upstream, by_name):
+        for further in chain:
             if not further.api_key and _origin(further) != _origin(upstream):
                 yield (
                     where,
@@ -82,13 +103,6 @@ def _chain(upstream: Upstream, by_name: dict[str, Upstream]) -> Iterator[Upstrea
         seen.add(following.name)
         yield following
         upstream = following
-
-
-def _comes_back(upstream: Upstream, by_name: dict[str, Upstream]) -> bool:
-    name, steps = upstream.fallback, 0
-    while name in by_name and name != upstream.name and steps < len(by_name):
-        name, steps = by_name[name].fallback, steps + 1
-    return name == upstream.name
 
 
 def _origin(upstream: Upstream) -> tuple[str, str]:
@@ -187,3 +201,87 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
 )
+
+
+# --- settings that are given wrong ---
+
+
+@lru_cache(maxsize=1)
+def _schema() -> dict[str, Any]:
+    return Config.model_json_schema()
+
+
+def schema_at(where: Where) -> dict[str, Any] | None:
+    """Returns the JSON Schema of the setting at `where`; None if there is no such setting."""
+    node: dict[str, Any] = _schema()
+    for part in where:
+        properties = node.get("properties", {})
+        below = node.get("items") if isinstance(part, int) else properties.get(part) or node.get("additionalProperties")
+        if not isinstance(below, dict):
+            return None
+        node = below
+        for option in node.get("anyOf", [node]):  # an optional section: the half that is not null
+            if "$ref" in option:
+                node = _schema()["$defs"][option["$ref"].rsplit("/", 1)[1]]
+    return node
+
+
+def is_secret(where: Where) -> bool:
+    """Returns True if the setting at `where` holds a key or a token."""
+    schema = schema_at(where)
+    return schema is not None and any(option.get("format") == "password" for option in schema.get("anyOf", [schema]))
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Returns the end of a sentence about an unknown name: the most similar known one, if there is one, and all of
+    them."""
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"; did you mean `{near[0]}`?" if near else ";"
+    return f"{hint} known here: {', '.join(known)}"
+
+
+def explained(errors: list[Any], source: Source) -> list[Problem]:
+    """Returns pydantic's errors in our words, one problem per setting: the alternatives of a union are joined."""
+    grouped: dict[Where, list[Any]] = {}
+    for error in errors:
+        if error["type"] == "too_short" and error["input"]:
+            continue  # the library counts the valid items only; the others have errors of their own
+        where: Where = ()
+        for part in error["loc"]:  # a part that no setting has is the library's own mark of a union or a validator
+            unknown = error["type"] in _UNKNOWN and part == error["loc"][-1]
+            where = (*where, part) if unknown or schema_at((*where, part)) is not None else where
+        grouped.setdefault(where, []).append(error)
+    return [Problem(where, _sentence(where, found, source)) for where, found in grouped.items()]
+
+
+def _sentence(where: Where, errors: list[Any], source: Source) -> str:
+    schema = schema_at(where) or {}
+    if errors[0]["type"] in _UNKNOWN:
+        return f"unknown key{nearest(str(where[-1]), list((schema_at(where[:-1]) or {}).get('properties', {})))}"
+    if errors[0]["type"] == "missing":
+        return f"is required: {schema.get('description', 'nothing is given')}"
+    value = errors[0]["input"]
+    expected = " or ".join(dict.fromkeys(_expected(error["msg"]) for error in errors))
+    if isinstance(value, dict) and errors[0]["type"] == "value_error":
+        return expected
+    return f"found {_found(where, value, schema, source)}, expected {expected}"
+
+
+def _expected(message: str) -> str:
+    message = re.sub(r"^(Value error, |Input should be |(String|List|Tuple|Dictionary) should )", "", message)
+    message = re.sub(r"a valid (dictionary|tuple|list|string|integer|boolean|number).*", r"\1", message)
+    return _KINDS.get(message, message)
+
+
+def _found(where: Where, value: object, schema: dict[str, Any], source: Source) -> str:
+    if is_secret(where):
+        return "a value that is not shown"
+    if where in source.from_env:
+        return f"the value of {source.from_env[where]}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    # Text where a section belongs may be a secret that lost its key.
+    if not isinstance(value, str | int | float) or schema.get("type") in {"object", "array"} or "properties" in schema:
+        return kind_of(value)
+    shown = repr(redact(str(value)) if isinstance(value, str) else value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

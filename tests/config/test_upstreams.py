@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from proxy.config import Upstream, price_for
-from proxy.config.prices import UNPRICED, Row, listed, prefix_cache, table, write_factor
+from proxy.config.upstreams import UNPRICED, Row, listed, prefix_cache, table, write_factor
 from proxy.types import PrefixCache, Price
 
 PRICES, CACHES = table().prices, table().caches
