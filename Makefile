@@ -72,7 +72,7 @@ bypass: $(DEV_READY)         ## how well what must not be reused is recognised (
 	$(BIN)/python -m tests.bench.bypass
 
 metrics-docs: $(READY)   ## what /metrics tells, as a table
-	$(BIN)/python -m proxy.observe.table > grafana/METRICS.md
+	$(BIN)/python -m grafana.source.metrics > grafana/METRICS.md
 
 dashboards: $(DEV_READY)     ## the Grafana dashboards, from grafana/source
 	$(BIN)/python -m grafana.source

@@ -1,11 +1,12 @@
 """The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-Types of values are in values.py, rules that involve more than one setting in rules.py, reading the file in source.py.
+An upstream's settings are in upstreams.py, types of values in values.py, rules that involve more than one setting in
+problems.py.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -241,10 +242,6 @@ class Admin(Section):
 _KIMI = Upstream(name="kimi", base_url="https://api.moonshot.ai/v1", dialect="kimi")
 
 
-def _merged_profiles(value: Any) -> Any:
-    return with_overrides(value) if isinstance(value, Mapping) else value
-
-
 class Config(Section):
     """The configuration of the proxy."""
 
@@ -255,7 +252,7 @@ class Config(Section):
         "personal", "`personal`: facts live per key. `shared`: per named end user, else per session."
     )
     context: Context = setting(Context(), "Context management.")
-    profiles: Annotated[Mapping[str, Profile], BeforeValidator(_merged_profiles)] = setting(
+    profiles: Annotated[Mapping[str, Profile], BeforeValidator(with_overrides)] = setting(
         {}, "Numbers of the built-in profiles lean, balanced and agent to override, and profiles to add."
     )
     reuse: Reuse = setting(Reuse(), "Answers from memory.")

@@ -235,9 +235,11 @@ BUILT_IN: Mapping[str, Profile] = MappingProxyType({profile.base: profile for pr
 DEFAULT_BASE = "balanced"  # the base of an added profile that names none
 
 
-def with_overrides(given: Mapping[Any, Any]) -> dict[Any, Any]:
+def with_overrides(given: Any) -> Any:
     """Returns the built-in profiles and the given ones as mappings, not validated yet: a given one is merged into the
     built-in profile of its name, or into its `base`. A value of the wrong type stays as it is."""
+    if not isinstance(given, Mapping):
+        return given
     merged: dict[Any, Any] = {name: asdict(profile) for name, profile in BUILT_IN.items()}
     for name, changes in given.items():
         if not isinstance(changes, Mapping):

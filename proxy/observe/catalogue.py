@@ -1,23 +1,22 @@
-"""The catalogue of metrics: name, meaning and labels of each. `python -m proxy.observe.table` prints it.
+"""The catalogue of metrics: name, meaning and labels of each. `make metrics-docs` prints it.
 
-To add a metric: its entry here, the event that counts it in metrics.py, then `make metrics-docs`.
-
-A metric whose labels can say only what is known before anything happens begins with all of its series, at 0: a series
-that begins with its first event has a rate of 0.
+To add one: its entry here, the event that counts it in metrics.py, then `make metrics-docs`. One whose labels can say
+only what is known before anything happens begins with all of its series, at 0: a series that begins with its first
+event has a rate of 0.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any, Literal, TypeVar
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
-from proxy.observe import labels
-from proxy.observe.labels import Labels
-
-Kind = Literal["counter", "gauge", "histogram"]
-Several = Literal["livesum", "livemax"]  # how values of several processes are combined: sum, largest
+from proxy.reuse.cacheable import BYPASSES
+from proxy.reuse.partition import UNSUITED
+from proxy.reuse.verdict import REASONS
+from proxy.types import FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -27,13 +26,37 @@ _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 _LATE_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _STORAGE_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5)
-_AGREEMENT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-_BATCH = (1, 2, 4, 8, 16, 32)
 _TOKENS = (0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400)
 _TURNS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
-_SUMMARIES = (0, 1, 2, 3, 4, 6, 8)
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a time stamp for every series doubles their number
+
+# The possible values of each label, taken from where they are decided; or what they are. All are bounded.
+Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
+Labels: TypeAlias = Mapping[str, Values]  # by the names of a metric's labels
+NONE: Labels = MappingProxyType({})
+MOST_MODELS = 100
+
+UPSTREAM = "its `name` in the configuration"
+MODEL = f"as the client names it, once an upstream has answered for it; `other` beyond {MOST_MODELS} of them"
+MEASURED = ("true", "false")
+SAVED_BY = ("exact", "intent", "context")
+MECHANISM = tuple(each.name for each in fields(Mechanisms))
+RESULT = tuple(
+    sorted(
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "command"}
+        | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
+        | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
+    )
+)
+STAGE = (
+    *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
+    *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
+    *("archive", "contents", "retention", "verify", "judge"),
+)
+UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
+FACT: Sequence[str] = get_args(FactStatus)
+ROWS: Sequence[str] = get_args(RowKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +64,7 @@ class Entry:
     """The documentation of a metric."""
 
     name: str  # as Prometheus sees it
-    kind: Kind
+    kind: Literal["counter", "gauge", "histogram"]
     meaning: str
     labels: Labels
     several: str  # how the values of several processes are combined
@@ -71,50 +94,40 @@ class Catalogue:
         self.requests = self._counter(
             "olvido_requests",
             "Requests to the managed route.",
-            upstream=labels.UPSTREAM,
-            model=labels.MODEL,
-            source=labels.SOURCE,
-            outcome=labels.OUTCOME,
+            {"upstream": UPSTREAM, "model": MODEL, "source": get_args(Source), "outcome": get_args(Outcome)},
         )
         self.tokens = self._counter(
             "olvido_tokens",
             "Tokens. original: prompt as the client sent it; sent: prompt as it went upstream; cached: of these, held "
             "by the provider's prefix cache; billed: prompt tokens charged for; completion: generated upstream. "
             "measured says whether the upstream counted them or we estimated.",
-            kind=labels.TOKENS,
-            model=labels.MODEL,
-            measured=labels.MEASURED,
+            {"kind": ("original", "sent", "cached", "billed", "completion"), "model": MODEL, "measured": MEASURED},
         )
         self.saved_tokens = self._counter(
             "olvido_saved_tokens",
             "Prompt and completion tokens not billed, by what saved them. What the provider's prefix cache held is "
             "none of them. What context management left out was never sent, so nobody measured it.",
-            mechanism=labels.SAVED_BY,
-            model=labels.MODEL,
-            measured=labels.MEASURED,
+            {"mechanism": SAVED_BY, "model": MODEL, "measured": MEASURED},
         )
         self.cost = self._counter(
             "olvido_cost_dollars",
             "What the upstream's prices make of the billed tokens.",
-            upstream=labels.UPSTREAM,
-            model=labels.MODEL,
+            {"upstream": UPSTREAM, "model": MODEL},
         )
         self.saved_cost = self._counter(
             "olvido_saved_cost_dollars",
             "Against plain pass-through with the provider's prefix cache, by what saved it.",
-            mechanism=labels.SAVED_BY,
-            model=labels.MODEL,
+            {"mechanism": SAVED_BY, "model": MODEL},
         )
         self.added_cost = self._counter(
             "olvido_added_cost_dollars",
             "What requests cost beyond plain pass-through, by what made them dearer: a fold is paid in advance, "
             "recalled turns, facts and summaries are paid for whenever they are sent.",
-            mechanism=labels.SAVED_BY,
-            model=labels.MODEL,
+            {"mechanism": SAVED_BY, "model": MODEL},
         )
         self.in_flight = self._gauge("olvido_in_flight", "Requests being answered now.", "livesum")
         self.stage_seconds = self._histogram(
-            "olvido_stage_seconds", "Time in each stage of ours.", _SECONDS, stage=labels.STAGE
+            "olvido_stage_seconds", "Time in each stage of ours.", _SECONDS, {"stage": STAGE}
         )
         self.overhead_seconds = self._histogram(
             "olvido_overhead_seconds", "Total time of a request minus the upstream's.", _SECONDS
@@ -122,33 +135,31 @@ class Catalogue:
         self.fail_open = self._counter(
             "olvido_fail_open",
             "Stages of ours that failed; the request went on without them.",
-            stage=labels.STAGE,
-            reason=labels.FAIL_OPEN,
+            {"stage": STAGE, "reason": "`deadline`, or the class of the exception"},
         )
 
     def _reuse(self) -> None:
         self.reuse = self._counter(
             "olvido_reuse",
             "Look-ups of earlier answers: hit, or the reason why not.",
-            kind=labels.REUSE,
-            result=labels.RESULT,
+            {"kind": ("exact", "intent"), "result": RESULT},
         )
         self.reuse_reports = self._counter(
             "olvido_reuse_reports",
             "Reused answers that were not the right one: reported as wrong, asked again in other words (rephrased) or "
             "to be generated anew.",
-            kind=labels.REPORT,
+            {"kind": ("wrong", "rephrased", "regenerated")},
         )
         self.reuse_judged = self._counter(
             "olvido_reuse_judged",
             "Questions that the comparison refused, and what the judge said of them: same, different; it failed; or it "
             "was not asked, since its dollars of the day or its questions of the minute were used up (capped).",
-            result=labels.JUDGED,
+            {"result": ("same", "different", "failed", "capped")},
         )
         self.reuse_agreement = self._histogram(
             "olvido_reuse_agreement",
             "Cosine between a reused answer and what the upstream answers to the same question, of a sample.",
-            _AGREEMENT,
+            (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0),
         )
         self.reuse_entries = self._gauge("olvido_reuse_entries", "Questions in memory, by intent.", "livesum")
         self.reuse_bytes = self._gauge(
@@ -163,32 +174,33 @@ class Catalogue:
             "olvido_embed_seconds", "Time of one run of the embedding model.", _SECONDS
         )
         self.embed_batch = self._histogram(
-            "olvido_embed_batch_texts", "Texts in one run of the embedding model.", _BATCH
+            "olvido_embed_batch_texts", "Texts in one run of the embedding model.", (1, 2, 4, 8, 16, 32)
         )
 
     def _context(self) -> None:
         self.plans = self._counter(
-            "olvido_plans", "Requests that went upstream, by what was made of them.", kind=labels.PLAN
+            "olvido_plans", "Requests that went upstream, by what was made of them.", {"kind": get_args(PlanKind)}
         )
         self.context_tokens = self._counter(
             "olvido_context_tokens",
             "Tokens that context management left out of prompts (window, capped, tools, elided) or added to them "
             "(summaries, facts, recall), by mechanism. As we count them.",
-            mechanism=labels.MECHANISM,
-            model=labels.MODEL,
+            {"mechanism": MECHANISM, "model": MODEL},
         )
         self.busted_tokens = self._counter(
             "olvido_prefix_busted_tokens",
             "Prompt tokens that the provider's prefix cache held and that were billed anew, since a fold changed what "
             "stands before them.",
-            model=labels.MODEL,
+            {"model": MODEL},
         )
         self.folds = self._counter(
-            "olvido_folds", "Times that old turns left the window, by what it was done for.", reason=labels.FOLD
+            "olvido_folds",
+            "Times that old turns left the window, by what it was done for.",
+            {"reason": get_args(FoldReason)},
         )
         self.folded_turns = self._counter("olvido_folded_turns", "Turns that left the window.")
         self.summaries = self._histogram(
-            "olvido_summaries", "Summaries in a prompt of which old turns have left.", _SUMMARIES
+            "olvido_summaries", "Summaries in a prompt of which old turns have left.", (0, 1, 2, 3, 4, 6, 8)
         )
         self.recall_tokens = self._histogram(
             "olvido_recall_tokens", "Tokens of recalled old turns in a prompt that was looked into.", _TOKENS
@@ -199,13 +211,13 @@ class Catalogue:
         self.shifts = self._counter(
             "olvido_topic_shifts",
             "Requests whose newest turn begins another topic, by what says so.",
-            cause=labels.SHIFT,
+            {"cause": get_args(ShiftCause)},
         )
         self.facts = self._gauge(
             "olvido_facts",
             "Facts of the scopes that are held in memory, by what may become of them.",
             "livemax",
-            status=labels.FACT,
+            {"status": FACT},
         )
         self.memory_scopes = self._gauge("olvido_memory_scopes", "Scopes that are held in memory.", "livemax")
         self.memory_bytes = self._gauge(
@@ -222,40 +234,37 @@ class Catalogue:
             "olvido_upstream_seconds",
             "Time from sending a request to the last byte of its answer.",
             _UPSTREAM_SECONDS,
-            upstream=labels.UPSTREAM,
+            {"upstream": UPSTREAM},
         )
         self.first_byte_seconds = self._histogram(
             "olvido_upstream_first_byte_seconds",
             "Time from sending a request to the answer's headers.",
             _UPSTREAM_SECONDS,
-            upstream=labels.UPSTREAM,
+            {"upstream": UPSTREAM},
         )
         self.upstream_errors = self._counter(
             "olvido_upstream_errors",
             "Answers that are errors, and answers that never came.",
-            upstream=labels.UPSTREAM,
-            kind=labels.UPSTREAM_ERROR,
+            {"upstream": UPSTREAM, "kind": UPSTREAM_ERROR},
         )
         self.upstream_retries = self._counter(
-            "olvido_upstream_retries", "Requests sent again to the same upstream.", upstream=labels.UPSTREAM
+            "olvido_upstream_retries", "Requests sent again to the same upstream.", {"upstream": UPSTREAM}
         )
         self.upstream_fallbacks = self._counter(
-            "olvido_upstream_fallbacks",
-            "Requests handed on to the fallback of an upstream.",
-            upstream=labels.UPSTREAM,
+            "olvido_upstream_fallbacks", "Requests handed on to the fallback of an upstream.", {"upstream": UPSTREAM}
         )
         self.breaker_open = self._gauge(
             "olvido_upstream_breaker_open",
             "1 while an upstream is left alone after repeated failures.",
             "livemax",
-            upstream=labels.UPSTREAM,
+            {"upstream": UPSTREAM},
         )
 
     def _health(self) -> None:
         self.refused = self._counter(
             "olvido_refused",
             "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
-            reason=labels.REFUSED,
+            {"reason": ("foreign_host", "foreign_origin")},
         )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "livesum")
         self.writer_lag = self._gauge(
@@ -265,7 +274,7 @@ class Catalogue:
             "olvido_writer_dropped_rows",
             "Rows lost: their tenant's share of the queue was full, or the database refused them. cut_links: the older "
             "part of a history that is longer than what one request may write of it.",
-            kind=labels.ROWS,
+            {"kind": ROWS},
         )
         self.storage_failing = self._gauge(
             "olvido_storage_failing",
@@ -276,7 +285,7 @@ class Catalogue:
             "olvido_storage_seconds",
             "Time of a query, and of a batch of writes, in the database.",
             _STORAGE_SECONDS,
-            operation=labels.OPERATION,
+            {"operation": ("read", "write")},
         )
         self.tasks = self._gauge("olvido_tasks", "Background tasks under way.", "livesum")
         self.loop_late = self._histogram(
@@ -286,20 +295,18 @@ class Catalogue:
             "olvido_loop_lag_max_seconds", "The latest that the event loop was within the last minute.", "livemax"
         )
         self.build_info = self._gauge(
-            "olvido_build_info", "Always 1.", "livemax", version="of Olvido", python="of Python"
+            "olvido_build_info", "Always 1.", "livemax", {"version": "of Olvido", "python": "of Python"}
         )
 
-    # --- making them --------------------------------------------------------------------------------------------------
-
-    def _counter(self, name: str, meaning: str, **labels: labels.Values) -> Counter:
+    def _counter(self, name: str, meaning: str, labels: Labels = NONE) -> Counter:
         metric = Counter(name, meaning, list(labels), registry=self.registry)
         return self._told(metric, Entry(f"{name}_total", "counter", meaning, labels, "sum"))
 
-    def _gauge(self, name: str, meaning: str, several: Several, **labels: labels.Values) -> Gauge:
+    def _gauge(self, name: str, meaning: str, several: Literal["livesum", "livemax"], labels: Labels = NONE) -> Gauge:
         metric = Gauge(name, meaning, list(labels), registry=self.registry, multiprocess_mode=several)
         return self._told(metric, Entry(name, "gauge", meaning, labels, several.removeprefix("live")))
 
-    def _histogram(self, name: str, meaning: str, buckets: Sequence[float], **labels: labels.Values) -> Histogram:
+    def _histogram(self, name: str, meaning: str, buckets: Sequence[float], labels: Labels = NONE) -> Histogram:
         metric = Histogram(name, meaning, list(labels), registry=self.registry, buckets=buckets)
         return self._told(metric, Entry(name, "histogram", meaning, labels, "sum"))
 

@@ -18,8 +18,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from proxy.observe.catalogue import Catalogue
-from proxy.observe.labels import FACT, MOST_MODELS
+from proxy.observe.catalogue import FACT, MOST_MODELS, Catalogue
 from proxy.types import LedgerRow, Trail
 
 LONGEST_MODEL = 100  # characters

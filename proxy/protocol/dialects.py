@@ -1,7 +1,7 @@
 """The demands of each kind of upstream: one row per dialect, read by the validator, the planner and the demo upstream.
 
-To add a dialect: a row here and in `DIALECTS`, and its name in `Upstream.dialect` (proxy/config/upstreams.py); a rule that
-none has yet also needs a check in order.py.
+To add a dialect: a row here and in `DIALECTS`, and its name in `Upstream.dialect` (proxy/config/upstreams.py); a rule
+that none has yet also needs a check in order.py.
 
 `refuses` holds, for every rule that the upstream enforces, the text it answers with, as users reported it or as its own
 source has it (looked up November 2026). Two texts were found nowhere and say the rule in its upstream's manner: Kimi's

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.observe import labels
+from proxy.observe import catalogue
 from proxy.storage.shares import DELETIONS, KINDS, LEDGER, LINKS, TURNS, Kind, Shares, tenant_of
 
 
 def test_the_metrics_know_every_kind() -> None:
-    assert tuple(kind.name for kind in KINDS) == tuple(labels.ROWS)
+    assert tuple(kind.name for kind in KINDS) == tuple(catalogue.ROWS)
 
 
 def filled(shares: Shares, kind: Kind, scope: str) -> int:

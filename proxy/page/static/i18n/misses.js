@@ -1,4 +1,4 @@
-/* Why an answer did not come from memory, or that it did: every word of `proxy.observe.labels.RESULT`, as a half sentence. */
+/* Why an answer did not come from memory, or that it did: every word of `proxy.observe.catalogue.RESULT`, as a half sentence. */
 export default {
   en: {
     "miss.hit": "found",

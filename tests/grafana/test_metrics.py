@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from grafana.source.metrics import lines, main
 from proxy.observe.catalogue import Catalogue
-from proxy.observe.table import lines, main
 
 DOCUMENT = Path(__file__).parent.parent.parent / "grafana" / "METRICS.md"
 

@@ -1,11 +1,10 @@
-"""Prints the documentation of the metrics in Markdown, from the catalogue: `python -m proxy.observe.table`."""
+"""Prints the documentation of the metrics in Markdown, from the catalogue: `python -m grafana.source.metrics`."""
 
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from proxy.observe.catalogue import Catalogue, Entry
-from proxy.observe.labels import MODEL, UPSTREAM, Values
+from proxy.observe.catalogue import MODEL, UPSTREAM, Catalogue, Entry, Values
 from proxy.observe.metrics import VARIABLE
 
 _HEAD = f"""# Metrics
