@@ -12,8 +12,18 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from proxy.config.upstreams import prefix_cache
-from proxy.demo.bill import PromptCache, prompt_tokens
-from proxy.demo.completions import Choice, Completion, Encode, Json, body, chunks, completion_tokens, cut
+from proxy.demo.completions import (
+    Choice,
+    Completion,
+    Encode,
+    Json,
+    PromptCache,
+    body,
+    chunks,
+    completion_tokens,
+    cut,
+    prompt_tokens,
+)
 from proxy.demo.script import Scripted, script
 
 _CREATED = 1_700_000_000

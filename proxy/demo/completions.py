@@ -1,11 +1,18 @@
-"""The scripted answer in the protocol's form: one `chat.completion` object, or the chunks that add up to it."""
+"""The scripted answer in the protocol's form: one `chat.completion` object, or the chunks that add up to it; and the
+tokens of prompts and answers, of which a prefix cache holds some."""
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, takewhile, zip_longest
 from typing import Any, TypeAlias
 
+import msgspec
+
 from proxy.demo.script import Scripted, ToolCall
+from proxy.lru import Lru
+from proxy.types import PrefixCache
 
 Json: TypeAlias = dict[str, Any]
 Encode: TypeAlias = Callable[[str], Sequence[int]]  # text to token ids
@@ -155,3 +162,61 @@ def slices(text: str, count: int) -> list[str]:
     """`text` in `count` pieces of nearly equal length, none of them empty."""
     count = min(count, len(text))
     return [text[len(text) * at // count : len(text) * (at + 1) // count] for at in range(count)]
+
+
+# --- the prompt ---
+
+
+def render(message: Mapping[str, Any]) -> str:
+    """Renders a message as a chat template would: the text, what was called, and little around it."""
+    content = message.get("content")
+    said = content if isinstance(content, str) else _json(content or "")
+    more = [
+        str(message[name]) for name in ("reasoning_content", "refusal", "name", "tool_call_id") if message.get(name)
+    ]
+    calls = [_json(message["tool_calls"])] if message.get("tool_calls") else []
+    return "\n".join([f"<|{message.get('role', '')}|>", said, *more, *calls])
+
+
+def prompt_tokens(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], encode: Encode) -> list[int]:
+    """The prompt as tokens: tools and format first, as providers do, so that changing them loses the whole prefix.
+    Encoded piece by piece: an array that begins with another one begins with its tokens."""
+    framing = [_json(fields[name]) for name in ("tools", "functions", "response_format") if fields.get(name)]
+    pieces = chain(framing, map(render, messages))
+    return [token for piece in pieces for token in encode(piece)]
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+class PromptCache:
+    """Blocks of tokens under the hash of everything before them, per API key and model."""
+
+    def __init__(self, spec: PrefixCache, clock: Callable[[], float], bound: int) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._expiry: Lru[bytes, float] = Lru(bound)
+
+    def __len__(self) -> int:
+        return len(self._expiry)
+
+    def admit(self, api_key: str, model: str, tokens: Sequence[int]) -> int:
+        """Adds a prompt; returns how many tokens of its beginning were cached before, in whole blocks."""
+        if self._spec.ttl <= 0 or len(tokens) < max(self._spec.minimum, self._spec.block):
+            return 0
+        now = self._clock()
+        links = self._links(api_key, model, tokens)
+        cached = sum(1 for _ in takewhile(lambda link: self._expiry.get(link, 0.0) > now, links))
+        for link in links:
+            self._expiry.put(link, now + self._spec.ttl)
+        return cached * self._spec.block
+
+    def _links(self, api_key: str, model: str, tokens: Sequence[int]) -> Sequence[bytes]:
+        links = []
+        link = hashlib.blake2b(f"{api_key}\n{model}".encode(), digest_size=16).digest()
+        for start in range(0, len(tokens) - self._spec.block + 1, self._spec.block):
+            block = array("Q", tokens[start : start + self._spec.block]).tobytes()
+            link = hashlib.blake2b(link + block, digest_size=16).digest()
+            links.append(link)
+        return links

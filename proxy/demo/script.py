@@ -10,22 +10,30 @@ It reads what was asked off the newest user message, without what a proxy has se
     "say: …" / "repetí: …"                 says it
     "40 words" / "40 palabras"             that many
     a question                             what it knows, else the sentence of the prompt that the question is about,
-                                           else that it doesn't know (recall.py)
+                                           else that it doesn't know
     anything else                          a friendly paragraph
+
+The sentence of the prompt makes a lost memory visible: the answer is in the prompt that arrived, or it is not in the
+answer. What the model says besides is in phrases.yaml.
 """
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+import yaml
 
-from proxy.conversation.blocks import without_ours
-from proxy.demo import recall
+from proxy.conversation.blocks import ours, without_ours
 from proxy.demo.conversation import answers
-from proxy.demo.schema import fit
+
+Language: TypeAlias = Literal["es", "en"]
+
+_PHRASES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
 
 _REFUSE = re.compile(r"\b(refuse to|neg[aá]te a)\b", re.IGNORECASE)
 _SAY = re.compile(
@@ -33,42 +41,28 @@ _SAY = re.compile(
 )
 _COUNT = re.compile(r"\b(\d{1,6}) (?:words|palabras)\b", re.IGNORECASE)
 
-_REFUSAL = {"es": "No puedo ayudar con eso.", "en": "I can't help with that."}
-_HEARD = {"es": "La herramienta respondió: ", "en": "The tool answered: "}
-_AGREED = {
-    "es": ("Entendido, lo tengo en cuenta.", "Perfecto, queda anotado.", "De acuerdo, gracias por contármelo."),
-    "en": ("Understood, I'll keep it in mind.", "Perfect, noted.", "All right, thanks for telling me."),
+_SPANISH = re.compile(
+    r"[¿¡ñáéíóú]|\b(el|la|los|las|que|de|una?|por|para|con|como|mi|es|hola|gracias|repet[ií]|palabras)\b", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_ANSWER = re.compile(r"^\d+ assistant: .*$", re.MULTILINE)  # a line of old turns
+_TAG = re.compile(r"</?[\w-]+>")
+_SUFFIX = re.compile(r"(?:imos|amos|emos|ing|ed|es|as|os|is|an|en|s|a|e|i|o)$")
+_STOPWORDS = frozenset(_PHRASES["stopwords"].split())
+
+_QUOTED = re.compile(r"[\"'«“]([^\"'»”]+)[\"'»”]")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NAME = re.compile(r"(?<=[\s¿¡(])[A-ZÁÉÍÓÚÑ][\wáéíóúñ]+")  # a capital inside a sentence
+
+_FORMATS = {
+    "date": "2025-01-31",
+    "date-time": "2025-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "email": "demo@example.com",
+    "uri": "https://example.com/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
 }
-_WENT_ON = {
-    "es": (
-        "Si más adelante cambia algo, avisame y lo ajustamos sin problema.",
-        "Lo más práctico suele ser empezar por lo pequeño y revisar al final de cada semana cómo fue.",
-        "También conviene dejar un margen, porque los plazos casi siempre se estiran un poco.",
-        "Puedo preparar una lista corta con los pasos, en el orden en que convendría hacerlos.",
-        "Hay varias maneras de encararlo, y ninguna obliga a decidir todo de una vez.",
-        "Otra opción es compararlo con lo que ya funcionó antes y quedarse con lo que valga la pena.",
-        "Si te parece, lo dividimos en partes: primero lo urgente, después lo importante y al final los detalles.",
-        "A veces ayuda escribirlo en una hoja y mirarlo al otro día, cuando ya no es una sorpresa.",
-        "No hace falta que quede perfecto en la primera vuelta; con que se pueda mejorar alcanza.",
-        "Yo pondría una fecha para revisarlo, así no queda dando vueltas durante semanas.",
-        "Lo que suele fallar es querer cambiar demasiadas cosas a la vez, y después no saber cuál de ellas sirvió.",
-        "Contame si preferís una respuesta breve o que desarrolle cada punto con más calma.",
-    ),
-    "en": (
-        "If anything changes later on, let me know and we'll adjust it without trouble.",
-        "The most practical way is usually to start small and to look back at the end of every week.",
-        "It also helps to leave some slack, because schedules nearly always stretch a little.",
-        "I can put together a short list of steps in the order in which they'd be best done.",
-        "There are several ways to go about it, and none of them forces every decision at once.",
-        "Another option is to compare it with what has worked before and to keep whatever is worth it.",
-        "If you like, we split it up: what is urgent first, then what is important, and the details at the end.",
-        "It sometimes helps to write it down and to look at it the next day, when it is no longer a surprise.",
-        "It doesn't have to be perfect the first time around; it is enough if it can be improved.",
-        "I would set a date for looking at it again, so that it doesn't hang in the air for weeks.",
-        "What usually goes wrong is changing too many things at once and then not knowing which of them helped.",
-        "Let me know whether you prefer a short answer or every point at greater length.",
-    ),
-}
+_DEEPEST = 12  # a schema that refers to itself ends here
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +87,18 @@ def script(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], *, 
     """Answers a chat completion request. `fields` is the body without `messages`."""
     newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
     asked = without_ours(newest).strip()
-    tongue = recall.language(recall.question_in(asked) or asked)
+    tongue = language(question_in(asked) or asked)
     reasoning = f"Me preguntan: {asked[-80:]} Lo busco en el prompt." if thinking and tongue == "es" else None
     if thinking and reasoning is None:
         reasoning = f"They ask: {asked[-80:]} I look for it in the prompt."
     if _REFUSE.search(asked):
-        return Scripted(refusal=_REFUSAL[tongue], reasoning=reasoning)
+        return Scripted(refusal=_PHRASES["refusal"][tongue], reasoning=reasoning)
     last = messages[-1] if messages else {}
     if last.get("role") != "tool" and (calls := _calls(fields, asked)):
         return Scripted(calls=calls, reasoning=reasoning)
     if last.get("role") == "tool":
-        return Scripted(content=_HEARD[tongue] + _text(last), reasoning=reasoning)
-    text = _free_text(asked, messages, tongue, _number(fields.get("model"), seed, asked))
+        return Scripted(content=_PHRASES["heard"][tongue] + _text(last), reasoning=reasoning)
+    text = _free_text(asked, messages, tongue, _seed_of(fields.get("model"), seed, asked))
     return Scripted(content=_formatted(fields.get("response_format"), asked, text), reasoning=reasoning)
 
 
@@ -146,21 +140,21 @@ def _formatted(response_format: Any, asked: str, text: str) -> str:
             return text
 
 
-def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: recall.Language, number: int) -> str:
+def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: Language, number: int) -> str:
     if written := answers().get(asked):
         return written
     if said := _SAY.search(asked):
         return said.group(1).strip()
     if count := _COUNT.search(asked):
-        words = " ".join(_WENT_ON[tongue]).split()
+        words = " ".join(_PHRASES["went_on"][tongue]).split()
         return " ".join(words[(number + at) % len(words)] for at in range(int(count.group(1))))
-    if question := recall.question_in(asked):
-        if known := recall.general_answer(question):
+    if question := question_in(asked):
+        if known := general_answer(question):
             return known
         told = [_text(message) for message in messages if message.get("role") != "assistant"]
-        found = recall.recall(question, recall.user_sentences(told))
-        return recall.KNOWN[tongue] + found if found else recall.UNKNOWN[tongue]
-    agreed, went_on = _AGREED[tongue], _WENT_ON[tongue]
+        found = recall(question, user_sentences(told))
+        return f"{_PHRASES['known'][tongue]}{found}" if found else str(_PHRASES["unknown"][tongue])
+    agreed, went_on = _PHRASES["agreed"][tongue], _PHRASES["went_on"][tongue]
     more = [went_on[(number + at) % len(went_on)] for at in range(5 + number % 4)]
     return " ".join([agreed[number % len(agreed)], *more])
 
@@ -174,5 +168,137 @@ def _text(message: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _number(*parts: Any) -> int:
+def _seed_of(*parts: Any) -> int:
     return int.from_bytes(hashlib.blake2b(repr(parts).encode("utf-8", "replace"), digest_size=4).digest())
+
+
+# --- answers of general knowledge, and from the prompt ---
+
+
+def general_answer(question: str) -> str | None:
+    """The answer to a question of general knowledge, or None."""
+    known = _PHRASES["general"]
+    return next((each["answer"] for each in known if re.search(each["question"], question, re.IGNORECASE)), None)
+
+
+def language(text: str) -> Language:
+    """Detects Spanish by a letter or a frequent word of it; else English."""
+    return "es" if _SPANISH.search(text) else "en"
+
+
+def question_in(text: str) -> str | None:
+    """The last question of a text; what stands before it is context."""
+    questions = [sentence for sentence in sentences(text) if "?" in sentence]
+    return questions[-1] if questions else None
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, without tags."""
+    return [sentence for part in _SENTENCE.split(_TAG.sub("\n", text)) if (sentence := part.strip())]
+
+
+def stems(text: str) -> frozenset[str]:
+    """The content words of a text, without accents and endings: enough to match `vivo` with `vivís`."""
+    plain = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()
+    words = (word for word in re.findall(r"[a-z0-9]+", plain) if word not in _STOPWORDS)
+    return frozenset(_SUFFIX.sub("", word)[:6] if len(word) > 3 else word for word in words)
+
+
+def user_sentences(texts: Sequence[str]) -> list[str]:
+    """Returns the users' sentences in a prompt, the oldest first. What a proxy has put into it is older than what they
+    say, and of old turns it holds the assistant's words as well."""
+    ours_first = [*(block for text in texts for block in ours(text)), *map(without_ours, texts)]
+    return [_ANSWER.sub("", text) for text in ours_first]
+
+
+def recall(question: str, told: Iterable[str]) -> str | None:
+    """The statement in `told` that shares most content words with the question, the latest of equals; None if none
+    shares at least half of them."""
+    wanted = stems(question)
+    best: tuple[int, str] | None = None
+    for text in told:
+        for sentence in sentences(text):
+            shared = len(wanted & stems(sentence))
+            if "?" not in sentence and 2 * shared >= len(wanted) and shared and (best is None or shared >= best[0]):
+                best = (shared, sentence)
+    return best[1] if best else None
+
+
+# --- structured answers ---
+
+
+def fit(schema: Mapping[str, Any], text: str) -> Any:
+    """The first value that fits a JSON Schema, with the strings and numbers that `text` mentions where they do. Simple
+    schemas only: what SDKs generate from a model class or a function signature (objects, arrays, enums, references,
+    unions, formats, bounds)."""
+    return _fit(schema, text, schema, 0)
+
+
+def _fit(schema: Mapping[str, Any], text: str, root: Mapping[str, Any], depth: int) -> Any:
+    schema = _narrow(schema, root, depth)
+    if "const" in schema:
+        return schema["const"]
+    if options := schema.get("enum"):
+        return next((option for option in options if str(option).lower() in text.lower()), options[0])
+    match _type(schema):
+        case "object":
+            properties = schema.get("properties", {})
+            return {name: _fit(value, text, root, depth + 1) for name, value in properties.items()}
+        case "array":
+            count = schema.get("minItems", 1) if depth <= _DEEPEST else 0
+            return [_fit(schema.get("items", {}), text, root, depth + 1) for _ in range(count)]
+        case "integer":
+            return int(_number(schema, text))
+        case "number":
+            return _number(schema, text)
+        case "boolean":
+            return True
+        case "null":
+            return None
+        case _:
+            return _string(schema, text)
+
+
+def _narrow(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Mapping[str, Any]:
+    """One schema in place of a reference, a union (its first option that isn't null) or an intersection."""
+    if reference := schema.get("$ref"):
+        return _narrow(_resolve(root, str(reference)), root, depth)
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        concrete = [option for option in options if option.get("type") != "null"]
+        nullable = len(concrete) < len(options)
+        return {"type": "null"} if nullable and depth > _DEEPEST else _narrow(concrete[0], root, depth)
+    if parts := schema.get("allOf"):
+        return {key: value for part in parts for key, value in _narrow(part, root, depth).items()}
+    return schema
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        declared = next((name for name in declared if name != "null"), "null")
+    return str(declared or ("object" if "properties" in schema else "string"))
+
+
+def _resolve(root: Mapping[str, Any], reference: str) -> Mapping[str, Any]:
+    found: Any = root
+    for step in reference.removeprefix("#").split("/"):
+        found = found[step] if step else found
+    return found if isinstance(found, dict) else {}
+
+
+def _number(schema: Mapping[str, Any], text: str) -> float:
+    mentioned = _NUMBER.search(text)
+    value = float(mentioned.group()) if mentioned else float(schema.get("minimum", 1))
+    if "minimum" in schema:
+        value = max(value, float(schema["minimum"]))
+    if "maximum" in schema:
+        value = min(value, float(schema["maximum"]))
+    return value
+
+
+def _string(schema: Mapping[str, Any], text: str) -> str:
+    if (form := schema.get("format")) in _FORMATS:
+        return _FORMATS[form]
+    mentioned = _QUOTED.findall(text) or _NAME.findall(text)
+    value = str(mentioned[0]) if mentioned else "demo"
+    return value[: schema["maxLength"]] if "maxLength" in schema else value

@@ -1,5 +1,5 @@
 """Plays `olvido demo`: the same conversation, once straight to the demo upstream and once through the real proxy;
-prints what each was billed; then leaves a proxy running.
+prints the bill of each, tokens and cost turn by turn; then leaves a proxy running.
 
 Through the proxy it begins when vectors can be made, and a question that needs memory waits until what was said before
 is learnt: people type slower than this plays, and what is shown must not hang on how busy the machine is.
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,56 @@ import uvloop
 from proxy import server as proxy_server
 from proxy.config import Config, load
 from proxy.demo.app import create_app
-from proxy.demo.bill import PRICE, Bill, growth, table
 from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, talk
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
+from proxy.types import Price, Usage
 
 MODEL = "demo-chat"
+PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)  # kimi-k2.6
 MARKS = (20, 60, 100, 200)  # turns after which the sums are printed
 POLL_SECONDS = 0.02
 PATIENCE_SECONDS = 60.0  # seconds that a question waits for the index, at most
+
+
+@dataclass
+class Bill:
+    """Tokens and cost of one play of the conversation."""
+
+    requests: int = 0
+    reused: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    recalled: int = 0  # tokens of old turns that went with questions, of `prompt`
+    asked: int = 0
+    remembered: int = 0
+    marks: dict[int, "Bill"] = field(default_factory=dict)  # number of turns → the sums at that point
+
+    def add(self, usage: Usage | None, *, reused: bool) -> None:
+        """Counts an answer. One that the proxy `reused` costs nothing."""
+        self.requests += 1
+        self.reused += reused
+        if usage is not None and not reused:
+            self.prompt += usage.prompt_tokens
+            self.cached += usage.cached_tokens
+            self.completion += usage.completion_tokens
+
+    def check(self, ask: Ask, answer: str) -> None:
+        """Counts whether the answer holds what the question expects, and nothing outdated."""
+        if ask.expects:
+            self.asked += 1
+            self.remembered += ask.expects in answer and not (ask.outdated and ask.outdated in answer)
+
+    def mark(self, turns: int) -> None:
+        """Keeps the sums as they stand after so many turns."""
+        self.marks[turns] = replace(self, marks={})
+
+    @property
+    def cost(self) -> float:
+        """The cost in US dollars."""
+        new = self.prompt - self.cached
+        return (new * PRICE.input + self.cached * PRICE.cached + self.completion * PRICE.output) / 1_000_000
 
 
 def run(port: int, *, stay: bool, short: bool = False) -> int:
@@ -187,3 +228,56 @@ Ask twice, and the second answer comes from memory (x-olvido-source: exact).
 What happened, request by request: {proxy_url.removesuffix("/v1")}/ui
 Metrics: {proxy_url.removesuffix("/v1")}/metrics
 Ctrl-C stops it."""
+
+
+# --- tables ---
+
+
+def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
+    """A table with a line for every mark: all that was billed until then."""
+    head = (
+        "turns",
+        "prompt tokens direct",
+        "through olvido",
+        "of these recalled",
+        "cost, US$ direct",
+        "through olvido",
+    )
+    rows = []
+    for turns, bill in direct.items():
+        other = proxied[turns]
+        tokens = (f"{bill.prompt:,}", f"{other.prompt:,}", f"{other.recalled:,}")
+        costs = (f"{bill.cost:.4f}", f"{other.cost:.4f}", f"{other.cost / bill.cost - 1:+.0%}")
+        rows.append((f"{turns}", *tokens, *costs))
+    tokens_head = ("prompt tokens direct", "through olvido", "of these recalled")
+    return _laid_out(("turns", *tokens_head, "cost, US$ direct", "through olvido", "difference"), rows)
+
+
+def table(direct: Bill, proxied: Bill) -> str:
+    """A table that compares two plays of the whole conversation."""
+    rows = [
+        _compared("requests", direct.requests, proxied.requests),
+        _compared("  answered from memory", direct.reused, proxied.reused),
+        _compared("prompt tokens billed", direct.prompt, proxied.prompt, is_saving=True),
+        _compared("  of these cached by the provider", direct.cached, proxied.cached),
+        _compared("  of these recalled for questions", direct.recalled, proxied.recalled),
+        _compared("completion tokens billed", direct.completion, proxied.completion, is_saving=True),
+        _compared("cost, US$ (prices of kimi-k2.6)", direct.cost, proxied.cost, ".5f", is_saving=True),
+        ("facts recalled when asked", *(f"{each.remembered} of {each.asked}" for each in (direct, proxied)), ""),
+    ]
+    return _laid_out(("", "direct", "through olvido", "saved"), rows)
+
+
+def _laid_out(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        first, *cells = row
+        return "  ".join([first.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])
+
+    return "\n".join([line(head), "-" * len(line(head)), *map(line, rows)])
+
+
+def _compared(name: str, direct: float, proxied: float, form: str = ",", *, is_saving: bool = False) -> Sequence[str]:
+    saved = f"{1 - proxied / direct:.1%}" if is_saving and direct else ""
+    return (name, f"{direct:{form}}", f"{proxied:{form}}", saved)

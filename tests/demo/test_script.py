@@ -4,8 +4,18 @@ import msgspec
 import pytest
 
 from proxy.conversation.blocks import RECALLED_TITLE
-from proxy.demo.conversation import answers
-from proxy.demo.script import Scripted, ToolCall, script
+from proxy.demo.conversation import CONVERSATION, answers
+from proxy.demo.script import (
+    Scripted,
+    ToolCall,
+    fit,
+    general_answer,
+    language,
+    question_in,
+    recall,
+    script,
+    user_sentences,
+)
 
 WEATHER = {
     "type": "function",
@@ -123,3 +133,124 @@ def test_thinks_only_when_it_is_a_thinking_model() -> None:
 def test_content_parts_are_read_like_text() -> None:
     parts = [{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "say: hi"}]
     assert script({}, [{"role": "user", "content": parts}], seed=0, thinking=False).content == "hi"
+
+
+TOLD = [
+    "Hola, me llamo Valentina y vivo en Rosario. Tengo dos gatos.",
+    "<memory>\nfact: Soy alérgica a los mariscos.\n</memory>\nHablemos de otra cosa.",
+    "The flight leaves at 23:40 from Ezeiza. I work as a structural engineer.",
+    "¿En qué ciudad vivo?",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("¿Dónde vivís?", "Hola, me llamo Valentina y vivo en Rosario."),
+        ("¿A qué soy alérgica?", "fact: Soy alérgica a los mariscos."),
+        ("When does the flight leave?", "The flight leaves at 23:40 from Ezeiza."),
+        ("What kind of engineer am I?", "I work as a structural engineer."),
+        ("¿Cuál es mi grupo sanguíneo?", None),
+        ("What is the name of my dog?", None),
+        ("¿Y qué?", None),
+    ],
+)
+def test_finds_the_sentence_that_a_question_is_about_or_nothing(question: str, answer: str | None) -> None:
+    assert recall(question, TOLD) == answer
+
+
+def test_what_a_proxy_recalls_is_older_than_what_the_prompt_says_and_answers_are_not_the_users() -> None:
+    lines = "3: The budget is 100.\n3 assistant: The budget is small. Is it?"
+    old = f"<recalled>\n{RECALLED_TITLE}\n{lines}\n</recalled>\n\n"
+    told = user_sentences(["The budget is 200.", f"{old}What is the budget?"])
+    assert recall("What is the budget?", told) == "The budget is 200."
+    assert "small" not in "".join(told)
+
+
+def test_of_two_equal_statements_the_later_one_counts() -> None:
+    assert recall("¿Cuál es el presupuesto?", ["El presupuesto es 100.", "El presupuesto es 200."]) == (
+        "El presupuesto es 200."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Gracias. ¿Y el vuelo?", "¿Y el vuelo?"),
+        ("¿Uno? ¿Dos?", "¿Dos?"),
+        ("<recall>¿viejo?</recall>\n¿Y ahora?", "¿Y ahora?"),
+        ("Gracias.", None),
+        ("", None),
+    ],
+)
+def test_the_last_question_is_the_one_that_is_asked(text: str, expected: str | None) -> None:
+    assert question_in(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("¿Qué tal?", "es"), ("dame la lista", "es"), ("What time is it?", "en"), ("", "en")]
+)
+def test_answers_in_the_language_of_the_text(text: str, expected: str) -> None:
+    assert language(text) == expected
+
+
+@pytest.mark.parametrize("question", sorted({ask.text for ask in CONVERSATION if ask.alone}))
+def test_knows_the_questions_that_the_conversation_repeats(question: str) -> None:
+    assert len(general_answer(question) or "") > 200
+
+
+def test_knows_nothing_about_a_person() -> None:
+    assert general_answer("¿Cómo se llama mi perra?") is None
+
+
+NODE = {
+    "$ref": "#/$defs/Node",
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+            },
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({"type": "string"}, "the weather in 'Lisboa' please", "Lisboa"),
+        ({"type": "string"}, "el clima de Lisboa", "Lisboa"),
+        ({"type": "string"}, "nothing here", "demo"),
+        ({"type": "string", "maxLength": 3}, "'abcdef'", "abc"),
+        ({"type": "string", "format": "date"}, "tomorrow", "2025-01-31"),
+        ({"type": "integer"}, "for 3 days", 3),
+        ({"type": "integer", "minimum": 1, "maximum": 7}, "for 30 days", 7),
+        ({"type": "integer", "minimum": 5}, "for 3 days", 5),
+        ({"type": "number"}, "about 2.5 km", 2.5),
+        ({"type": "number"}, "no number", 1.0),
+        ({"type": "boolean"}, "", True),
+        ({"type": "null"}, "", None),
+        ({"type": ["null", "integer"]}, "7", 7),
+        ({"enum": ["low", "high"]}, "make it HIGH", "high"),
+        ({"enum": ["low", "high"]}, "", "low"),
+        ({"const": 4}, "", 4),
+        ({"type": "array", "items": {"type": "integer"}, "minItems": 2}, "4", [4, 4]),
+        ({"anyOf": [{"type": "null"}, {"type": "integer"}]}, "9", 9),
+        ({"allOf": [{"type": "integer"}, {"minimum": 2}]}, "1", 2),
+        ({"properties": {"a": {"type": "integer"}}}, "1", {"a": 1}),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"const": 1}}}, "", {"a": 1}),
+    ],
+)
+def test_the_first_value_that_fits(schema: dict[str, Any], text: str, value: Any) -> None:
+    assert fit(schema, text) == value
+
+
+def test_a_schema_that_refers_to_itself_ends() -> None:
+    value, depth = fit(NODE, ""), 0
+    while value["next"] is not None:
+        value, depth = value["next"], depth + 1
+    assert 0 < depth < 20
+    assert value["children"] == []

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from proxy.demo.app import THINKING_MODELS, Chat, thinks
-from proxy.demo.bill import PromptCache
-from proxy.demo.completions import Choice, Json, body, chunks
+from proxy.demo.completions import Choice, Json, PromptCache, body, chunks
 from proxy.demo.script import Scripted
 from proxy.protocol.dialects import Dialect
 from proxy.protocol.message import chat_message
