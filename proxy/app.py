@@ -13,7 +13,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from proxy.admin import routes as admin
-from proxy.admin import scrape
 from proxy.admin.parts import Admin
 from proxy.config import Config
 from proxy.errors import (
@@ -58,7 +57,7 @@ def create_app(config: Config) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.services = services = await build(config)
         app.state.admin = Admin.of(services)
-        pulse = scrape.watch(services)
+        pulse = admin.watch(services)
         try:
             yield
         finally:
@@ -80,7 +79,7 @@ def create_app(config: Config) -> Starlette:
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
-            route("/metrics", administered(scrape.metrics), "GET", kind="numbers"),
+            route("/metrics", administered(admin.metrics), "GET", kind="numbers"),
             *(Route(path, Endpoint(administered(each), methods=each.methods)) for path, each in admin.PATHS.items()),
             route("/", page.to_page, "GET"),
             route("/ui", page.page, "GET"),

@@ -1,24 +1,104 @@
-"""Routes of the admin API. A route needs authentication unless its entry says that it does not."""
+"""Routes of the admin API, and those handlers that belong to none of its views.
 
+    GET  /metrics            all metrics; the gauges among them that are read only then, and the lag of the event loop
+    GET  /admin/api/me       what this proxy is; the only route that says anything without admission: its version, and
+                             whether it wants a token
+    POST /admin/api/login    {token}: 204 and a cookie for twelve hours; wrong: 401; wrong too often: 429
+    POST /admin/api/logout   204, and the cookie is gone, and of no use to whoever has copied it
+
+A route needs authentication unless its entry says that it does not. The cookie says who has had the token, signed with
+it, so that every process of the proxy knows it without storing it. No script can read it, and it goes to the admin API
+alone.
+"""
+
+import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
 from itertools import groupby
 from operator import attrgetter
+from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import facts, login, requests, reuse, summary, what_if
-from proxy.admin.codec import Nothing, decoded
+from proxy.admin import ledger, memory, what_if
+from proxy.admin.auth import COOKIE, COOKIE_SECONDS
+from proxy.admin.codec import Asked, Nothing, as_json, decoded, without_body
 from proxy.admin.parts import Admin
-from proxy.errors import MethodNotAllowed
+from proxy.config import shows_content
+from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
 from proxy.http.exchange import Call
-from proxy.memory.edits import Edit
-from proxy.types import Answer
+from proxy.memory.edits import Edit, decay
+from proxy.memory.facts import status
+from proxy.observe.metrics import BEAT
+from proxy.pipeline.parts import Services
+from proxy.protocol import headers as wire_headers
+from proxy.types import Answer, Headers
 
 A = TypeVar("A", bound=Any)
 
 Handler = Callable[[Call, Admin], Awaitable[None]]
 
 API = "/admin/api"
+REFRESHED = 4  # beats between two refreshes of a process that shares its metrics with others
+
+
+# --- logging in and out, and what a client is told about itself ---
+
+
+class Login(Asked, frozen=True):
+    """The body of a login."""
+
+    token: str
+
+
+async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Answers with the version, and to whom is admitted with the settings that the page needs."""
+    told = {"version": _version(), "needs_token": admin.auth.needs_token, "is_admitted": False}
+    try:
+        await admin.auth.admit(call.headers, call.method, call.client)
+    except (Unauthorized, Forbidden):
+        return as_json(told)
+    config = admin.services.config
+    more = {
+        "is_admitted": True,
+        "show_content": shows_content(config),
+        "profile": config.context.profile,
+        "profile_with_tools": config.context.profile_with_tools,
+        "profiles": {name: asdict(profile) for name, profile in config.profiles.items()},
+        "upstreams": [upstream.name for upstream in config.upstreams],
+        "now": time(),
+    }
+    return as_json(told | more)
+
+
+async def login(call: Call, admin: Admin, asked: Login) -> Answer:
+    """Gives a browser its cookie."""
+    cookie = await admin.auth.login(asked.token, call.client)
+    return without_body(_cookie(cookie, COOKIE_SECONDS, call.headers))
+
+
+async def logout(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Ends the cookie, wherever there are copies of it."""
+    await admin.auth.logout(call.headers)
+    return without_body(_cookie("", 0, call.headers))
+
+
+def _cookie(value: str, seconds: int, asked: Headers) -> tuple[str, str]:
+    is_https = (wire_headers.get(asked, "x-forwarded-proto") or "").split(",")[0].strip().lower() == "https"
+    secure = "; Secure" if is_https else ""
+    # Without a path: a browser takes that of the admin API, under whatever prefix it reaches it. What goes to /v1 may
+    # go on to an upstream, cookies included.
+    return "set-cookie", f"{COOKIE}={value}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+
+
+@cache
+def _version() -> str:
+    return version("olvido")
+
+
+# --- the table ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +130,27 @@ def _route(
 
 ROUTES = (
     # Whoever is not admitted yet asks these.
-    _route("GET me", login.me, Nothing, is_guarded=False),
-    _route("POST login", login.login, login.Login, is_guarded=False),
-    _route("POST logout", login.logout, Nothing, is_guarded=False),
-    _route("GET scopes", summary.scopes, summary.ScopesAsked),
-    _route("GET summary", summary.summary, summary.SummaryAsked),
-    _route("GET requests", requests.listed, requests.RequestsAsked),
-    _route("GET requests/{id}", requests.shown, requests.RequestAsked),
-    _route("GET live", requests.live, Nothing),
-    _route("GET sessions", requests.sessions, requests.SessionsAsked),
-    _route("GET sessions/{session:path}", requests.session, requests.SessionAsked),  # a client's name may have a slash
+    _route("GET me", me, Nothing, is_guarded=False),
+    _route("POST login", login, Login, is_guarded=False),
+    _route("POST logout", logout, Nothing, is_guarded=False),
+    _route("GET scopes", ledger.scopes, ledger.ScopesAsked),
+    _route("GET summary", ledger.summary, ledger.SummaryAsked),
+    _route("GET requests", ledger.requests, ledger.RequestsAsked),
+    _route("GET requests/{id}", ledger.request, ledger.RequestAsked),
+    _route("GET live", ledger.live, Nothing),
+    _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
+    _route("GET sessions/{session:path}", ledger.session, ledger.SessionAsked),  # a client's name may have a slash
     _route("POST what-if", what_if.asked, what_if.WhatIf),
-    _route("GET facts", facts.listed, facts.FactsAsked),
-    _route("POST facts", facts.added, facts.NewFact),
-    _route("GET facts/wiped", facts.wiped, facts.WipedAsked),
-    _route("POST facts/restore", facts.restored, facts.Restore),
-    _route("GET facts/{id}", facts.shown, Nothing),
-    _route("PATCH facts/{id}", facts.changed, Edit),
-    _route("DELETE facts/{id}", facts.forgotten, Nothing),
-    _route("GET reuse", reuse.log, reuse.LogAsked),
-    _route("GET reuse/{id}", reuse.entry, Nothing),
-    _route("POST reuse/{id}/wrong", reuse.wrong, Nothing),
+    _route("GET facts", memory.facts, memory.FactsAsked),
+    _route("POST facts", memory.add_fact, memory.NewFact),
+    _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
+    _route("POST facts/restore", memory.restore_facts, memory.Restore),
+    _route("GET facts/{id}", memory.fact, Nothing),
+    _route("PATCH facts/{id}", memory.change_fact, Edit),
+    _route("DELETE facts/{id}", memory.forget_fact, Nothing),
+    _route("GET reuse", memory.reuse_log, memory.LogAsked),
+    _route("GET reuse/{id}", memory.reuse_entry, Nothing),
+    _route("POST reuse/{id}/wrong", memory.report_wrong, Nothing),
 )
 
 
@@ -95,3 +175,82 @@ class Path:
 PATHS: Mapping[str, Path] = {
     path: Path({route.method: route for route in routes}) for path, routes in groupby(ROUTES, attrgetter("path"))
 }
+
+
+# --- metrics ---
+
+
+class LagMeter:
+    """Measures the lag of the event loop, since whatever holds it up holds up every request. Calls `beat` every
+    `interval` seconds with the lag in seconds. A timer and no task: nobody waits for its end."""
+
+    def __init__(self, beat: Callable[[float], None], interval: float) -> None:
+        self._beat = beat
+        self._interval = interval
+        self._due = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Sets the timer, on the running event loop."""
+        self._due = perf_counter() + self._interval
+        self._timer = asyncio.get_running_loop().call_later(self._interval, self._look)
+
+    def stop(self) -> None:
+        """Ends the beats."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        late = max(0.0, perf_counter() - self._due)
+        self.start()
+        self._beat(late)
+
+
+async def metrics(call: Call, admin: Admin) -> None:
+    """Answers with all metrics."""
+    services = admin.services
+    await admin.auth.admit_metrics(call.headers, call.client)
+    await refresh(services)
+    body = await asyncio.to_thread(services.metrics.exposition)
+    await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
+
+
+async def refresh(services: Services) -> None:
+    """Sets the metrics that describe the present state of the services."""
+    told, storage, intent = services.metrics, services.storage, services.intent
+    told.memory_pending.set(services.learner.pending)
+    told.writer_queue.set(storage.queued)
+    told.writer_lag.set(storage.lag)
+    told.dropped(storage.dropped)
+    told.storage_failing.set(bool(storage.troubles))
+    told.tasks.set(len(services.tasks))
+    told.reuse_entries.set(intent.partitions.entries)
+    told.reuse_bytes.set(intent.partitions.bytes)
+    told.reuse_stopped.set(services.shared.hit_rates.open_partitions(time()))
+    for upstream in services.router.upstreams:
+        told.of(told.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
+        for counted in (told.upstream_retries, told.upstream_fallbacks):
+            told.of(counted, upstream.name)  # creates the series, at 0
+    held = services.library.held()
+    told.memory_scopes.set(held.scopes)
+    told.memory_bytes.set(held.bytes)
+    ageing, now = decay(services.config.memory), time()
+    # Many scopes may have many facts.
+    statuses = await asyncio.to_thread(lambda: Counter[str](status(fact, now, ageing) for fact in held.facts))
+    told.holding(statuses)
+
+
+def watch(services: Services) -> LagMeter:
+    """Starts a pulse that feeds the metrics; whoever serves stops it."""
+    beats = 0
+
+    def beat(late: float) -> None:
+        nonlocal beats
+        beats += 1
+        services.metrics.beat(late)
+        if services.metrics.is_shared and beats % REFRESHED == 0:
+            services.tasks.spawn(refresh(services), name="refresh metrics")
+
+    pulse = LagMeter(beat, BEAT)
+    pulse.start()
+    return pulse

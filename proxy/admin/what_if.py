@@ -19,12 +19,12 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from proxy.admin.codec import Asked, as_json
-from proxy.admin.parts import Admin
-from proxy.admin.worker import CrossLoopEmbedder, Stopped
+from proxy.admin.parts import Admin, Stopped
 from proxy.config import Config
 from proxy.config.problems import explained
 from proxy.config.profiles import Profile
 from proxy.config.source import Source, path_text
+from proxy.embedding.base import DelegatingEmbedder, Embedder, Vectors
 from proxy.errors import BadRequest, Conflict
 from proxy.http.exchange import Call
 from proxy.protocol.request import message_of, parse
@@ -77,6 +77,18 @@ async def asked(call: Call, admin: Admin, wanted: WhatIf) -> Answer:
     except Stopped:
         raise Conflict("The proxy is being stopped.") from None
     return as_json({**told, "without": len(ids) - told["requests"]})
+
+
+class CrossLoopEmbedder(DelegatingEmbedder):
+    """An embedder for another event loop: the vectors are made on `home`."""
+
+    def __init__(self, embedder: Embedder, home: asyncio.AbstractEventLoop) -> None:
+        super().__init__(embedder)
+        self._home = home
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, from the other event loop."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), self._home))
 
 
 async def _compared(

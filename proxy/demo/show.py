@@ -235,14 +235,6 @@ Ctrl-C stops it."""
 
 def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
     """A table with a line for every mark: all that was billed until then."""
-    head = (
-        "turns",
-        "prompt tokens direct",
-        "through olvido",
-        "of these recalled",
-        "cost, US$ direct",
-        "through olvido",
-    )
     rows = []
     for turns, bill in direct.items():
         other = proxied[turns]

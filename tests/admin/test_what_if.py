@@ -1,15 +1,20 @@
 """What would have been with other numbers: over requests that went through a real proxy."""
 
+import asyncio
 import functools
 import json
+from collections.abc import Callable, Sequence
 from http.client import HTTPConnection
 from time import time
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
-from proxy.admin.what_if import MOST_CHANGES, MOST_REQUESTS, changed
+from proxy.admin.parts import Worker
+from proxy.admin.what_if import MOST_CHANGES, MOST_REQUESTS, CrossLoopEmbedder, changed
+from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.errors import BadRequest
 from proxy.types import Contents
 from tests.admin.conftest import API, MODEL, TOKEN, Watched, error
@@ -193,3 +198,42 @@ def test_a_profile_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(BadRequest, match="lean, balanced, agent") as refused:
         changed(config(), "leen", {})
     assert refused.value.param == "profile"
+
+
+class Home(EmbeddingOff):
+    """An embedder that works on its own event loop only."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.closed = False
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        assert asyncio.get_running_loop() is self._loop
+        if not texts:
+            raise EmbeddingUnavailable("nothing")
+        return np.ones((len(texts), 2), np.float32)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def test_an_embedder_is_lent_to_another_event_loop() -> None:
+    home = Home()
+    lent = CrossLoopEmbedder(home, asyncio.get_running_loop())
+
+    async def work(_: Callable[[], None]) -> tuple[int, ...]:
+        lent.start()
+        with pytest.raises(EmbeddingUnavailable):
+            await lent.embed([])
+        vectors = await lent.embed(["a", "b"])
+        await lent.close()
+        return vectors.shape
+
+    assert await Worker().run(work) == (2, 2)
+    assert (lent.state, lent.version, lent.detail, lent.dimensions) == (
+        home.state,
+        home.version,
+        home.detail,
+        home.dimensions,
+    )
+    assert not home.closed

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.admin.facts import MOST_FACTS, USUAL_FACTS
+from proxy.admin.memory import MOST_FACTS, USUAL_FACTS
 from proxy.app import create_app
 from proxy.pipeline.parts import Services
 from proxy.types import ArchivedTurn, Fact, Utterance

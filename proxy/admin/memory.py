@@ -1,25 +1,34 @@
-"""Facts that are remembered of people, for whoever runs the proxy to read and change.
+"""What is remembered, for whoever runs the proxy to read and change: facts of people, and answers that are reused.
 
     GET    /admin/api/facts?scope=&session=&status=&domain=&before=&limit=
-                                                                 newest first; without a scope those of every scope, one
-                                                                 scope after the other; `next` is the `before` of the
-                                                                 next page
-    GET    /admin/api/facts/wiped?scope=&before=&limit=          what the newest wipe took and can be brought
-                                                                 back, and until when, a scope each
-    POST   /admin/api/facts/restore                              {scope, until?}: what the newest wipe took comes
-                                                                 back (`until`: if it is that one); what newer
-                                                                 facts have ended, as history
-    GET    /admin/api/facts/{id}                                 a fact, what it took the place of, what took its place,
-                                                                 and the messages that said it
-    POST   /admin/api/facts                                      {scope, domain, key, value, confidence, pinned}
-    PATCH  /admin/api/facts/{id}                                 any of those but scope, and confirm: true
-    DELETE /admin/api/facts/{id}                                 forgotten, with the messages that said it
+            newest first; without a scope those of every scope, one scope after the other; `next` is the `before` of the
+            next page
+    GET    /admin/api/facts/wiped?scope=&before=&limit=
+            what the newest wipe took and can be brought back, and until when, a scope each
+    POST   /admin/api/facts/restore {scope, until?}
+            what the newest wipe took comes back (`until`: if it is that one); what newer facts have ended, as history
+    GET    /admin/api/facts/{id}
+            a fact, what it took the place of, what took its place, and the messages that said it
+    POST   /admin/api/facts {scope, domain, key, value, confidence, pinned}
+    PATCH  /admin/api/facts/{id}
+            any of those but scope, and confirm: true
+    DELETE /admin/api/facts/{id}
+            forgotten, with the messages that said it
+    GET    /admin/api/reuse?scope=&before=&limit=
+            the reuse log of a scope, newest first; of the entries that were reused, those that were reported as wrong
+    GET    /admin/api/reuse/{id}
+            an entry and its lines of the log
+    POST   /admin/api/reuse/{id}/wrong
+            the entry is evicted, and needs more than it had to be reused again
 
-An id names one fact. What is written here the very next prompt sees, and is durable once it is answered.
+An id names one fact. What is written here the very next prompt sees, and is durable once it is answered. The id of an
+entry is in the `x-olvido-reuse` header of every reused answer.
 """
 
 import re
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
 from time import time
 from typing import Annotated, Literal, TypeAlias
 
@@ -36,13 +45,19 @@ from proxy.memory.edits import Draft, Edit, Edited
 from proxy.memory.facts import status
 from proxy.memory.portable import excerpt
 from proxy.pipeline.parts import Services
-from proxy.types import Answer, Fact, FactStatus, Json
+from proxy.types import Answer, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
 MOST_SAID = 5  # messages that are shown as sources of a fact, at most
+MOST_LINES = 1_000
+USUAL_LINES = 100
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_FACTS)]
+Place: TypeAlias = tuple[str, float, str]  # of a fact in the list: its scope, when it was stated (negative), its id
+
+
+# --- facts ---
 
 
 class FactsAsked(Asked, frozen=True):
@@ -77,7 +92,7 @@ class Restore(Asked, frozen=True):
     until: float | None = None  # unix seconds
 
 
-async def listed(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
+async def facts(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
     """Answers with a page of the facts."""
     services = admin.services
     before = None if asked.before is None else _place(asked.before)
@@ -85,35 +100,32 @@ async def listed(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
     now, ageing = time(), edits.decay(services.config.memory)
     found: list[tuple[str, Fact]] = []
     async for of, fact in _every(services, scopes, before):
-        if (
-            asked.status in ("", status(fact, now, ageing))
-            and asked.domain in (None, fact.domain)
-            and asked.session in (None, fact.session)
-        ):
+        is_meant = asked.domain in (None, fact.domain) and asked.session in (None, fact.session)
+        if is_meant and asked.status in ("", status(fact, now, ageing)):
             found.append((of, fact))
             if len(found) > asked.limit:
                 break
-    facts, after = page(found, asked.limit, lambda each: _named(*each))
+    facts, after = page(found, asked.limit, lambda each: _place_of(*each))
     cards = [edits.card(of, fact, now, ageing) for of, fact in facts]
     return as_json({"facts": cards, "more": after is not None, "next": after})
 
 
-async def shown(call: Call, admin: Admin, asked: Asked) -> Answer:
+async def fact(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with a fact, its history and the messages that said it."""
     services = admin.services
     scope, fact = await _found(call, services)
-    said = await _said(services, scope, fact)
-    return _shown(services, scope, fact, await services.library.facts.all(scope), said=said)
+    told = _with_history(services, scope, fact, await services.library.facts.all(scope))
+    return as_json({**told, "said": await _said(services, scope, fact)})
 
 
-async def wiped(call: Call, admin: Admin, asked: WipedAsked) -> Answer:
+async def wiped_facts(call: Call, admin: Admin, asked: WipedAsked) -> Answer:
     """Answers with a page of the wipes that can be undone."""
     found = await admin.services.library.wipes.wiped(time(), asked.scope, after=asked.before, limit=asked.limit + 1)
     listed, after = page(found, asked.limit, lambda each: each.scope)
     return as_json({"wiped": listed, "next": after})
 
 
-async def restored(call: Call, admin: Admin, asked: Restore) -> Answer:
+async def restore_facts(call: Call, admin: Admin, asked: Restore) -> Answer:
     """Restores the facts of the newest wipe."""
     back = await admin.services.library.restore(asked.scope, asked.until)
     if back is None:
@@ -121,7 +133,7 @@ async def restored(call: Call, admin: Admin, asked: Restore) -> Answer:
     return as_json({"scope": back.scope, "facts": back.facts, "turns": back.turns})
 
 
-async def added(call: Call, admin: Admin, asked: NewFact) -> Answer:
+async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     """Adds a fact; 201, or 200 for one that is known."""
     services = admin.services
     scope = asked.scope
@@ -136,7 +148,7 @@ async def added(call: Call, admin: Admin, asked: NewFact) -> Answer:
     return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
-async def changed(call: Call, admin: Admin, asked: Edit) -> Answer:
+async def change_fact(call: Call, admin: Admin, asked: Edit) -> Answer:
     """Changes or confirms a fact."""
     services = admin.services
     if asked.confirm is False:
@@ -150,19 +162,13 @@ async def changed(call: Call, admin: Admin, asked: Edit) -> Answer:
     return await _written(services, scope, known, edits.edit(known.values(), fact, asked, scope=scope, now=time()))
 
 
-async def forgotten(call: Call, admin: Admin, asked: Asked) -> Answer:
+async def forget_fact(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Forgets a fact and the messages that said it."""
     services = admin.services
     scope, fact = await _found(call, services)
     await services.library.forget(scope, [fact])
     await services.library.facts.flush()
     return as_json({"id": fact.id, "scope": scope, "forgotten": True})
-
-
-# --- parts -----------------------------------------------------------------------------------------------------------
-
-
-Place: TypeAlias = tuple[str, float, str]  # of a fact in the list: its scope, when it was stated (negative), its id
 
 
 async def _every(services: Services, scopes: Sequence[str], before: Place | None) -> AsyncIterator[tuple[str, Fact]]:
@@ -176,13 +182,13 @@ async def _every(services: Services, scopes: Sequence[str], before: Place | None
                 yield scope, fact
 
 
-def _named(scope: str, fact: Fact) -> str:
+def _place_of(scope: str, fact: Fact) -> str:
     """The place of a fact, as `before` takes it."""
     return f"{fact.created_at!r}~{fact.id}~{scope}"
 
 
 def _place(given: str) -> Place:
-    """The place that `_named` has named. Raises BadRequest."""
+    """The place that `_place_of` has named. Raises BadRequest."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)~([^~]+)~(.+)", given, re.DOTALL)
     if match is None:
         raise BadRequest("before is the `next` of the page before", param="before")
@@ -202,7 +208,7 @@ async def _written(services: Services, scope: str, known: Mapping[str, Fact], ma
     services.library.learn(scope, shelf, made.rows)
     await services.library.facts.flush()
     facts = {**known, **{row.id: row for row in made.rows}}
-    return _shown(services, scope, made.fact, facts.values(), code)
+    return as_json(_with_history(services, scope, made.fact, facts.values()), code)
 
 
 async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json]:
@@ -227,20 +233,73 @@ async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json
     return {"state": "kept" if told else "gone", "messages": told}
 
 
-def _shown(
-    services: Services,
-    scope: str,
-    fact: Fact,
-    facts: Collection[Fact],
-    code: int = 200,
-    *,
-    said: Mapping[str, Json] | None = None,
-) -> Answer:
+def _with_history(services: Services, scope: str, fact: Fact, facts: Collection[Fact]) -> dict[str, Json]:
     now, ageing = time(), edits.decay(services.config.memory)
     past = edits.history(facts, fact)
-    history = {
-        "before": [edits.card(scope, each, now, ageing) for each in past.before],
-        "after": [edits.card(scope, each, now, ageing) for each in past.after],
-    }
-    told: dict[str, Json] = {"fact": edits.card(scope, fact, now, ageing), "history": history}
-    return as_json(told if said is None else {**told, "said": said}, code)
+    before, after = ([edits.card(scope, each, now, ageing) for each in some] for some in (past.before, past.after))
+    return {"fact": edits.card(scope, fact, now, ageing), "history": {"before": before, "after": after}}
+
+
+# --- reused answers ---
+
+
+class LogAsked(Asked, frozen=True):
+    """Parameters of the reuse log."""
+
+    scope: str
+    before: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_LINES)] = USUAL_LINES
+
+
+async def reuse_log(call: Call, admin: Admin, asked: LogAsked) -> Answer:
+    """Answers with a page of the log of a scope."""
+    services = admin.services
+    # As many are kept of a scope as can be read at once.
+    most = asked.limit + 1 if asked.before is None else services.config.reuse.intent.log_rows
+    kept_lines = await services.storage.reuse.recent(asked.scope, most)
+    rest = kept_lines if asked.before is None else _following(kept_lines, asked.before)
+    lines, after = page(rest, asked.limit, _line_name)
+    reused = {line.entry_id for line in lines if line.result == "hit"}
+    entries = [await services.storage.reuse.get(asked.scope, name) for name in sorted(reused)]
+    reported = {kept.id: _report(kept) for kept in entries if kept is not None and kept.strikes}
+    return as_json({"scope": asked.scope, "log": lines, "reported": reported, "next": after})
+
+
+async def reuse_entry(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Answers with an entry and its lines of the log."""
+    found = await admin.services.storage.reuse.find(call.parameters["id"])
+    if found is None:
+        raise _unknown(call)
+    scope, kept = found
+    lines = [line for line in await admin.services.storage.reuse.recent(scope, MOST_LINES) if line.entry_id == kept.id]
+    return as_json({"scope": scope, "entry": {**asdict(kept), "evicted": kept.is_evicted}, "log": lines})
+
+
+async def report_wrong(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Takes the report that an answer was wrong."""
+    ended = await admin.services.intent.reports.wrong(call.parameters["id"], time())
+    if ended is None:
+        raise _unknown(call)
+    return as_json({"id": ended.id, "evicted": True, "min_cosine": ended.min_cosine, "strikes": ended.strikes})
+
+
+def _line_name(line: ReuseDecision) -> str:
+    """The place of a line in its log, as `before` takes it."""
+    return f"{line.at!r}~{blake2b(repr(line).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def _following(lines: Sequence[ReuseDecision], before: str) -> Sequence[ReuseDecision]:
+    """The lines after that place; where its line has left the log meanwhile, so have all that were older. Raises
+    BadRequest."""
+    if not re.fullmatch(r"[0-9.e+-]{1,30}~[0-9a-f]{16}", before):
+        raise BadRequest("before is the `next` of the page before", param="before")
+    place = next((number for number, line in enumerate(lines) if _line_name(line) == before), len(lines))
+    return lines[place + 1 :]
+
+
+def _unknown(call: Call) -> UnknownRoute:
+    return UnknownRoute(f"There is no reuse entry {call.parameters['id'][:40]!r}.")
+
+
+def _report(kept: ReuseEntry) -> Json:
+    return {"min_cosine": kept.min_cosine, "strikes": kept.strikes, "evicted_at": kept.evicted_at}

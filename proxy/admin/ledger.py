@@ -1,0 +1,321 @@
+"""The ledger as the page shows it: sums over time and by what requests have in common, requests, conversations.
+
+    GET /admin/api/scopes?before=&limit=
+            who asks, and when each was last heard of, latest first; `next` is the `before` of the next page
+    GET /admin/api/summary?from=&to=&by=&scope=
+            sums of a span of time, the last hour if none is named, by nothing, mechanism, model, upstream, source or
+            plan; in points of a minute, an hour or a day, as the span is long, but for those in which nothing happened.
+            It begins with a whole point: `from` says where
+    GET /admin/api/requests?scope=&session=&before=&limit=
+            newest first; `next` is the `before` of the next page
+    GET /admin/api/requests/{id}?scope=
+            how its prompt came to be: what of each message was sent, and why; with texts while they are kept
+    GET /admin/api/live
+            server-sent events. `requests`: the new ones, oldest first; `totals`: of the minute that runs, and of the
+            last sixty; a comment now and then, so that nobody takes a quiet stream for a dead one. It ends when the
+            client goes, and when the server stops: whoever watches connects again, to the next one
+    GET /admin/api/sessions?scope=&before=&limit=
+            conversations whose last request was before a moment, latest first
+    GET /admin/api/sessions/{session}?scope=&before=
+            one: its requests, oldest first, and the tree of its turns; of more than 500 requests the newest, `next` is
+            the `before` of older ones
+
+A name may be a conversation's in several scopes; without a scope the latest is meant.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from functools import partial
+from time import time
+from typing import Annotated, Literal
+
+import msgspec
+
+from proxy.admin.codec import (
+    Asked,
+    Moment,
+    RowNumber,
+    added_up,
+    as_json,
+    as_json_offloaded,
+    page,
+    row_json,
+    sums_json,
+    total,
+)
+from proxy.admin.parts import Admin
+from proxy.config import shows_content
+from proxy.context import fates
+from proxy.context.fates import ExplainedMessage
+from proxy.errors import BadRequest, UnknownRoute
+from proxy.http.edge import KEYS
+from proxy.http.exchange import Call
+from proxy.protocol.request import message_of, parse, unpacked
+from proxy.storage.base import Dimension, Width
+from proxy.types import Answer, Bucket, Contents, Headers, Json, LedgerRow, Message, Sums, TurnCard
+
+log = logging.getLogger(__name__)
+
+HOUR, DAY = 3_600.0, 86_400.0
+USUAL_SPAN = HOUR
+USUAL_SCOPES, MOST_SCOPES = 200, 1_000
+MOST_SPAN = 20 * 366 * DAY
+WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
+
+By = Literal["", "mechanism", "model", "upstream", "source", "plan"]
+LEFT_OUT = ("window", "capped", "tools", "elided")
+ADDED = ("summaries", "facts", "recall")
+
+USUAL_REQUESTS, MOST_REQUESTS = 50, 500
+USUAL_SESSIONS, MOST_SESSIONS = 50, 200
+LIVE_HEADERS: Headers = (
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-store"),
+    ("x-accel-buffering", "no"),  # nginx would keep events until they fill a buffer
+    ("x-content-type-options", "nosniff"),
+)
+
+
+# --- sums ---
+
+
+class ScopesAsked(Asked, frozen=True):
+    """Parameters of the list of scopes."""
+
+    before: Moment = 0.0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SCOPES)] = USUAL_SCOPES
+
+
+class SummaryAsked(Asked, frozen=True):
+    """Parameters of sums."""
+
+    start: Moment | None = msgspec.field(default=None, name="from")
+    to: Moment | None = None
+    by: By = ""
+    scope: str | None = None
+
+
+async def scopes(call: Call, admin: Admin, asked: ScopesAsked) -> Answer:
+    """Answers with a page of the scopes."""
+    found = await admin.services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None)
+    listed, after = page(found, asked.limit, lambda each: each[1])
+    return as_json({"scopes": [{"scope": scope, "last_at": at} for scope, at in listed], "next": after})
+
+
+async def summary(call: Call, admin: Admin, asked: SummaryAsked) -> Answer:
+    """Answers with the sums of a span of time."""
+    end = time() if asked.to is None else asked.to
+    start = max(end - USUAL_SPAN, 0.0) if asked.start is None else asked.start
+    if not start < end <= start + MOST_SPAN:
+        raise BadRequest("from is before to, by twenty years at most", param="from")
+    width = point_width(end - start)
+    start -= start % width
+    by: Dimension = "source" if asked.by == "mechanism" else asked.by
+    buckets = await admin.services.storage.accounts.buckets(start, end, width, asked.scope, by)
+    head = {"from": start, "to": end, "width": width, "by": asked.by}
+    # Hours of many models come to thousands of sums.
+    return await as_json_offloaded(admin.services, lambda: head | summary_of(buckets, asked.by))
+
+
+def point_width(span: float) -> Width:
+    """The width of a point of a chart over `span` seconds, in seconds."""
+    return next((width for most, width in WIDTHS if span <= most), WIDTHS[-1][1])
+
+
+def summary_of(buckets: Iterable[Bucket], by: By) -> dict[str, Json]:
+    """Builds totals, groups and points. `buckets` are named by what `by` asks for, or by source for mechanisms."""
+    buckets = tuple(buckets)
+    named = added_up((each.name, each.sums) for each in buckets)
+    totals = total(named.values())
+    if by == "mechanism":
+        return {"totals": sums_json(totals), "groups": _mechanisms(named, totals), "points": _points(buckets)}
+    if not by:
+        return {"totals": sums_json(totals), "groups": [], "points": _points(buckets)}
+    points = [{"at": each.at, "name": each.name, "sums": sums_json(each.sums)} for each in buckets]
+    return {"totals": sums_json(totals), "groups": _groups(named), "points": points}
+
+
+def _groups(named: Mapping[str, Sums]) -> list[Json]:
+    """The dearest first."""
+    ordered = sorted(named.items(), key=lambda each: (-each[1].cost, -each[1].requests, each[0]))
+    return [{"name": name, "sums": sums_json(sums)} for name, sums in ordered]
+
+
+def _points(buckets: Iterable[Bucket]) -> list[Json]:
+    moments = added_up((each.at, each.sums) for each in buckets)
+    return [{"at": at, "sums": sums_json(moments[at])} for at in sorted(moments)]
+
+
+def _mechanisms(sources: Mapping[str, Sums], totals: Sums) -> list[Json]:
+    """The mechanisms that save, with what each has saved; then what context management left out, and added."""
+    exact, intent = (sources.get(name, Sums()).tokens_reused for name in ("exact", "intent"))
+    context = totals.tokens_original - totals.tokens_sent
+    return [
+        _saver("exact", exact, totals.saved_exact, totals.reused_exact),
+        _saver("intent", intent, totals.saved_intent, totals.reused_intent),
+        _saver("context", context, totals.saved_context - totals.added_context, totals.managed),
+        *({"name": name, "tokens": getattr(totals, name)} for name in (*LEFT_OUT, *ADDED)),
+    ]
+
+
+def _saver(name: str, tokens: int, dollars: float, requests: int) -> Json:
+    return {"name": name, "tokens_saved": tokens, "dollars_saved": dollars, "requests": requests}
+
+
+# --- requests and conversations ---
+
+
+class RequestsAsked(Asked, frozen=True):
+    """Parameters of the list of requests."""
+
+    scope: str | None = None
+    session: str | None = None
+    before: RowNumber | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
+
+
+class RequestAsked(Asked, frozen=True):
+    """Parameters of a request."""
+
+    scope: str | None = None
+
+
+class SessionsAsked(Asked, frozen=True):
+    """Parameters of the list of conversations."""
+
+    scope: str | None = None
+    before: Moment = 0.0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SESSIONS)] = USUAL_SESSIONS
+
+
+class SessionAsked(RequestAsked, frozen=True):
+    """Parameters of a conversation."""
+
+    before: RowNumber | None = None
+
+
+async def requests(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
+    """Answers with a page of the ledger."""
+    rows = await admin.services.storage.accounts.rows(
+        scope=asked.scope, session=asked.session, before=asked.before, limit=asked.limit + 1
+    )
+    found, after = page(rows, asked.limit, lambda each: each[0])
+    return await as_json_offloaded(
+        admin.services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
+    )
+
+
+async def request(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
+    """Answers with one request, and the fate of each of its messages."""
+    services = admin.services
+    request_id = call.parameters["id"]
+    row = await services.storage.accounts.row(request_id, asked.scope)
+    if row is None:
+        raise UnknownRoute(f"There is no request {request_id[:40]!r}.")
+    contents: Contents | None = None
+    if shows_content(services.config):
+        contents = await services.storage.contents.get(row.scope, row.request_id)
+    call.watch.start()
+    return await as_json_offloaded(services, partial(_looked_into, row, contents, services.counter.message))
+
+
+def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Message], int]) -> Json:
+    told = NOTHING_KEPT
+    try:
+        if contents is not None:
+            told = explained(row, contents, tokens)
+    except (BadRequest, ValueError):  # a body that was recorded is one that was read; its rules may have changed since
+        log.warning("a kept request can't be read", extra={"request": row.request_id})
+    return {"request": row_json(None, row, whole=True), **told}
+
+
+async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
+    """Answers with the live stream of requests and totals."""
+    if call.method == "HEAD":
+        return Answer(200, LIVE_HEADERS, b"")
+    call.watch.start()
+    listener = admin.feed.listen()
+    call.watch.on_server_stop(listener.end)
+    return Answer(200, LIVE_HEADERS, listener)
+
+
+async def sessions(call: Call, admin: Admin, asked: SessionsAsked) -> Answer:
+    """Answers with a page of the conversations."""
+    cards = await admin.services.storage.accounts.sessions(
+        scope=asked.scope, before=asked.before or None, limit=asked.limit + 1
+    )
+    found, after = page(cards, asked.limit, lambda card: card.last_at)
+    told = [asdict(card) | {"sums": sums_json(card.sums)} for card in found]
+    return as_json({"sessions": told, "next": after})
+
+
+async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
+    """Answers with the requests and the turns of a conversation."""
+    services = admin.services
+    name = call.parameters["session"]
+    newest = await services.storage.accounts.rows(scope=asked.scope, session=name, limit=1)
+    if not newest:
+        raise UnknownRoute(f"There is no session {name[:40]!r}.")
+    scope = newest[0][1].scope
+    rows = await services.storage.accounts.rows(scope=scope, session=name, before=asked.before, limit=MOST_REQUESTS + 1)
+    found, after = page(rows, MOST_REQUESTS, lambda each: each[0])
+    cards = await services.storage.accounts.turns(scope, name)
+    with_text = shows_content(services.config)
+
+    def told() -> Json:
+        theirs = [row_json(number, row, whole=True) for number, row in reversed(found)]
+        turns = [_turn(card, with_text=with_text) for card in cards]
+        return {"scope": scope, "session": name, "requests": theirs, "turns": turns, "next": after}
+
+    return await as_json_offloaded(services, told)
+
+
+def _turn(card: TurnCard, *, with_text: bool) -> Json:
+    told = {"link": card.link.hex(), "parent": card.parent.hex(), "turn": card.turn, "at": card.at}
+    return {**told, "begins": card.begins} if with_text else told
+
+
+NOTHING_KEPT: Mapping[str, Json] = {
+    "has_content": False,
+    "messages": [],
+    "head": "",
+    "volatile": "",
+    "sent": [],
+    "answer": None,
+    "headers": {},
+}
+
+_SECRET = KEYS | {"cookie", "proxy-authorization"}
+
+
+def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], int]) -> Mapping[str, Json]:
+    """Explains a request message by message. `tokens` counts those of a message. Raises BadRequest if the body is none,
+    and ValueError if the fates can't be read."""
+    request = parse(contents.body)
+    sent = unpacked(contents.sent) if contents.sent else None
+    found = fates.explained(request.messages, fates.unpack(contents.fates) if contents.fates else None, tokens)
+    went = (sent or request.messages) if row.source == "upstream" else ()
+    return {
+        "has_content": True,
+        "messages": [_message(seen, said) for seen, said in zip(found.messages, request.messages, strict=True)],
+        "head": found.head,
+        "volatile": found.volatile,
+        "sent": [{"role": said.role, "text": said.text} for said in went],
+        "answer": (answer.text or None) if (answer := message_of(contents.answer)) is not None else None,
+        # They are not among those that are kept. Should that ever change, they are not shown.
+        "headers": {name: value for name, value in contents.headers.items() if name.lower() not in _SECRET},
+    }
+
+
+def _message(seen: ExplainedMessage, said: Message) -> Json:
+    return {
+        "index": seen.index,
+        "role": seen.role,
+        "tokens": seen.tokens,
+        "fate": seen.fate,
+        "why": seen.why,
+        "text": said.text or None,
+        "images": sum(part.kind == "image" for part in said.parts),
+        "calls": [{"name": call.name, "arguments": call.arguments or ""} for call in said.tool_calls],
+    }
