@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from proxy import page
 from proxy.admin import routes as admin
 from proxy.admin.parts import Admin
 from proxy.config import Config
@@ -28,7 +29,6 @@ from proxy.errors import (
 from proxy.http.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
 from proxy.http.exchange import Call
 from proxy.http.origins import METHODS, OPTIONS, Kind, options_answer
-from proxy.page import serving as page
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
 from proxy.pipeline.passthrough import pass_through

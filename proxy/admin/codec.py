@@ -33,20 +33,16 @@ _BODIED = ("POST", "PATCH")
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """The base of a route's parameters: those of its query string, or of its body if it has one. Fields of text that
-    have a default need no value, and none is empty."""
-
-
-class Nothing(Asked, frozen=True):
-    """The parameters of a route that takes none."""
+    """The parameters of a route that takes none, and the base of those of others: in its query string, or in its body
+    if it has one. Fields of text that have a default need no value, and none is empty."""
 
 
 async def decoded(call: Call, services: Services, kind: type[S]) -> S:
     """Decodes the parameters of a request. Raises BadRequest and its like for what is unknown, repeated, empty, missing
     or no such value."""
-    if call.method not in _BODIED or kind is Nothing:
+    if call.method not in _BODIED or kind is Asked:
         return from_query(call.query, kind)
-    from_query(call.query, Nothing)
+    from_query(call.query, Asked)
     refuse_coding(call.headers)
     server = services.config.server
     raw = await read_body(call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout)

@@ -58,9 +58,8 @@ from proxy.types import Answer, Bucket, Contents, Headers, Json, LedgerRow, Mess
 log = logging.getLogger(__name__)
 
 HOUR, DAY = 3_600.0, 86_400.0
-USUAL_SPAN = HOUR
+USUAL_SPAN, MOST_SPAN = HOUR, 20 * 366 * DAY
 USUAL_SCOPES, MOST_SCOPES = 200, 1_000
-MOST_SPAN = 20 * 366 * DAY
 WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
 
 By = Literal["", "mechanism", "model", "upstream", "source", "plan"]

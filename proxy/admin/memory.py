@@ -1,4 +1,4 @@
-"""What is remembered, for whoever runs the proxy to read and change: facts of people, and answers that are reused.
+"""Memory, for whoever runs the proxy to read and change: facts of people, and answers that are reused.
 
     GET    /admin/api/facts?scope=&session=&status=&domain=&before=&limit=
             newest first; without a scope those of every scope, one scope after the other; `next` is the `before` of the

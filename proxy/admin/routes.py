@@ -15,7 +15,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib.metadata import version
 from itertools import groupby
 from operator import attrgetter
@@ -24,7 +23,7 @@ from typing import Any, TypeVar
 
 from proxy.admin import ledger, memory, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
-from proxy.admin.codec import Asked, Nothing, as_json, decoded, without_body
+from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
 from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
@@ -41,6 +40,7 @@ A = TypeVar("A", bound=Any)
 Handler = Callable[[Call, Admin], Awaitable[None]]
 
 API = "/admin/api"
+_VERSION = version("olvido")
 REFRESHED = 4  # beats between two refreshes of a process that shares its metrics with others
 
 
@@ -55,7 +55,7 @@ class Login(Asked, frozen=True):
 
 async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with the version, and to whom is admitted with the settings that the page needs."""
-    told = {"version": _version(), "needs_token": admin.auth.needs_token, "is_admitted": False}
+    told = {"version": _VERSION, "needs_token": admin.auth.needs_token, "is_admitted": False}
     try:
         await admin.auth.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
@@ -93,11 +93,6 @@ def _cookie(value: str, seconds: int, asked: Headers) -> tuple[str, str]:
     return "set-cookie", f"{COOKIE}={value}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
 
 
-@cache
-def _version() -> str:
-    return version("olvido")
-
-
 # --- the table ---
 
 
@@ -130,14 +125,14 @@ def _route(
 
 ROUTES = (
     # Whoever is not admitted yet asks these.
-    _route("GET me", me, Nothing, is_guarded=False),
+    _route("GET me", me, Asked, is_guarded=False),
     _route("POST login", login, Login, is_guarded=False),
-    _route("POST logout", logout, Nothing, is_guarded=False),
+    _route("POST logout", logout, Asked, is_guarded=False),
     _route("GET scopes", ledger.scopes, ledger.ScopesAsked),
     _route("GET summary", ledger.summary, ledger.SummaryAsked),
     _route("GET requests", ledger.requests, ledger.RequestsAsked),
     _route("GET requests/{id}", ledger.request, ledger.RequestAsked),
-    _route("GET live", ledger.live, Nothing),
+    _route("GET live", ledger.live, Asked),
     _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
     _route("GET sessions/{session:path}", ledger.session, ledger.SessionAsked),  # a client's name may have a slash
     _route("POST what-if", what_if.asked, what_if.WhatIf),
@@ -145,12 +140,12 @@ ROUTES = (
     _route("POST facts", memory.add_fact, memory.NewFact),
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
     _route("POST facts/restore", memory.restore_facts, memory.Restore),
-    _route("GET facts/{id}", memory.fact, Nothing),
+    _route("GET facts/{id}", memory.fact, Asked),
     _route("PATCH facts/{id}", memory.change_fact, Edit),
-    _route("DELETE facts/{id}", memory.forget_fact, Nothing),
+    _route("DELETE facts/{id}", memory.forget_fact, Asked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
-    _route("GET reuse/{id}", memory.reuse_entry, Nothing),
-    _route("POST reuse/{id}/wrong", memory.report_wrong, Nothing),
+    _route("GET reuse/{id}", memory.reuse_entry, Asked),
+    _route("POST reuse/{id}/wrong", memory.report_wrong, Asked),
 )
 
 

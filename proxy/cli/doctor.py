@@ -28,6 +28,7 @@ from proxy.embedding.service import export_folders
 from proxy.embedding.source import (
     BUILTIN,
     E5,
+    MINILM,
     MULTILINGUAL,
     WEIGHTS_SHA256,
     checked,
@@ -128,24 +129,18 @@ def check_embedding(config: Config, packaged: Path | None = None, exports: Seque
     for export in (folder / source.folder for folder in exports):
         if read(export, source):
             return Row("embedding", "ok", f"{config.embedding.model}, exported in {export}")
-    if config.embedding.model == MULTILINGUAL:
-        return _check_multilingual(packaged)
-    if config.embedding.model != BUILTIN:
+    if config.embedding.model not in (BUILTIN, MULTILINGUAL):
         where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
         return Row("embedding", "ok", f"{config.embedding.model}, {where}")
     try:
-        checked(packaged or packaged_model(), WEIGHTS_SHA256)
+        if config.embedding.model == BUILTIN:
+            checked(packaged or packaged_model(), WEIGHTS_SHA256)
+        else:
+            checked_multilingual(packaged or multilingual_model())
     except EmbeddingError as error:
         return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
-    return Row("embedding", "ok", "all-MiniLM-L6-v2 at hand, no download needed; exported at the first start")
-
-
-def _check_multilingual(packaged: Path | None) -> Row:
-    try:
-        checked_multilingual(packaged or multilingual_model())
-    except EmbeddingError as error:
-        return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
-    return Row("embedding", "ok", f"{E5} at hand, no download needed; exported at the first start")
+    name = MINILM if config.embedding.model == BUILTIN else E5
+    return Row("embedding", "ok", f"{name} at hand, no download needed; exported at the first start")
 
 
 def check_clock(now: float) -> Row:

@@ -12,24 +12,105 @@ import os
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from operator import itemgetter
 from pathlib import Path
 from typing import get_args
 
 import msgspec
 
-from proxy.cli.memory_folder import Memory, Refused, opened
+from proxy import config as configuration
+from proxy.config import Config
+from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
+from proxy.http.edge import Authenticator
 from proxy.memory import edits, facts, forgetting, portable
 from proxy.memory.orders import undo
-from proxy.memory.portable import count, moment, plain, word
+from proxy.memory.portable import count, moment, plain, table, word
 from proxy.storage.base import StorageError
-from proxy.types import Fact, FactStatus, Forgetting
+from proxy.storage.opening import DATABASE
+from proxy.storage.secret import tenant_secret
+from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.tasks import Tasks
+from proxy.types import Fact, FactStatus, Forgetting, Scope
 
 STANDARD = Path("-")  # standard input or output
-
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
+
+
+class Refused(Exception):
+    """The reason for which a command did nothing, and its exit status."""
+
+    def __init__(self, why: str, status: int = 1) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+def _several(kept: Iterable[tuple[str, int]]) -> Refused:
+    """`kept`: the number of facts by scope."""
+    lines = [f"  {plain(scope)}  {facts}" for scope, facts in kept]
+    return Refused("\n".join(["name one of these with --scope, or its key with --key:", *lines]), 2)
+
+
+class Memory:
+    """The options of a command, and the stores of the storage folder, whatever the configuration wants kept from now
+    on."""
+
+    def __init__(self, options: argparse.Namespace, config: Config, database: Database) -> None:
+        self.options = options
+        self.config = config
+        self.database = database
+        self.facts = SqliteFacts(database)
+        self.archive = SqliteArchive(database, config.memory.archive_ttl)
+        self.contents = SqliteContents(database)
+        self.states = SqliteStates(database)
+        self.wipes = SqliteWipes(database)
+
+    @property
+    def is_named(self) -> bool:
+        """True if the options name a scope or a key."""
+        return self.options.scope is not None or self.options.key is not None
+
+    async def scope(self) -> str:
+        """The scope that the options name, or the only one that has facts; "" if none has. Raises Refused if there are
+        several."""
+        if self.options.user and self.options.key is None:
+            raise Refused("--user goes with --key", 2)
+        if self.options.scope is not None:
+            if not is_scope(self.options.scope):
+                raise Refused("--scope is 32 hex digits, a slash, and the end user's name or nothing", 2)
+            return str(self.options.scope)
+        if self.options.key is not None:
+            gate = Authenticator(self.config, await asyncio.to_thread(tenant_secret, self.config.storage.path))
+            tenant = gate.tenant((("authorization", f"Bearer {self.options.key}"),))
+            return Scope(tenant, end_user(self.options.user) if self.options.user else "").id
+        scopes = await self.facts.scopes()
+        if len(scopes) > 1:
+            raise _several([(scope, len(await self.facts.all(scope))) for scope in scopes])
+        return scopes[0] if scopes else ""
+
+    async def one(self, fact_id: str) -> tuple[str, Fact]:
+        """The fact with this id and its scope, which need not be named. Raises Refused if there is none."""
+        found = await self.facts.find(fact_id)
+        if found is None or (self.is_named and found[0] != await self.scope()):
+            raise Refused(f"there is no fact {plain(fact_id)}")
+        return found
+
+    def table(self, shown: Iterable[Fact]) -> str:
+        """Renders facts as a table."""
+        return table(shown, time.time(), edits.decay(self.config.memory))
+
+    async def written(self) -> None:
+        """Waits until all writes are durable. Raises Refused if they could not be written."""
+        await self.facts.flush()
+        writer = self.database.writer
+        if writer.dropped or writer.failing is not None:
+            raise Refused(f"{self.database.path} could not be written: nothing has changed")
 
 
 Work = Callable[[Memory], Awaitable[None]]
@@ -77,21 +158,29 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
 def _run(options: argparse.Namespace, work: Work) -> int:
     try:
         asyncio.run(_do(options, work))
-    except Refused as error:
-        _complain(error)
-        return error.status
-    except (StorageError, Unauthorized, OSError) as error:
-        _complain(error)
-        return 1
+    except (Refused, StorageError, Unauthorized, OSError) as error:
+        sys.stderr.write(f"olvido memory: {error}\n")
+        return error.status if isinstance(error, Refused) else 1
     return 0
 
 
 async def _do(options: argparse.Namespace, work: Work) -> None:
-    async with opened(options) as memory:
-        await work(memory)
+    config = configuration.load(options.config, os.environ)
+    if config.storage.kind != "sqlite":
+        raise Refused(
+            f"storage.kind is {config.storage.kind}: nothing is kept in a folder; see GET /admin/api/facts", 2
+        )
+    path = config.storage.path / DATABASE
+    if not path.exists() and not getattr(options, "anew", False):
+        raise Refused(f"{config.storage.path}: no proxy has kept anything here")
+    database = Database(path, Tasks())
+    try:
+        await work(Memory(options, config, database))
+    finally:
+        await database.close()
 
 
-# --- the commands ----------------------------------------------------------------------------------------------------
+# --- the commands ---
 
 
 async def _list(memory: Memory) -> None:
@@ -144,8 +233,7 @@ async def _restore(memory: Memory) -> None:
     if not found:
         raise Refused("nothing was wiped that can be brought back")
     if len(found) > 1:
-        names = [f"  {plain(each.scope)}  {each.facts}" for each in found]
-        raise Refused("\n".join(["name one of these with --scope, or its key with --key:", *names]), 2)
+        raise _several((each.scope, each.facts) for each in found)
     (wiped,) = found
     what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
     if not memory.options.yes and not _agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
@@ -230,7 +318,3 @@ def _write(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
-
-
-def _complain(error: Exception) -> None:
-    sys.stderr.write(f"olvido memory: {error}\n")

@@ -81,12 +81,12 @@ def _with_listener(tree: dict[str, Any], host: str | None, port: int | None) -> 
 
 def _secret_problems(raw: Source, source: Source) -> Iterator[Problem]:
     """Yields the problems of secrets that are in the file itself, or whose variable is empty."""
-    for where, value in _leaves(raw.tree, ()):
+    for (where, value), (_, meant) in zip(_leaves(raw.tree, ()), _leaves(source.tree, ()), strict=True):
         if value == "" or not is_secret(where):
             continue
         hashed = "pattern" in (schema_at(where) or {})
         if isinstance(value, str) and (_REFERENCE.fullmatch(value) or (hashed and value.startswith("sha256:"))):
-            if value.endswith("}") and not value.endswith(":-}") and _at(source.tree, where) == "":
+            if value.endswith("}") and not value.endswith(":-}") and meant == "":
                 name = source.from_env[where]
                 yield Problem(
                     where, f"the environment variable {name} is empty; write {name[:-1]}:-}} if it is optional"
@@ -113,9 +113,3 @@ def _leaves(tree: Any, where: Where) -> Iterator[tuple[Where, Any]]:
         yield from _leaves(item, (*where, key))
     if not isinstance(tree, dict | list):
         yield where, tree
-
-
-def _at(tree: Any, where: Where) -> Any:
-    for part in where:
-        tree = tree[part]
-    return tree

@@ -23,29 +23,31 @@ Tokens: TypeAlias = Annotated[int, Field(ge=0, le=10_000_000)]
 Cosine: TypeAlias = Annotated[float, Field(ge=-1, le=1)]
 
 
+def _about(description: str, **bounds: Any) -> Any:
+    """Returns the description and the bounds of a number, for its annotation."""
+    return Field(description=description, **bounds)
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The newest turns, which a fold keeps."""
 
     __pydantic_config__ = _OVERRIDABLE
 
-    turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps.")]
-    min_turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps when continuity is low.")]
-    max_turns: Annotated[Count, Field(ge=1, description="Turns that a fold keeps when continuity is high.")]
-    tokens: Annotated[Tokens, Field(description="Tokens of the window; the newest turn is whole even above it.")]
+    turns: Annotated[Count, _about("Turns that a fold keeps.", ge=1)]
+    min_turns: Annotated[Count, _about("Turns that a fold keeps when continuity is low.", ge=1)]
+    max_turns: Annotated[Count, _about("Turns that a fold keeps when continuity is high.", ge=1)]
+    tokens: Annotated[Tokens, _about("Tokens of the window; the newest turn is whole even above it.")]
     answer_tokens: Annotated[
-        Tokens,
-        Field(description="Older answers lose their middle beyond this, where the window is full. 0: never."),
+        Tokens, _about("Older answers lose their middle beyond this, where the window is full. 0: never.")
     ]
     high_continuity: Annotated[
-        Cosine,
-        Field(description="Continuity above which turns belong together: their cosine, less that of unrelated ones."),
+        Cosine, _about("Continuity above which turns belong together: their cosine, less that of unrelated ones.")
     ]
-    low_continuity: Annotated[Cosine, Field(description="Continuity of neighbouring turns below which it is chitchat.")]
-    continuity_turns: Annotated[Count, Field(ge=1, description="Turns over which continuity must hold to count.")]
+    low_continuity: Annotated[Cosine, _about("Continuity of neighbouring turns below which it is chitchat.")]
+    continuity_turns: Annotated[Count, _about("Turns over which continuity must hold to count.", ge=1)]
     shift: Annotated[
-        float,
-        Field(ge=0, le=1, description="How likely a change of topic must be, to be taken for one. 1: only if said."),
+        float, _about("How likely a change of topic must be, to be taken for one. 1: only if said.", ge=0, le=1)
     ]
 
     def __post_init__(self) -> None:
@@ -63,11 +65,9 @@ class Summaries:
 
     __pydantic_config__ = _OVERRIDABLE
 
-    segment_turns: Annotated[
-        Count, Field(ge=1, description="Turns that become one summary, unless a topic shift cuts.")
-    ]
-    slots: Annotated[Count, Field(description="Summaries kept at most; the oldest leaves. 0: none.")]
-    tokens: Annotated[Tokens, Field(description="Tokens of one summary.")]
+    segment_turns: Annotated[Count, _about("Turns that become one summary, unless a topic shift cuts.", ge=1)]
+    slots: Annotated[Count, _about("Summaries kept at most; the oldest leaves. 0: none.")]
+    tokens: Annotated[Tokens, _about("Tokens of one summary.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Facts:
 
     __pydantic_config__ = _OVERRIDABLE
 
-    tokens: Annotated[Tokens, Field(description="Tokens of all facts in one prompt. 0: none.")]
-    said_turns: Annotated[Count, Field(description="A fact that the last this many turns already say is left out.")]
+    tokens: Annotated[Tokens, _about("Tokens of all facts in one prompt. 0: none.")]
+    said_turns: Annotated[Count, _about("A fact that the last this many turns already say is left out.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,10 @@ class Recall:
 
     tokens: Annotated[
         Tokens | Literal["rest"],
-        Field(description="Tokens of recalled old turns in one prompt. `rest`: what the budget leaves, up to `cap`."),
+        _about("Tokens of recalled old turns in one prompt. `rest`: what the budget leaves, up to `cap`."),
     ]
-    cap: Annotated[Tokens, Field(description="Tokens that recall never exceeds. 0: no recall.")]
-    passage_tokens: Annotated[
-        Tokens, Field(ge=1, description="Long assistant turns are indexed in passages this long.")
-    ]
+    cap: Annotated[Tokens, _about("Tokens that recall never exceeds. 0: no recall.")]
+    passage_tokens: Annotated[Tokens, _about("Long assistant turns are indexed in passages this long.", ge=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +100,8 @@ class ToolResults:
 
     __pydantic_config__ = _OVERRIDABLE
 
-    fold_first: Annotated[bool, Field(description="Old tool results are folded before anything else is.")]
-    keep: Annotated[Count, Field(description="Newest tool results that stay whole.")]
+    fold_first: Annotated[bool, _about("Old tool results are folded before anything else is.")]
+    keep: Annotated[Count, _about("Newest tool results that stay whole.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +110,9 @@ class Elide:
 
     __pydantic_config__ = _OVERRIDABLE
 
-    tools: Annotated[bool, Field(description="Descriptions of tools that were called already are left out.")]
-    format: Annotated[bool, Field(description="`<format>` of the system prompt is left out.")]
-    examples: Annotated[bool, Field(description="`<examples>` of the system prompt is left out.")]
+    tools: Annotated[bool, _about("Descriptions of tools that were called already are left out.")]
+    format: Annotated[bool, _about("`<format>` of the system prompt is left out.")]
+    examples: Annotated[bool, _about("`<examples>` of the system prompt is left out.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,30 +123,24 @@ class Profile:
 
     base: Annotated[
         Literal["lean", "balanced", "agent"],
-        Field(description="The built-in profile that every number not given here comes from."),
+        _about("The built-in profile that every number not given here comes from."),
     ]
     budget: Annotated[
         Annotated[int, Field(ge=1, le=10_000_000)] | Literal["economic"],
-        Field(description="Tokens of the whole prompt, a hard limit. `economic`: only the price of folding decides."),
+        _about("Tokens of the whole prompt, a hard limit. `economic`: only the price of folding decides."),
     ]
-    context_share: Annotated[
-        float, Field(gt=0, le=1, description="Share of the model's context that a prompt never exceeds.")
-    ]
-    pressure: Annotated[
-        float, Field(gt=0, le=1, description="Share of the limit above which a prompt is folded without waiting.")
-    ]
+    context_share: Annotated[float, _about("Share of the model's context that a prompt never exceeds.", gt=0, le=1)]
+    pressure: Annotated[float, _about("Share of the limit above which a prompt is folded without waiting.", gt=0, le=1)]
     fold: Annotated[
         Literal["economic", "strict"],
-        Field(
-            description="`economic`: fold when it pays or a limit forces it. `strict`: as soon as the window is full."
-        ),
+        _about("`economic`: fold when it pays or a limit forces it. `strict`: as soon as the window is full."),
     ]
-    window: Annotated[Window, Field(description="The recent turns that are kept in the client's own bytes.")]
-    summaries: Annotated[Summaries, Field(description="Key-value summaries of turns that left the window.")]
-    facts: Annotated[Facts, Field(description="Standing facts about the user.")]
-    recall: Annotated[Recall, Field(description="Old turns that the newest question needs.")]
-    tool_results: Annotated[ToolResults, Field(description="What tools answered.")]
-    elide: Annotated[Elide, Field(description="Instructions that need not be repeated.")]
+    window: Annotated[Window, _about("The recent turns that are kept in the client's own bytes.")]
+    summaries: Annotated[Summaries, _about("Key-value summaries of turns that left the window.")]
+    facts: Annotated[Facts, _about("Standing facts about the user.")]
+    recall: Annotated[Recall, _about("Old turns that the newest question needs.")]
+    tool_results: Annotated[ToolResults, _about("What tools answered.")]
+    elide: Annotated[Elide, _about("Instructions that need not be repeated.")]
 
     def __post_init__(self) -> None:
         if self.budget == "economic":

@@ -9,7 +9,6 @@ import pytest
 from proxy.admin.codec import (
     Asked,
     Moment,
-    Nothing,
     added_up,
     as_json,
     from_body,
@@ -91,9 +90,9 @@ def test_what_is_unknown_repeated_or_empty_is_refused_with_the_nearest_name(quer
 
 
 def test_a_route_that_takes_nothing_says_so() -> None:
-    assert from_query("", Nothing) == Nothing()
+    assert from_query("", Asked) == Asked()
     with pytest.raises(BadRequest, match="x: this route takes no parameter"):
-        from_query("x=1", Nothing)
+        from_query("x=1", Asked)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_the_login_too(tab: Tab, locked: Open, axe: str) -> None:
 
 
 def test_every_word_is_there_in_both_languages(page: Page, talked: Talked) -> None:
-    from proxy.page.serving import FOLDER
+    from proxy.page import FOLDER
 
     names = sorted(file.stem for file in (FOLDER / "i18n").glob("*.js"))
     assert names
