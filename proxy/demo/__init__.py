@@ -2,8 +2,7 @@
 
     show.py          plays a conversation twice; tokens and costs of each play
     conversation.py  the conversations; talk/: their text
-    app.py           the upstream: chat completions, models
-    completions.py   an answer as a `chat.completion` object and as its chunks; tokens of prompts, the prefix cache
+    app.py           the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
     script.py        the answers of its model; phrases.yaml: what it says
 
 Answers depend on the messages, the model and the seed only. `tests/scripted/` makes an upstream of the same model that

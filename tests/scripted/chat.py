@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.demo.app import THINKING_MODELS, Chat, thinks
-from proxy.demo.completions import Choice, Json, PromptCache, body, chunks
+from proxy.demo.app import THINKING_MODELS, Chat, Choice, Json, PromptCache, body, chunks, thinks
 from proxy.demo.script import Scripted
 from proxy.protocol.dialects import Dialect
 from proxy.protocol.message import chat_message
