@@ -60,7 +60,8 @@ class AdminAuthenticator:
         if _is_one_of(_bearer(headers), self._token):
             return
         if not any(self._told_by(value) for value in _cookies(headers)):
-            await self._note_wrong(headers, client)
+            if _bearer(headers):
+                await self._note_guess(client)
             raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
         if method not in _SAFE:
             _refuse_forged(headers)
@@ -71,7 +72,8 @@ class AdminAuthenticator:
             return
         known = [token for token in (self._metrics_token, self._token) if token is not None]
         if not _is_one_of(_bearer(headers), *known):
-            await self._note_wrong(headers, client)
+            if _bearer(headers):
+                await self._note_guess(client)
             raise Unauthorized(
                 "/metrics needs the token of admin.metrics_token, or that of admin.token: Authorization: Bearer "
                 "<token>; or server.open_metrics."
@@ -82,12 +84,10 @@ class AdminAuthenticator:
         BadRequest where there is no token."""
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
-        now = self._clock()
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
-            await self._refuse_guessing(client)
-            await self._throttle.note(client, now)
+            await self._note_guess(client)
             raise Unauthorized("That is not the token of admin.token.", param="token")
-        said = f"{secrets.token_hex(16)}.{int(now) + COOKIE_SECONDS}"
+        said = f"{secrets.token_hex(16)}.{int(self._clock()) + COOKIE_SECONDS}"
         return f"{said}.{self._signed(said)}"
 
     async def logout(self, headers: Headers) -> None:
@@ -112,16 +112,13 @@ class AdminAuthenticator:
         if _is_other(headers) or site not in (None, "none", "same-origin"):
             raise Forbidden("Without admin.token, the admin API does not answer to other sites.")
 
-    async def _note_wrong(self, headers: Headers, client: str) -> None:
+    async def _note_guess(self, client: str) -> None:
         """Raises TooMany for an address that has guessed too often."""
-        if _bearer(headers):
-            await self._refuse_guessing(client)
-            await self._throttle.note(client, self._clock())
-
-    async def _refuse_guessing(self, client: str) -> None:
-        if (seconds := await self._throttle.wait(client, self._clock())) > 0:
+        now = self._clock()
+        if (seconds := await self._throttle.wait(client, now)) > 0:
             after = (("retry-after", str(round(seconds) + 1)),)
             raise TooMany("Too many wrong tokens from this address. Wait a minute.", headers=after)
+        await self._throttle.note(client, now)
 
     def _told_by(self, cookie: str) -> tuple[str, int] | None:
         """The id and the end of a cookie that gets in. Every process that has the same token says the same of it, and

@@ -22,22 +22,10 @@ import httpx
 from proxy.config import Config, ConfigError, Upstream, load
 from proxy.config.model import Server, Storage
 from proxy.config.values import redact
+from proxy.embedding import source as models
 from proxy.embedding.base import EmbeddingError
 from proxy.embedding.exported import read
 from proxy.embedding.service import export_folders
-from proxy.embedding.source import (
-    BUILTIN,
-    E5,
-    MINILM,
-    MULTILINGUAL,
-    WEIGHTS_SHA256,
-    checked,
-    checked_multilingual,
-    local_path,
-    multilingual_model,
-    packaged_model,
-    source_of,
-)
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
 
@@ -52,7 +40,7 @@ _BUILT = 1_735_689_600.0  # 2025-01-01: a clock before it is not set
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A finding: the part that was checked, its status, and an explanation."""
+    """A finding: the part that was models.checked, its status, and an explanation."""
 
     name: str
     status: Status
@@ -125,21 +113,22 @@ def check_embedding(config: Config, packaged: Path | None = None, exports: Seque
         return Row("embedding", "ok", "not needed: reuse by intent is off")
     if config.embedding.base_url is not None:
         return Row("embedding", "ok", f"asked of {config.embedding.base_url}")
-    source = source_of(config.embedding.model)
+    model = config.embedding.model
+    source = models.source_of(model)
     for export in (folder / source.folder for folder in exports):
         if read(export, source):
-            return Row("embedding", "ok", f"{config.embedding.model}, exported in {export}")
-    if config.embedding.model not in (BUILTIN, MULTILINGUAL):
-        where = "in its folder" if local_path(config.embedding.model) else "by its name, downloaded at the first start"
-        return Row("embedding", "ok", f"{config.embedding.model}, {where}")
+            return Row("embedding", "ok", f"{model}, exported in {export}")
+    if model not in (models.BUILTIN, models.MULTILINGUAL):
+        where = "in its folder" if models.local_path(model) else "by its name, downloaded at the first start"
+        return Row("embedding", "ok", f"{model}, {where}")
     try:
-        if config.embedding.model == BUILTIN:
-            checked(packaged or packaged_model(), WEIGHTS_SHA256)
+        if model == models.BUILTIN:
+            models.checked(packaged or models.packaged_model(), models.WEIGHTS_SHA256)
         else:
-            checked_multilingual(packaged or multilingual_model())
+            models.checked_multilingual(packaged or models.multilingual_model())
     except EmbeddingError as error:
         return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
-    name = MINILM if config.embedding.model == BUILTIN else E5
+    name = models.MINILM if model == models.BUILTIN else models.E5
     return Row("embedding", "ok", f"{name} at hand, no download needed; exported at the first start")
 
 

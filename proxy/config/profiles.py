@@ -7,7 +7,7 @@ number of a built-in profile, or adds a profile that starts from one of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -209,18 +209,13 @@ _BALANCED = Profile(
     elide=_NOTHING_ELIDED,
 )
 
-_AGENT = Profile(
+_AGENT = replace(
+    _BALANCED,
     base="agent",
-    budget="economic",
     context_share=0.6,  # chosen
-    pressure=0.75,
-    fold="economic",
     window=_window(turns=6, min_turns=4, max_turns=8, tokens=32_000, answer_tokens=0),  # turns of §2.1; tokens chosen
-    summaries=Summaries(segment_turns=3, slots=8, tokens=80),  # chosen
-    facts=Facts(tokens=300, said_turns=3),  # chosen
     recall=Recall(tokens="rest", cap=2_000, passage_tokens=120),
     tool_results=ToolResults(fold_first=True, keep=5),  # chosen
-    elide=_NOTHING_ELIDED,
 )
 
 BUILT_IN: Mapping[str, Profile] = MappingProxyType({profile.base: profile for profile in (_LEAN, _BALANCED, _AGENT)})

@@ -7,7 +7,7 @@ traceback says: it is applied to every string of a record on its way out, whiche
 import logging
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
@@ -36,7 +36,7 @@ def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: 
     for handler in [handler for handler in root.handlers if isinstance(handler, _Handler)]:
         root.removeHandler(handler)
     handler = _Handler(stream or sys.stderr)
-    handler.setFormatter(JsonLines() if style == "json" else TextLines())
+    handler.setFormatter(Lines(style))
     root.addHandler(handler)
     root.setLevel(level.upper())
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
@@ -54,29 +54,29 @@ class _Handler(logging.StreamHandler[TextIO]):
         reason to fail a request."""
 
 
-class JsonLines(logging.Formatter):
-    """Formats a record as `{"time", "level", "logger", "message", "error"?, …extra}`, one object a line."""
+class Lines(logging.Formatter):
+    """Formats a record as a line of bounded length.
+
+    json   `{"time", "level", "logger", "message", "error"?, …extra}`, one object a line
+    text   `time level logger message key=value …` for people, a traceback indented below; control characters are
+           written as escapes, so that no message can pretend to be another line
+    """
+
+    def __init__(self, style: Literal["json", "text"]) -> None:
+        super().__init__()
+        self._render = _as_json if style == "json" else _as_text
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
-        return _shortest_cut(record, lambda fields: msgspec.json.encode(fields).decode())
+        for limit in _TEXT_LIMITS:
+            line = self._render(_fields(record, limit))
+            if len(line.encode()) <= MAX_LINE:
+                return line
+        return self._render(_base(record, _TEXT_LIMITS[-1]))
 
 
-class TextLines(logging.Formatter):
-    """Formats a record as `time level logger message key=value …` for people, a traceback indented below; control
-    characters are written as escapes, so that no message can pretend to be another line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record as a line."""
-        return _shortest_cut(record, _as_text)
-
-
-def _shortest_cut(record: logging.LogRecord, render: Callable[[dict[str, Any]], str]) -> str:
-    for limit in _TEXT_LIMITS:
-        line = render(_fields(record, limit))
-        if len(line.encode()) <= MAX_LINE:
-            return line
-    return render(_base(record, _TEXT_LIMITS[-1]))
+def _as_json(fields: dict[str, Any]) -> str:
+    return msgspec.json.encode(fields).decode()
 
 
 def _as_text(fields: dict[str, Any]) -> str:

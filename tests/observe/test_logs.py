@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.config.values import redact
-from proxy.observe.logs import MAX_LINE, JsonLines, TextLines, setup
+from proxy.observe.logs import MAX_LINE, Lines, setup
 
 KEY = "sk-0123456789abcdef"
 NAMED_AFTER_A_KEY: dict[str, Any] = {f"field {KEY}": 1}
@@ -34,12 +34,12 @@ def record(message: object, *args: object, error: BaseException | None = None, *
 
 
 def as_json(made: logging.LogRecord) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.json.decode(JsonLines().format(made))
+    fields: dict[str, Any] = msgspec.json.decode(Lines("json").format(made))
     return fields
 
 
 def test_a_json_line_has_utc_time_level_logger_message_and_the_extra_fields() -> None:
-    line = JsonLines().format(record("served %s", "x", request="r1", status=200, seconds={"plan": 0.25}, model=None))
+    line = Lines("json").format(record("served %s", "x", request="r1", status=200, seconds={"plan": 0.25}, model=None))
     assert list(msgspec.json.decode(line).items()) == [
         ("time", "2023-11-14T22:13:20.500Z"),
         ("level", "info"),
@@ -53,13 +53,13 @@ def test_a_json_line_has_utc_time_level_logger_message_and_the_extra_fields() ->
 
 
 def test_a_text_line_says_the_same() -> None:
-    line = TextLines().format(record("served", request="r1", status=200))
+    line = Lines("text").format(record("served", request="r1", status=200))
     assert line == "2023-11-14T22:13:20.500Z info     proxy.test served request=r1 status=200"
 
 
 def test_a_message_cannot_pretend_to_be_another_line() -> None:
     newline: dict[str, Any] = {"na\nme": 1}
-    assert "\n" not in TextLines().format(record("one\ntwo\x1b[31m", field="a\nb", **newline))
+    assert "\n" not in Lines("text").format(record("one\ntwo\x1b[31m", field="a\nb", **newline))
 
 
 def test_an_extra_field_does_not_replace_one_of_ours() -> None:
@@ -74,7 +74,7 @@ def failure(text: str) -> Exception:
         return error
 
 
-@pytest.mark.parametrize("formatter", [JsonLines(), TextLines()])
+@pytest.mark.parametrize("formatter", [Lines("json"), Lines("text")])
 def test_an_exception_is_told_with_its_traceback(formatter: logging.Formatter) -> None:
     line = formatter.format(record("failed", error=failure("the reason")))
     assert "Traceback" in line
@@ -123,7 +123,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.note("1.3/5")
-@pytest.mark.parametrize("formatter", [JsonLines(), TextLines()])
+@pytest.mark.parametrize("formatter", [Lines("json"), Lines("text")])
 @pytest.mark.parametrize(
     "made",
     [
@@ -175,16 +175,16 @@ NAMES = st.text(min_size=1, max_size=80).filter(lambda name: name not in vars(re
 def test_every_record_is_one_bounded_line(message: str, extra: dict[str, Any], times: int) -> None:
     made = record(message * times)
     vars(made).update({name: value * times if isinstance(value, str) else value for name, value in extra.items()})
-    line = JsonLines().format(made)
+    line = Lines("json").format(made)
     assert len(line.encode()) <= MAX_LINE
     assert "\n" not in line
     assert msgspec.json.decode(line)["logger"] == "proxy.test"
-    assert len(TextLines().format(made).encode()) <= MAX_LINE
+    assert len(Lines("text").format(made).encode()) <= MAX_LINE
 
 
 def test_a_long_record_is_cut_but_its_end_is_told() -> None:
     made = record("x" * 100_000, error=failure("y" * 100_000 + " the end"))
-    line = JsonLines().format(made)
+    line = Lines("json").format(made)
     assert len(line) <= MAX_LINE
     assert msgspec.json.decode(line)["error"].endswith("the end")
 
