@@ -150,16 +150,14 @@ def _mechanisms(sources: Mapping[str, Sums], totals: Sums) -> list[Json]:
     """The mechanisms that save, with what each has saved; then what context management left out, and added."""
     exact, intent = (sources.get(name, Sums()).tokens_reused for name in ("exact", "intent"))
     context = totals.tokens_original - totals.tokens_sent
-    return [
-        _saver("exact", exact, totals.saved_exact, totals.reused_exact),
-        _saver("intent", intent, totals.saved_intent, totals.reused_intent),
-        _saver("context", context, totals.saved_context - totals.added_context, totals.managed),
-        *({"name": name, "tokens": getattr(totals, name)} for name in (*LEFT_OUT, *ADDED)),
-    ]
-
-
-def _saver(name: str, tokens: int, dollars: float, requests: int) -> Json:
-    return {"name": name, "tokens_saved": tokens, "dollars_saved": dollars, "requests": requests}
+    saved = (
+        ("exact", exact, totals.saved_exact, totals.reused_exact),
+        ("intent", intent, totals.saved_intent, totals.reused_intent),
+        ("context", context, totals.saved_context - totals.added_context, totals.managed),
+    )
+    keys = ("name", "tokens_saved", "dollars_saved", "requests")
+    others = ({"name": name, "tokens": getattr(totals, name)} for name in (*LEFT_OUT, *ADDED))
+    return [*(dict(zip(keys, each, strict=True)) for each in saved), *others]
 
 
 # --- requests and conversations ---

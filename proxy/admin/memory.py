@@ -219,12 +219,7 @@ async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json
         return {"state": "hidden", "messages": []}
     found = await services.library.archive.containing(scope, fact.links)
     messages: dict[bytes, dict[str, Json]] = {
-        said.link: {
-            "text": excerpt(said.text, fact.value),
-            "session": turn.session,
-            "turn": turn.number,
-            "at": turn.at,
-        }
+        said.link: {"text": excerpt(said.text, fact.value), "session": turn.session, "turn": turn.number, "at": turn.at}
         for turn in reversed(found)  # of several answers to one message the first counts
         for said in turn.utterances
         if said.role == "user" and said.link in fact.links

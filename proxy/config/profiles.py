@@ -151,13 +151,18 @@ class Profile:
             raise ValueError(f"summaries and facts hold {held} tokens together, above the budget {self.budget}")
 
 
-def _window(turns: int, min_turns: int, max_turns: int, tokens: int, answer_tokens: int) -> Window:
-    return Window(
-        turns=turns,
-        min_turns=min_turns,
-        max_turns=max_turns,
-        tokens=tokens,
-        answer_tokens=answer_tokens,
+_LEAN = Profile(
+    base="lean",
+    budget=4_000,  # §2.1 MAX_CONTEXT_TOTAL
+    context_share=1.0,  # the budget is the limit
+    pressure=0.75,  # §2.2: summarise aggressively above 3,000 of 4,000
+    fold="economic",  # `strict` is the note's own rule; it rewrites the prefix, and pays for it, at every turn
+    window=Window(
+        turns=6,  # §2.1 VENTANA_ACTIVA_DEFAULT
+        min_turns=4,  # §2.1 VENTANA_ACTIVA_MIN
+        max_turns=8,  # §2.1 VENTANA_ACTIVA_MAX
+        tokens=1_200,  # §2.1 MAX_TOKENS_VENTANA
+        answer_tokens=200,  # a sixth of the window: so a full window still holds six turns
         # §1.2, §2.2 and §2.3 give cosines of a generic model: .7 and .3, and .4 for a shift. With all-MiniLM-L6-v2
         # messages that have nothing in common have .05 in English, .43 in Spanish; so continuity is counted from there
         # (0) to the same text (1). On 8 labelled conversations (283 turns, 48 shifts) 28 % of the turns within a topic
@@ -168,23 +173,6 @@ def _window(turns: int, min_turns: int, max_turns: int, tokens: int, answer_toke
         # A likelihood: by a cosine alone F1 was .60 at its best. Weighed with the message's words and form it is .75,
         # on conversations that were not learned from (tests/bench/shifts_train.py).
         shift=0.4,
-    )
-
-
-_NOTHING_ELIDED = Elide(tools=False, format=False, examples=False)  # §3.3, opt-in: it changes what the client demands
-
-_LEAN = Profile(
-    base="lean",
-    budget=4_000,  # §2.1 MAX_CONTEXT_TOTAL
-    context_share=1.0,  # the budget is the limit
-    pressure=0.75,  # §2.2: summarise aggressively above 3,000 of 4,000
-    fold="economic",  # `strict` is the note's own rule; it rewrites the prefix, and pays for it, at every turn
-    window=_window(
-        turns=6,  # §2.1 VENTANA_ACTIVA_DEFAULT
-        min_turns=4,  # §2.1 VENTANA_ACTIVA_MIN
-        max_turns=8,  # §2.1 VENTANA_ACTIVA_MAX
-        tokens=1_200,  # §2.1 MAX_TOKENS_VENTANA
-        answer_tokens=200,  # a sixth of the window: so a full window still holds six turns
     ),
     summaries=Summaries(segment_turns=3, slots=4, tokens=50),  # §2.1: 200 in all
     facts=Facts(tokens=150, said_turns=3),  # §3.2: 50-150; §3.3: not if said in the last 3 turns
@@ -192,29 +180,26 @@ _LEAN = Profile(
     # Passages of 120: long assistant turns drown the words that match (BEAM).
     recall=Recall(tokens="rest", cap=4_000, passage_tokens=120),
     tool_results=ToolResults(fold_first=False, keep=1),  # §3.2: results of the call under way
-    elide=_NOTHING_ELIDED,
+    elide=Elide(tools=False, format=False, examples=False),  # §3.3, opt-in: it changes what the client demands
 )
 
-_BALANCED = Profile(
+_BALANCED = replace(
+    _LEAN,
     base="balanced",
     budget="economic",
     context_share=0.5,  # chosen
-    pressure=0.75,
-    fold="economic",
-    window=_window(turns=8, min_turns=6, max_turns=12, tokens=6_000, answer_tokens=1_000),  # chosen
+    window=replace(_LEAN.window, turns=8, min_turns=6, max_turns=12, tokens=6_000, answer_tokens=1_000),  # chosen
     summaries=Summaries(segment_turns=3, slots=8, tokens=80),  # chosen
     facts=Facts(tokens=300, said_turns=3),  # chosen
-    recall=Recall(tokens="rest", cap=4_000, passage_tokens=120),  # 94 % of the evidence on LoCoMo
     tool_results=ToolResults(fold_first=True, keep=3),  # chosen
-    elide=_NOTHING_ELIDED,
 )
 
 _AGENT = replace(
     _BALANCED,
     base="agent",
     context_share=0.6,  # chosen
-    window=_window(turns=6, min_turns=4, max_turns=8, tokens=32_000, answer_tokens=0),  # turns of §2.1; tokens chosen
-    recall=Recall(tokens="rest", cap=2_000, passage_tokens=120),
+    window=replace(_LEAN.window, tokens=32_000, answer_tokens=0),  # turns of §2.1; tokens chosen
+    recall=replace(_BALANCED.recall, cap=2_000),
     tool_results=ToolResults(fold_first=True, keep=5),  # chosen
 )
 

@@ -88,9 +88,7 @@ def script(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], *, 
     newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
     asked = without_ours(newest).strip()
     tongue = language(question_in(asked) or asked)
-    reasoning = f"Me preguntan: {asked[-80:]} Lo busco en el prompt." if thinking and tongue == "es" else None
-    if thinking and reasoning is None:
-        reasoning = f"They ask: {asked[-80:]} I look for it in the prompt."
+    reasoning = _PHRASES["thought"][tongue].format(asked[-80:]) if thinking else None
     if _REFUSE.search(asked):
         return Scripted(refusal=_PHRASES["refusal"][tongue], reasoning=reasoning)
     last = messages[-1] if messages else {}

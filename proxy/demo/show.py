@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -119,18 +119,9 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
 
 
 def _config(folder: Path, port: int, upstream_url: str) -> Config:
-    tree = f"""
-server: {{port: {port}, drain: 2}}
-upstreams:
-  - name: demo
-    base_url: {upstream_url}
-    dialect: kimi
-    price: {{input: {PRICE.input}, cached: {PRICE.cached}, write: {PRICE.write}, output: {PRICE.output}}}
-storage: {{path: {folder / "storage"}}}
-"""
-    file = folder / "olvido.yaml"
-    file.write_text(tree)
-    return load(file, {})
+    upstream = {"name": "demo", "base_url": upstream_url, "dialect": "kimi", "price": asdict(PRICE)}
+    sections = {"server": {"port": port, "drain": 2}, "storage": {"path": folder / "storage"}}
+    return Config.model_validate({**sections, "upstreams": [upstream]})
 
 
 @dataclass(frozen=True, slots=True)
