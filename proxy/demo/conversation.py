@@ -7,7 +7,8 @@ and asks about them late, repeats a few questions word for word, and lets a tool
 moves a laboratory's database, has the kitchen done and a knee looked after; she states things, changes them, and asks
 for them later.
 
-Their text is in the files of `talk/` (short.txt is the former), a record a turn, apart by a blank line:
+Their text is in the files of `talk/` (short.txt is the former), a record a turn, apart by a blank line; short.yaml has
+the system message of both, and the tool:
 
     > what the user says
     < what the model answers, where that needs no memory
@@ -24,26 +25,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 TALK = Path(__file__).with_name("talk")
 
-SYSTEM = (
-    "Sos un asistente personal atento y directo. Respondés en el idioma en que te hablan, sin rodeos, y cuando no "
-    "sabés algo lo decís. Si una decisión ya está tomada, no la volvés a discutir salvo que te lo pidan."
-)
-
-WEATHER_TOOL: Mapping[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "The weather forecast of a city",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1, "maximum": 7}},
-            "required": ["city", "days"],
-        },
-    },
-}
-WEATHER_RESULT = '{"city": "Lisboa", "days": 3, "forecast": "soleado, entre 17 y 24 grados, viento suave del norte"}'
+_SHORT: Mapping[str, Any] = yaml.safe_load((TALK / "short.yaml").read_text(encoding="utf-8"))
+SYSTEM: str = _SHORT["system"]
+WEATHER_TOOL: Mapping[str, Any] = _SHORT["tool"]
+WEATHER_RESULT: str = _SHORT["result"]
 
 
 @dataclass(frozen=True, slots=True)
