@@ -26,9 +26,8 @@ from proxy.errors import (
     TooLarge,
     UnknownRoute,
 )
-from proxy.http.edge import AsgiMessage, ClientGone, Receive, Send, read_body, refuse_coding
-from proxy.http.exchange import Call
-from proxy.http.origins import METHODS, OPTIONS, Kind, options_answer
+from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
+from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
 from proxy.pipeline.passthrough import pass_through
@@ -177,10 +176,8 @@ async def readyz(call: Call, services: Services) -> None:
         "embedding": services.intent.embedder.state,
         "upstreams": upstreams,
     }
-    if services.storage.failing is None:
-        await call.answer(_json({"status": "ready", "parts": parts}))
-    else:
-        await call.answer(_json({"status": "not ready", "parts": parts}, 503))
+    status, code = ("ready", 200) if services.storage.failing is None else ("not ready", 503)
+    await call.answer(_json({"status": status, "parts": parts}, code))
 
 
 async def nothing_here(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)

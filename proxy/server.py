@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from proxy.app import create_app
 from proxy.config import Config
 from proxy.errors import BadRequest, HeaderTooLarge, OlvidoError, RequestTimeout
-from proxy.http.edge import CONNECTION
+from proxy.http.exchange import CONNECTION
 from proxy.types import Headers
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class Guarded(HttpToolsProtocol):
     max_head_bytes = 64 * 1024
     head_seconds = 20.0
 
-    # See edge.Connection.
+    # See exchange.Connection.
     lost = False
     on_lost: Callable[[], None] | None = None
     stopping = False

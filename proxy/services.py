@@ -10,8 +10,7 @@ from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.embedding.base import Embedder
 from proxy.embedding.service import open_embedder
-from proxy.http.edge import Authenticator
-from proxy.http.origins import OriginPolicy
+from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience

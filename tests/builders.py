@@ -11,7 +11,8 @@ import tiktoken
 from proxy.config import Config, Upstream
 from proxy.offload import Offload
 from proxy.protocol import turns
-from proxy.protocol.request import message, parse
+from proxy.protocol.message import message
+from proxy.protocol.request import parse
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import (
     ChatRequest,
@@ -19,6 +20,7 @@ from proxy.types import (
     Identity,
     Incoming,
     LedgerRow,
+    Mechanisms,
     Message,
     Plan,
     PromptTokens,
@@ -168,3 +170,8 @@ def encoding() -> tiktoken.Encoding:
 @cache
 def counter() -> TokenCounter:
     return TokenCounter(encoding())
+
+
+def left_out(mechanisms: Mechanisms) -> int:
+    """Tokens that the mechanisms left out of a prompt."""
+    return mechanisms.window + mechanisms.capped + mechanisms.tools + mechanisms.elided

@@ -13,7 +13,7 @@ import certifi
 import pytest
 from hypothesis import settings
 
-from proxy.embedding import export, exported, source
+from proxy.embedding import export, exported
 
 # How long an example takes says how busy the machine is, and nothing else. `make test` tries fewer of them.
 settings.register_profile("olvido", deadline=None)
@@ -27,7 +27,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The exported embedding model takes ten seconds to make, so one serves every test, worker and run of the same code;
 # proxies under test find it as they would find a user's.
-_CODE = hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in (export, exported, source)))
+_CODE = hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in (export, exported)))
 _CACHE = Path(tempfile.gettempdir()) / f"olvido-tests-{os.getuid()}-{_CODE.hexdigest()[:12]}"
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)
 
@@ -45,7 +45,7 @@ os.environ["SSL_CERT_FILE"] = str(_AUTHORITY)
 
 def _export(model: str) -> Path:
     folder = _CACHE / "olvido" / "embedding"
-    chosen = source.source_of(model)
+    chosen = exported.source_of(model)
     command = (sys.executable, "-m", "proxy.embedding.export", chosen.model, str(folder / chosen.folder))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -55,15 +55,15 @@ def _export(model: str) -> Path:
 @pytest.fixture(scope="session")
 def embedding_folder() -> Path:
     """A folder that holds the export of the built-in embedding model. Only to be read."""
-    return _export(source.BUILTIN)
+    return _export(exported.BUILTIN)
 
 
 @pytest.fixture(scope="session")
 def multilingual_folder() -> Path:
     """The same, of the model of the extra `multilingual`."""
-    if importlib.util.find_spec(source.E5_PACKAGE) is None:
+    if importlib.util.find_spec(exported.E5.name) is None:
         pytest.skip("the extra olvido[multilingual] is not installed")
-    return _export(source.MULTILINGUAL)
+    return _export(exported.MULTILINGUAL)
 
 
 # Ten thousand tests are a heap that only grows until they are collected, and stays: nothing in it is garbage.

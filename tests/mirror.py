@@ -25,14 +25,9 @@ ELSEWHERE = {
     "storage/shared/single_flight.py": "tests/contract/test_shared.py: as every backend's",
     "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_migrations.py and tests/contract run it",
     "types/answer.py": _DATA,
-    "types/base.py": _DATA,
     "types/ledger.py": _DATA,
     "types/memory.py": _DATA,
-    "types/plan.py": _DATA,
     "types/request.py": _DATA,
-    "types/reuse.py": _DATA,
-    "protocol/message.py": "tests/protocol/test_chat.py: what is read of a request's messages",
-    "protocol/merge.py": "tests/protocol/test_accumulate.py: its rules are an accumulator's",
 }
 
 _NAMED_TEST = re.compile(r"tests/[\w/]+\.py")

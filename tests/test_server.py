@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pytest
 
-from proxy.http.edge import AsgiMessage, Receive, Send
+from proxy.http.exchange import AsgiMessage, Receive, Send
 from proxy.server import Corked, base_url, listen
 from tests.builders import config
 from tests.servers import eventually, run_proxy

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.protocol.turns import chain
 from proxy.tokens import (
     INLINE_BYTES,

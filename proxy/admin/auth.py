@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from proxy.config import Config, is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
-from proxy.http.origins import is_listed
+from proxy.http.access import is_listed
 from proxy.protocol import headers as wire_headers
 from proxy.storage.shared import Logouts, Throttle
 from proxy.types import Headers

@@ -4,7 +4,7 @@ name that is right; and answers as JSON that nobody on the way may keep."""
 import asyncio
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from operator import add, attrgetter
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import parse_qs
@@ -14,11 +14,9 @@ from msgspec.structs import fields as struct_fields
 
 from proxy.config.problems import nearest
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
-from proxy.http.edge import read_body, refuse_coding
-from proxy.http.exchange import Call
+from proxy.http.exchange import Call, read_body, refuse_coding
 from proxy.pipeline.parts import Services
 from proxy.types import Answer, Headers, Json, LedgerRow, Sums, Trail
-from proxy.types.ledger import plain
 
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
@@ -159,7 +157,7 @@ def sums_json(sums: Sums) -> Mapping[str, Json]:
     dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context
     asked = max(sums.requests, 1)
     return {
-        **plain(sums),
+        **asdict(sums),
         "tokens_saved": sums.tokens_original - sums.tokens_sent + sums.tokens_reused,
         "dollars_saved": dollars,
         "hit_rate_exact": sums.reused_exact / asked,

@@ -49,9 +49,10 @@ from proxy.config import shows_content
 from proxy.context import fates
 from proxy.context.fates import ExplainedMessage
 from proxy.errors import BadRequest, UnknownRoute
-from proxy.http.edge import KEYS
+from proxy.http.access import KEYS
 from proxy.http.exchange import Call
-from proxy.protocol.request import message_of, parse, unpacked
+from proxy.protocol.message import message_of, unpacked
+from proxy.protocol.request import parse
 from proxy.storage.base import Dimension, Width
 from proxy.types import Answer, Bucket, Contents, Headers, Json, LedgerRow, Message, Sums, TurnCard
 

@@ -27,7 +27,8 @@ from proxy.config.source import Source, path_text
 from proxy.embedding.base import DelegatingEmbedder, Embedder, Vectors
 from proxy.errors import BadRequest, Conflict
 from proxy.http.exchange import Call
-from proxy.protocol.request import message_of, parse
+from proxy.protocol.message import message_of
+from proxy.protocol.request import parse
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.resources import CachingEmbedder, Resources

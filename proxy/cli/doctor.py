@@ -22,9 +22,8 @@ import httpx
 from proxy.config import Config, ConfigError, Upstream, load
 from proxy.config.model import Server, Storage
 from proxy.config.values import redact
-from proxy.embedding import source as models
 from proxy.embedding.base import EmbeddingError
-from proxy.embedding.exported import read
+from proxy.embedding.exported import PACKAGES, local_path, read, source_of
 from proxy.embedding.service import export_folders
 from proxy.storage.opening import DATABASE
 from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
@@ -114,22 +113,19 @@ def check_embedding(config: Config, packaged: Path | None = None, exports: Seque
     if config.embedding.base_url is not None:
         return Row("embedding", "ok", f"asked of {config.embedding.base_url}")
     model = config.embedding.model
-    source = models.source_of(model)
+    source = source_of(model)
     for export in (folder / source.folder for folder in exports):
         if read(export, source):
             return Row("embedding", "ok", f"{model}, exported in {export}")
-    if model not in (models.BUILTIN, models.MULTILINGUAL):
-        where = "in its folder" if models.local_path(model) else "by its name, downloaded at the first start"
+    package = PACKAGES.get(model)
+    if package is None:
+        where = "in its folder" if local_path(model) else "by its name, downloaded at the first start"
         return Row("embedding", "ok", f"{model}, {where}")
     try:
-        if model == models.BUILTIN:
-            models.checked(packaged or models.packaged_model(), models.WEIGHTS_SHA256)
-        else:
-            models.checked_multilingual(packaged or models.multilingual_model())
+        package.read(packaged)
     except EmbeddingError as error:
         return Row("embedding", "fail", f"{error}; without it no question is answered by intent")
-    name = models.MINILM if model == models.BUILTIN else models.E5
-    return Row("embedding", "ok", f"{name} at hand, no download needed; exported at the first start")
+    return Row("embedding", "ok", f"{package.model} at hand, no download needed; exported at the first start")
 
 
 def check_clock(now: float) -> Row:

@@ -23,7 +23,7 @@ from proxy import config as configuration
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
-from proxy.http.edge import Authenticator
+from proxy.http.access import Authenticator
 from proxy.memory import edits, facts, forgetting, portable
 from proxy.memory.orders import undo
 from proxy.memory.portable import count, moment, plain, table, word

@@ -16,7 +16,7 @@ import msgspec
 from proxy.config.profiles import Elide
 from proxy.context.economics import CostSoFar, Rates
 from proxy.conversation.progress import Case, Progress
-from proxy.protocol.content import rewritten, without_descriptions
+from proxy.protocol.message import rewritten, without_descriptions
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import ChatRequest, Json, Message, PathState, Plan, ResponseFormat, Tool, ToolCall
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from proxy.protocol.content import instruction, prefixed, suffixed
+from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import Message
 

@@ -23,8 +23,7 @@ from proxy.memory import facts
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.offload import Offload
-from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.order import violations
+from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
 from proxy.tokens import RememberedCount, RoughCounter, TokenCounter

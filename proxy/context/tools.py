@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from proxy.context.economics import REGRET, CostSoFar, Rates
-from proxy.protocol.content import replaced
+from proxy.protocol.message import replaced
 from proxy.types import Message
 
 MARKER = 60  # tokens of a marker, about

@@ -7,7 +7,7 @@ tokens; the newest turn is always whole.
 from collections.abc import Callable, Sequence
 
 from proxy.config.profiles import Window
-from proxy.protocol.content import rewritten
+from proxy.protocol.message import rewritten
 from proxy.types import Message, TurnDigest
 
 Count = Callable[[str], int]  # tokens of a text

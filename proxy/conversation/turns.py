@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from proxy.conversation.blocks import without_ours
-from proxy.protocol.request import packed, unpacked
+from proxy.protocol.message import packed, unpacked
 from proxy.types import ArchivedTurn, Message, OpenTurn, Utterance
 
 

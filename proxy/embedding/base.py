@@ -53,11 +53,6 @@ class Embedder(Protocol):
         """The step under way while `warming`, the reason if it `failed`, else empty."""
         ...
 
-    @property
-    def dimensions(self) -> int | None:
-        """The length of a vector; None until `ready` for the first time."""
-        ...
-
     def start(self) -> None:
         """Starts loading in the background; returns at once. Called once, in the event loop that will use it."""
         ...
@@ -77,7 +72,6 @@ class EmbeddingOff:
     version = ""
     state: State = "off"
     detail = ""
-    dimensions: int | None = None
 
     def start(self) -> None:
         """Needs to do nothing."""
@@ -110,11 +104,6 @@ class DelegatingEmbedder:
     def detail(self) -> str:
         """The other's detail."""
         return self._embedder.detail
-
-    @property
-    def dimensions(self) -> int | None:
-        """The other's dimensions."""
-        return self._embedder.dimensions
 
     def start(self) -> None:
         """Needs to do nothing."""

@@ -19,10 +19,23 @@ from typing import Any
 
 from proxy.embedding import multilingual, packaged
 from proxy.embedding.base import PROBES, EmbeddingError, EmbeddingRefused, checked, checked_probes
-from proxy.embedding.exported import Made, described, locked, read, write
-from proxy.embedding.int8 import SAMPLES, smoothing
-from proxy.embedding.session import INPUT, OUTPUT, Session
-from proxy.embedding.source import BUILTIN, MULTILINGUAL, Source, local_path, slug, source_of
+from proxy.embedding.engines import Session
+from proxy.embedding.exported import (
+    BUILTIN,
+    INPUT,
+    MULTILINGUAL,
+    OUTPUT,
+    Made,
+    Source,
+    described,
+    local_path,
+    locked,
+    read,
+    slug,
+    source_of,
+    write,
+)
+from proxy.embedding.packaged import SAMPLES, smoothing
 
 NICENESS = 10  # requests come first
 _OPSET = 17
@@ -163,9 +176,9 @@ def _first_that_agrees(source: Source, original: Any, graphs: dict[str, Path]) -
     for precision, path in graphs.items():
         made = described(
             source,
-            f"{slug(source.model)}/{precision}",
             path.read_bytes(),
             tokenizer,
+            name=f"{slug(source.model)}/{precision}",
             dimensions=wanted.shape[1],
             max_tokens=original.max_seq_length or _MAX_TOKENS,
             prompt=original.prompts.get(original.default_prompt_name) or "",

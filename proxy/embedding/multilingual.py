@@ -29,14 +29,11 @@ import onnx
 from onnx import helper
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from proxy.embedding.exported import Made, described
-from proxy.embedding.int8 import Arrays, Floats, activations, linear_layers, model_of, quantised, run_samples
-from proxy.embedding.session import INPUT, OUTPUT
-from proxy.embedding.source import Source, checked_multilingual, multilingual_model
+from proxy.embedding.exported import E5, INPUT, OUTPUT, Made, Source, described
+from proxy.embedding.packaged import Arrays, Floats, activations, linear_layers, model_of, quantised, run_samples
 
 MAX_TOKENS = 256  # as MiniLM; it could read 512, at more than twice the price
 PROMPT = "query: "
-_NAME = "multilingual-e5-small/int8"
 _VERSIONS = {
     "opset_imports": [helper.make_opsetid("", 20)],
     "ir_version": 9,
@@ -120,7 +117,7 @@ def read_e5(data: bytes) -> E5File:
 def made(source: Source) -> Made:
     """Makes the export of multilingual-e5-small. Raises EmbeddingRefused if the extra is absent, or its package
     altered."""
-    file = read_e5(checked_multilingual(multilingual_model()))
+    file = read_e5(E5.read())
     tokenizer = tokenizer_of(file).to_str().encode()
     nodes, weights, table = _encoder(file)
     linear = linear_layers(nodes, weights)
@@ -134,7 +131,7 @@ def made(source: Source) -> Made:
         helper.make_node("LpNormalization", ["apart"], [OUTPUT], axis=1, p=2),
     ]
     model = model_of([*small, *apart], {**halves, **table}, [OUTPUT], **_VERSIONS).SerializeToString()
-    return described(source, _NAME, model, tokenizer, dimensions=file.hidden, max_tokens=MAX_TOKENS, prompt=PROMPT)
+    return described(source, model, tokenizer, dimensions=file.hidden, max_tokens=MAX_TOKENS, prompt=PROMPT)
 
 
 def tokenizer_of(file: E5File) -> Tokenizer:

@@ -1,6 +1,5 @@
 """HTTP before and around the pipeline.
 
-edge.py      checks of a request: API key, size and time of the body; detection of a client that disconnects
-exchange.py  one request and its answer, between ASGI's messages and our types
-origins.py   web sites whose pages may call the API: CORS, and protection against DNS rebinding
+access.py    access to the API: by key; from web sites (CORS), with protection against DNS rebinding
+exchange.py  one request and its answer, between ASGI's messages and our types; a client that disconnects
 """

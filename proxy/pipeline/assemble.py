@@ -2,8 +2,7 @@
 bytes of every unchanged value, and is sent only if the upstream will accept the order of its messages."""
 
 from proxy.config import Upstream as UpstreamConfig
-from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.order import violations
+from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.request import with_changes
 from proxy.types import ChatRequest, Plan, Prompt, PromptTokens
 

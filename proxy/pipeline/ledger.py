@@ -7,7 +7,7 @@ from typing import Any
 
 from proxy.attempt import Attempts
 from proxy.context import fates
-from proxy.protocol.request import packed
+from proxy.protocol.message import packed
 from proxy.storage.base import ContentStore
 from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price, PromptTokens, ReuseHit, Usage
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from proxy.config import Config
 from proxy.context.planner import Planner
-from proxy.http.edge import Authenticator
-from proxy.http.origins import OriginPolicy
+from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience

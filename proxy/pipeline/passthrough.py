@@ -5,12 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from urllib.parse import unquote
 
-import aiohttp
 import httpx
 
-from proxy.errors import OlvidoError, UnknownRoute, from_transport
-from proxy.http.edge import stream_body
-from proxy.http.exchange import Call
+from proxy.errors import OlvidoError, UnknownRoute, UpstreamError
+from proxy.http.exchange import Call, stream_body
 from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer
@@ -32,8 +30,8 @@ async def pass_through(call: Call, services: Services) -> None:
     try:
         # The answer's headers may come only after a long upload, whose silence `stream_body` bounds.
         response = await upstream.send(call.method, url, headers, body, upstream.config.timeout.answer)
-    except (httpx.TransportError, aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise _cause(error) or from_transport(error, upstream.name) from error
+    except UpstreamError as error:
+        raise _cause(error.__cause__) or error from error.__cause__
     kept = wire_headers.to_client(response_headers(response), length=True)
     answer = Answer(response.status_code, (*kept, ("x-olvido-request", call.request_id)), _Through(upstream, response))
     await call.answer(answer)
@@ -74,8 +72,8 @@ class _Through:
             async with aclosing(self._upstream.body(self._response)) as body:
                 async for chunk in body:
                     yield chunk
-        except (httpx.TransportError, aiohttp.ClientError, OSError) as error:
-            raise _cause(error) or from_transport(error, self._upstream.name) from error
+        except UpstreamError as error:
+            raise _cause(error.__cause__) or error from error.__cause__
 
     async def aclose(self) -> None:
         await asyncio.shield(close_response(self._response))

@@ -19,8 +19,7 @@ from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import assemble
 from proxy.pipeline.record import Recorder
-from proxy.protocol.answers import first_text
-from proxy.protocol.disclaimer import without_disclaimer
+from proxy.protocol.answers import first_text, without_disclaimer
 from proxy.tasks import Tasks
 from proxy.types import (
     ChatRequest,

@@ -1,17 +1,12 @@
 """The chat completions protocol: bytes to types and back. Pure: no I/O, and no decisions about a request.
 
-chat.py        the neutral request, read from a chat completion's body; message.py: its messages
-fields.py      the names of request fields by their meaning, and the canonical form of a request
+chat.py        the neutral request, read from a chat completion's body; its canonical form; the names of fields
+message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
 request.py     parses the body once; writes a changed body, every untouched byte kept
-content.py     changed messages: a block before or behind, shorter texts, another content
-answers.py     reads completions: texts, finish reasons, `usage`
-turns.py       turns, units that must not be cut, and the hash chain that recognises a history
+answers.py     reads completions: texts, finish reasons, `usage`; the disclaimer: added, recognised, removed
+turns.py       the hash chain that recognises a history
 headers.py     filters headers in both directions; reads a client's directives from them
-sse.py         parses and writes server-sent events
+sse.py         parses server-sent events; writes a stored completion as a stream of chunks
 accumulate.py  adds up the chunks of a stream to one completion
-merge.py       merges one fragment of a stream into the value so far
-replay.py      writes a stored completion as JSON or as a stream of chunks
-disclaimer.py  adds, recognises and removes the line that says an answer is from memory
-dialects.py    the demands of each kind of upstream: the table of dialects
-order.py       validates a list of messages against a dialect
+dialects.py    the demands of each kind of upstream: the table of dialects, and the check of messages against it
 """

@@ -1,10 +1,28 @@
-"""Reads completions: the assistant's messages, finish reasons, `usage`, and if an answer may be stored."""
+"""Reads completions: the assistant's messages, finish reasons, `usage`, if an answer may be stored. Adds, recognises
+and removes the disclaimer, the line that says an answer is from memory.
+
+The disclaimer is the first paragraph of the answer, by the system and not by the model. A client sends it back with the
+history of its next request. Where two histories are compared it is removed; the upstream gets what the client sent. Its
+texts are the setting `reuse.intent.disclaimer` (proxy/config/model.py).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proxy.protocol.request import message
-from proxy.types import Json, Message, Usage
+import msgspec
+
+from proxy.protocol.message import message
+from proxy.types import Json, Language, Message, Usage
+
+_TOO_MANY = 2**53  # tokens; a larger count is an error of the upstream's, and beyond JSON's integers
+_GAP = "\n\n"  # behind the disclaimer
+_NULL = b"null"
+
+# Raw: values that are not changed keep their bytes.
+_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_objects = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+_content = msgspec.json.Decoder(str | list[dict[str, Any]] | None)
+_encoder = msgspec.json.Encoder()
 
 
 def answers_of(completion: Mapping[str, Json] | None) -> tuple[Message, ...]:
@@ -74,30 +92,6 @@ def sole_text(completion: Mapping[str, Json]) -> str | None:
             return None
 
 
-def _says_something(said: object) -> bool:
-    """True if the message has a text, a call or a refusal; reasoning alone does not count."""
-    if not isinstance(said, dict):
-        return False
-    content = said.get("content")
-    parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text", part) if isinstance(part, dict) else part for part in parts]
-    has_content = any(text.strip() if isinstance(text, str) else text for text in texts)
-    return has_content or any(said.get(name) for name in ("tool_calls", "function_call", "refusal", "audio"))
-
-
-def _messages(completion: Mapping[str, Json] | None) -> list[Mapping[str, Json]]:
-    choices = _choices(completion or {})
-    return [c["message"] for c in choices if isinstance(c, dict) and isinstance(c.get("message"), dict)]
-
-
-def _choices(completion: Mapping[str, Any]) -> Sequence[Any]:
-    choices = completion.get("choices")
-    return choices if isinstance(choices, list) else ()
-
-
-_TOO_MANY = 2**53  # tokens; a larger count is an error of the upstream's, and beyond JSON's integers
-
-
 def parse_usage(usage: Json) -> Usage | None:
     """Parses a `usage` object; None if it has neither a prompt nor a completion count. Never raises.
 
@@ -144,6 +138,69 @@ def find_usage(body: Json) -> Usage | None:
     return None
 
 
+def disclaimer_line(language: Language, table: Mapping[Language, str]) -> str:
+    """Chooses the disclaimer for a question in `language` from `table`: its own, else the English one, else any. Raises
+    ValueError if the table is empty."""
+    for key in (language, "en", *table):
+        if key in table:
+            return table[key]
+    raise ValueError("there is no disclaimer in any language")
+
+
+def with_disclaimer(completion: bytes, line: str) -> bytes:
+    """Returns the `chat.completion` with `line` as the first paragraph of its answer. Everything else stays as it was
+    stored: `id`, and `usage` too, which is what the upstream counted. Raises ValueError if there is no text to put it
+    in front of, more than one choice, or logprobs, which tell of the answer's tokens and none of the line's."""
+    try:
+        whole = _object.decode(completion)
+        choices = _objects.decode(whole["choices"])
+        if len(choices) != 1:
+            raise ValueError("more than one answer, or none, to put a disclaimer in front of")
+        if bytes(choices[0].get("logprobs", _NULL)) != _NULL:
+            raise ValueError("logprobs would not match the text")
+        message = _object.decode(choices[0]["message"])
+        content = _content.decode(message["content"])
+    except (msgspec.DecodeError, KeyError) as error:
+        raise ValueError("no completion with a text to put a disclaimer in front of") from error
+    changed = _encoder.encode({**message, "content": _introduced(content, line)})
+    return _encoder.encode({**whole, "choices": [{**choices[0], "message": msgspec.Raw(changed)}]})
+
+
+def has_disclaimer(text: str, lines: Iterable[str]) -> bool:
+    """True if `text` begins with one of `lines` as a paragraph of its own."""
+    return _after_disclaimer(text, lines) is not None
+
+
+def without_disclaimer(text: str, lines: Iterable[str]) -> str:
+    """Returns `text` as the model wrote it. Clients trim texts and change line ends, and older versions of a
+    conversation may hold more than one line; so all of them are removed, with the white space around them."""
+    lines = tuple(lines)
+    while (rest := _after_disclaimer(text, lines)) is not None:
+        text = rest
+    return text
+
+
+def _says_something(said: object) -> bool:
+    """True if the message has a text, a call or a refusal; reasoning alone does not count."""
+    if not isinstance(said, dict):
+        return False
+    content = said.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text", part) if isinstance(part, dict) else part for part in parts]
+    has_content = any(text.strip() if isinstance(text, str) else text for text in texts)
+    return has_content or any(said.get(name) for name in ("tool_calls", "function_call", "refusal", "audio"))
+
+
+def _messages(completion: Mapping[str, Json] | None) -> list[Mapping[str, Json]]:
+    choices = _choices(completion or {})
+    return [c["message"] for c in choices if isinstance(c, dict) and isinstance(c.get("message"), dict)]
+
+
+def _choices(completion: Mapping[str, Any]) -> Sequence[Any]:
+    choices = completion.get("choices")
+    return choices if isinstance(choices, list) else ()
+
+
 def _most(counts: Iterable[int | None], whole: int) -> int | None:
     """The largest of several spellings of one count, at most `whole`; None if there is none."""
     told = [count for count in counts if count is not None]
@@ -158,3 +215,29 @@ def _count(value: Json) -> int | None:
 def _detail(usage: Mapping[str, Json], group: str, key: str) -> Json:
     details = usage.get(group)
     return details.get(key) if isinstance(details, Mapping) else None
+
+
+def _introduced(content: str | list[dict[str, Any]] | None, line: str) -> str | list[dict[str, Any]]:
+    if isinstance(content, list) and any(part.get("type") == "text" for part in content):
+        return [{"type": "text", "text": f"{line}{_GAP}"}, *content]
+    if isinstance(content, str) and content:
+        return f"{line}{_GAP}{content}"
+    raise ValueError("no text to put a disclaimer in front of")
+
+
+def _after_disclaimer(text: str, lines: Iterable[str]) -> str | None:
+    start = text.lstrip()
+    for line in lines:
+        paragraph = line.strip()
+        if paragraph and start.startswith(paragraph):
+            rest = start[len(paragraph) :]
+            # The answer may begin with white space of its own (code), so no more than our gap comes off it.
+            same_line, newline, answer = rest.partition("\n")
+            if not same_line.strip():
+                return _without_blank_line(answer) if newline else ""
+    return None
+
+
+def _without_blank_line(answer: str) -> str:
+    blank, newline, rest = answer.partition("\n")
+    return rest if newline and not blank.strip() else answer

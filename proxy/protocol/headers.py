@@ -7,18 +7,8 @@ from proxy.types import Directives, Headers
 
 # Hop-by-hop headers: RFC 9110 §7.6.1, and their older names.
 HOP_BY_HOP = frozenset(
-    {
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "trailers",
-        "transfer-encoding",
-        "upgrade",
-    }
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"}
+    | {"te", "trailer", "trailers", "transfer-encoding", "upgrade"}
 )
 OURS = "x-olvido-"
 # Headers that carry an API key: OpenAI's, Azure's, Anthropic's, Google's, Azure API Management's.
@@ -61,6 +51,16 @@ def get(headers: Headers, name: str) -> str | None:
         if key == name:
             return value
     return None
+
+
+def coding(headers: Headers) -> str:
+    """The content coding; "identity" if there is none."""
+    return get(headers, "content-encoding") or "identity"
+
+
+def is_event_stream(headers: Headers) -> bool:
+    """True if the body is a stream of server-sent events."""
+    return (get(headers, "content-type") or "").strip().lower().startswith("text/event-stream")
 
 
 def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -> list[tuple[str, str]]:

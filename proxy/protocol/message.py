@@ -1,11 +1,12 @@
-"""The neutral message, read from an element of `messages` of a `/v1/chat/completions` body."""
+"""The neutral message, read from an element of `messages` of a `/v1/chat/completions` body, and changed copies of
+messages and tools: all else in them stays as the client wrote it, unknown fields too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from proxy.types import Json, Part, ToolCall
+from proxy.types import Json, Message, Part, ToolCall
 
 # Fields of a message that is nothing but its text. Reasoning that a client sends back is the model's, not the
 # conversation's; `cache_control` is about its price.
@@ -13,11 +14,17 @@ _OF_SOLE_TEXT = frozenset({"role", "content", "reasoning_content", "reasoning", 
 _OF_TEXT_PART = frozenset({"type", "text", "cache_control"})
 _OF_BARE = frozenset({"role", "content", "tool_call_id"})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "thinking", "reasoning"})
+# Where a schema holds schemas; `properties` holds them by name, and a name may be "description".
+_NESTED = ("items", "additionalProperties")
+
+_encoder = msgspec.json.Encoder()
+_array = msgspec.json.Decoder(list[msgspec.Raw])
+_object = msgspec.json.Decoder(dict[str, Any])
 
 
 class ChatCompletionMessage(msgspec.Struct, frozen=True):
-    """One element of `messages`. A msgspec struct, since there are many to a request: it is made in a tenth of a frozen
-    dataclass's time. Role and text are read often, so they are read once."""
+    """One element of `messages`; `Message` documents its properties. A msgspec struct, since there are many to a
+    request: it is made in a tenth of a frozen dataclass's time. Role and text are read often, so they are read once."""
 
     raw: bytes
     data: Mapping[str, Json]
@@ -27,25 +34,19 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
 
     @property
     def is_bare(self) -> bool:
-        """True if nothing but the role and one string costs tokens."""
         return self.is_plain and _OF_BARE.issuperset(self.data)
 
     @property
     def texts(self) -> Sequence[str]:
-        """The text parts, each by itself."""
         return (self.text,) if self.is_plain else _texts(self.data.get("content"))
 
     @property
     def has_only_text(self) -> bool:
-        """True if the content is nothing but text: one string, or text parts."""
-        content = self.data.get("content")
-        return self.is_plain or (
-            isinstance(content, list) and bool(content) and all(_text(part) is not None for part in content)
-        )
+        parts = _elements(self)
+        return self.is_plain or (bool(parts) and all(_text(part) is not None for part in parts))
 
     @property
     def sole_text(self) -> str | None:
-        """The text; None if the message carries anything else, or an unknown field."""
         if any(value for name, value in self.data.items() if name not in _OF_SOLE_TEXT):
             return None
         content = self.data.get("content")
@@ -57,16 +58,12 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> str:
-        """The text of all parts, those in another API's form included."""
         if self.is_plain:
             return self.text
-        content = self.data.get("content")
-        parts = content if isinstance(content, list) else ()
-        return "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+        return "\n".join(str(part.get("text") or "") for part in _elements(self) if isinstance(part, dict))
 
     @property
     def is_multimodal(self) -> bool:
-        """True if the message has an image, sound, a file, or a part of unknown type."""
         content = self.data.get("content")
         if self.data.get("audio") is not None:
             return True
@@ -79,25 +76,20 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> Sequence[Part]:
-        """The elements of a content that is a list; empty for any other content."""
-        content = self.data.get("content")
-        return tuple(map(_part, content)) if isinstance(content, list) else ()
+        return tuple(map(_part, _elements(self)))
 
     @property
     def beside(self) -> Sequence[Json]:
-        """Texts and JSON values beside the content that cost tokens: reasoning, a refusal, calls."""
         data = self.data
         said = [said for name in ("reasoning_content", "refusal") if isinstance(said := data.get(name), str)]
         return said + [calls for name in ("tool_calls", "function_call") if (calls := data.get(name))]
 
     @property
     def name(self) -> str | None:
-        """The `name` of the speaker; None if absent."""
         return name if isinstance(name := self.data.get("name"), str) else None
 
     @property
     def reasoning(self) -> str:
-        """The reasoning text of an assistant message, from each provider's own field; "" if there is none."""
         data = self.data
         plain = [value for name in ("reasoning_content", "reasoning") if isinstance(value := data.get(name), str)]
         lists = [data.get(name) for name in ("reasoning_details", "thinking_blocks")]
@@ -108,19 +100,16 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
 
     @property
     def calls_tools(self) -> bool:
-        """True if the message calls a tool or a function."""
         return bool(self.data.get("tool_calls") or self.data.get("function_call"))
 
     @property
     def tool_calls(self) -> Sequence[ToolCall]:
-        """The tool calls of an assistant message."""
         calls = self.data.get("tool_calls")
         return [_call(call) for call in calls] if calls and isinstance(calls, list) else ()
 
     @property
     def tool_call_id(self) -> str:
-        """The id of the call that a tool's result answers; "" if absent."""
-        return "" if (id_ := self.data.get("tool_call_id")) is None else str(id_)
+        return _id(self.data.get("tool_call_id"))
 
 
 def chat_message(raw: bytes, data: Mapping[str, Any]) -> ChatCompletionMessage:
@@ -132,8 +121,82 @@ def chat_message(raw: bytes, data: Mapping[str, Any]) -> ChatCompletionMessage:
     return ChatCompletionMessage(raw, data, role, "\n".join(_texts(content)) if content else "", is_plain=False)
 
 
+def message(data: Mapping[str, Any]) -> Message:
+    """Builds a message from its fields: one that we write, or an upstream's answer."""
+    return chat_message(_encoder.encode(data), data)
+
+
+def message_of(raw: bytes) -> Message | None:
+    """Parses a JSON object as a message; None if `raw` is none."""
+    try:
+        return chat_message(raw, _object.decode(raw))
+    except (ValueError, RecursionError):
+        return None
+
+
+def unpacked(array: bytes) -> tuple[Message, ...]:
+    """Parses a JSON array of messages; each keeps its own bytes."""
+    return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])
+
+
+def packed(messages: Iterable[Message]) -> bytes:
+    """Encodes messages as a JSON array; the inverse of `unpacked`."""
+    return b"[" + b",".join([said.raw for said in messages]) + b"]"
+
+
+def prefixed(said: Message, block: str) -> Message:
+    """Returns the message with `block` before its content: in the same string, or as a part of its own, which ends in a
+    line end, since some templates put nothing between two parts."""
+    if _is_list(said):
+        return _with_content(said, [_text_part(f"{block}\n"), *said.data["content"]])
+    return _with_content(said, f"{block}\n\n{said.text}")
+
+
+def suffixed(said: Message, block: str) -> Message:
+    """Returns the message with `block` behind its content."""
+    if _is_list(said):
+        return _with_content(said, [*said.data["content"], _text_part(block)])
+    return _with_content(said, f"{said.text}\n\n{block}")
+
+
+def rewritten(said: Message, rewrite: Callable[[str], str]) -> Message:
+    """Returns the message with `rewrite` applied to each of its texts; itself if that changes none. A part that becomes
+    empty is removed, unless all would be: a provider refuses empty parts."""
+    content = said.data.get("content")
+    changed: Json = content
+    if said.is_plain:
+        changed = rewrite(said.text)
+    elif isinstance(content, list):
+        changed = [after for part in content if (after := _rewritten(part, rewrite)) is not None] or content
+    return said if changed == content else _with_content(said, changed)
+
+
+def replaced(said: Message, text: str) -> Message:
+    """Returns the message with `text` as its whole content, as a string or a part as it was before."""
+    return _with_content(said, [_text_part(text)] if _is_list(said) else text)
+
+
+def instruction(text: str) -> Message:
+    """Builds a system message."""
+    return message({"role": "system", "content": text})
+
+
+def without_descriptions(definition: Json) -> Json:
+    """Returns a tool definition without the descriptions of the function and its arguments."""
+    function = {name: value for name, value in definition["function"].items() if name != "description"}
+    if isinstance(function.get("parameters"), dict):
+        function["parameters"] = _undescribed(function["parameters"])
+    return {**definition, "function": function}
+
+
 def _texts(content: Json) -> Sequence[str]:
     return tuple(said for part in content if (said := _text(part))) if isinstance(content, list) else ()
+
+
+def _elements(said: Message) -> Sequence[Json]:
+    """Returns the parts of a content that is a list, as the client wrote them; () for any other content."""
+    content = said.data.get("content")
+    return content if isinstance(content, list) else ()
 
 
 def _text(part: Json) -> str | None:
@@ -150,17 +213,16 @@ def _is_nothing_but_text(part: Json) -> bool:
 
 def _part(part: Json) -> Part:
     match part:
-        case {"type": "image_url", **rest}:
-            match rest:
-                case {"image_url": {"detail": "low"}}:
-                    return Part("image", "", is_low=True, definition=part)
-            return Part("image", "", is_low=False, definition=part)
+        case {"type": "image_url", "image_url": {"detail": "low"}}:
+            return Part("image", part, is_low=True)
+        case {"type": "image_url"}:
+            return Part("image", part)
         case {"type": "input_audio" | "file" | "video_url"}:
-            return Part("media", "", is_low=False, definition=part)
+            return Part("media", part)
         case {"text": str(text)}:
-            return Part("text", text, is_low=False, definition=part)
+            return Part("text", part, text)
         case _:
-            return Part("other", "", is_low=False, definition=part)
+            return Part("other", part)
 
 
 def _call(call: Json) -> ToolCall:
@@ -169,7 +231,41 @@ def _call(call: Json) -> ToolCall:
     function = call.get("function")
     name, arguments = (function.get("name"), function.get("arguments")) if isinstance(function, dict) else (None, None)
     return ToolCall(
-        "" if (id_ := call.get("id")) is None else str(id_),
+        _id(call.get("id")),
         name if isinstance(name, str) else "",
         arguments if isinstance(arguments, str) else None,
     )
+
+
+def _id(value: Json) -> str:
+    return "" if value is None else str(value)
+
+
+def _rewritten(part: Json, rewrite: Callable[[str], str]) -> Json:
+    match part:
+        case {"type": "text", "text": str(text)}:
+            after = rewrite(text)
+            return (part if after == text else {**part, "text": after}) if after else None
+        case _:
+            return part
+
+
+def _with_content(said: Message, content: Json) -> Message:
+    return message({**said.data, "content": content})
+
+
+def _is_list(said: Message) -> bool:
+    return isinstance(said.data.get("content"), list)
+
+
+def _text_part(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _undescribed(schema: Json) -> Json:
+    if not isinstance(schema, dict):
+        return schema
+    less = {name: value for name, value in schema.items() if name != "description"}
+    if isinstance(less.get("properties"), dict):
+        less["properties"] = {name: _undescribed(value) for name, value in less["properties"].items()}
+    return {name: _undescribed(value) if name in _NESTED else value for name, value in less.items()}

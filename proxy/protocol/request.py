@@ -5,14 +5,14 @@ the client's own bytes: key order, escapes, unknown keys, number formats.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.protocol.chat import ChatCompletionRequest
-from proxy.protocol.message import chat_message
+from proxy.protocol.message import chat_message, packed
 from proxy.types import ChatRequest, Json, Message
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -29,6 +29,8 @@ MAX_CONTAINERS = 1_000_000
 ALWAYS_DECODED = 4 * 2**20  # bytes; a body of this size cannot have too many
 # Characters; the name is stored in every row of the ledger.
 MAX_MODEL = 500
+# Fields that `glimpse` reads.
+_GLIMPSED = ("model", "stream", "stream_options", "user", "safety_identifier", "prompt_cache_key", "metadata")
 _OUT_OF_RANGE = "Number out of range"  # msgspec's message for a number beyond a double
 
 
@@ -88,29 +90,6 @@ def _shorten(error: Exception) -> str:
     return "it is not valid UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)[:120].rstrip(".")
 
 
-def message(data: Mapping[str, Any]) -> Message:
-    """Builds a message from its fields: one that we write, or an upstream's answer."""
-    return chat_message(_encoder.encode(data), data)
-
-
-def message_of(raw: bytes) -> Message | None:
-    """Parses a JSON object as a message; None if `raw` is none."""
-    try:
-        return chat_message(raw, _object.decode(raw))
-    except (ValueError, RecursionError):
-        return None
-
-
-def unpacked(array: bytes) -> tuple[Message, ...]:
-    """Parses a JSON array of messages; each keeps its own bytes."""
-    return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])
-
-
-def packed(messages: Iterable[Message]) -> bytes:
-    """Encodes messages as a JSON array; the inverse of `unpacked`."""
-    return b"[" + b",".join([said.raw for said in messages]) + b"]"
-
-
 def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
     """Returns the request with these messages in place of the client's; every other byte stays."""
     raw = with_changes(request, messages=messages)
@@ -142,17 +121,6 @@ def with_changes(
     return _encoder.encode(parts)
 
 
-_READ = (
-    "model",
-    "stream",
-    "stream_options",
-    "user",
-    "safety_identifier",
-    "prompt_cache_key",
-    "metadata",
-)
-
-
 def glimpse(body: bytes) -> ChatRequest | None:
     """Parses a body that `parse` refuses, leniently and without its messages; None if it is not JSON to any parser, or
     no request for a completion. No text in it has lone surrogates, which nothing here could encode."""
@@ -161,7 +129,7 @@ def glimpse(body: bytes) -> ChatRequest | None:
         top = json.loads(body.decode("utf-8-sig"), parse_int=_number, parse_float=_number, parse_constant=_number)
         if not isinstance(top, dict) or not _has_messages(top.get("messages")):
             return None
-        fields = {name: _encodable(top[name]) for name in _READ if name in top}
+        fields = {name: _encodable(top[name]) for name in _GLIMPSED if name in top}
     except (ValueError, RecursionError):
         return None
     model, stream = fields.get("model"), fields.get("stream")

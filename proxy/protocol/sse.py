@@ -1,4 +1,5 @@
-"""Parses and writes server-sent events, without losing a byte.
+"""Parses server-sent events, without losing a byte, and writes a stored completion as the stream that it was or would
+have been.
 
 Follows https://html.spec.whatwg.org/multipage/server-sent-events.html (comments, `data` over several lines, LF, CRLF
 and CR, a byte order mark), except that bytes left over at the end of the stream count as an event: some upstreams end
@@ -7,11 +8,20 @@ on `data: [DONE]` with no blank line after it.
 The `raw` of all events, joined, is the stream. So a filter passes on the `raw` of what it lets through, keep-alive
 comments included. Whoever stops a stream with `error_event` must have passed on whole events only: inside a half-sent
 one, a client would read the error as the rest of a broken JSON document.
+
+An SDK that reads a written stream ends up with the stored completion. Two things do not survive the form:
+`choices[].usage` moves to the top, and an `index` inside a stored tool call is its position again.
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
+
+from proxy.types import Json
+
+_Object: TypeAlias = dict[str, Any]
 
 DONE_DATA = b"[DONE]"
 DONE = b"data: [DONE]\n\n"
@@ -21,6 +31,13 @@ _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
 _LONGEST_BLANK_LINE = len(b"\r\n\r\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CR = ord("\r")
+
+_PIECE = 128  # characters a chunk: 30 chunks for a page of text
+_IN_EVERY_CHUNK = ("id", "created", "model", "system_fingerprint", "service_tier")
+_TEXTS = ("reasoning_content", "reasoning", "content", "refusal")  # streamed in this order
+
+_encoder = msgspec.json.Encoder()
+_object = msgspec.json.Decoder(dict[str, Any])
 
 
 class EventTooLargeError(ValueError):
@@ -33,15 +50,11 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     raw: bytes
     data: bytes | None  # the lines joined by LF; None: a comment or a block without a `data` field
-    name: bytes = b""  # the `event` field
 
 
 class SseParser:
     """Parses a stream of server-sent events, fed in chunks cut anywhere. The events do not depend on where the cuts
-    were.
-
-    An event that ends in CR is given out with the next chunk, which may begin with the LF that belongs to it.
-    """
+    were: one that ends in CR is given out with the next chunk, which may begin with the LF that belongs to it."""
 
     def __init__(self, max_event_bytes: int = 16 * 2**20) -> None:
         self._max_event_bytes = max_event_bytes
@@ -50,11 +63,8 @@ class SseParser:
         self._at_start = True
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """Returns the events that this chunk completes.
-
-        Raises:
-            EventTooLargeError: and then none of the chunk's events is given out; they are in `rest`.
-        """
+        """Returns the events that this chunk completes. Raises EventTooLargeError, and then gives out none of them:
+        they are in `rest`."""
         if self._pending or b"\r" in chunk or len(chunk) > self._max_event_bytes:
             return self._feed_anything(chunk)
         *blocks, tail = chunk.split(b"\n\n")
@@ -111,14 +121,11 @@ class SseParser:
         text = raw.removeprefix(_BYTE_ORDER_MARK) if self._at_start else raw
         self._at_start = False
         data: list[bytes] = []
-        name = b""
         for line in text.splitlines():  # of bytes: at LF, CRLF and CR only
             field, _, value = line.partition(b":")
             if field == b"data":
                 data.append(value.removeprefix(b" "))
-            elif field == b"event":
-                name = value.removeprefix(b" ")
-        return Event(raw, b"\n".join(data) if data else None, name)
+        return Event(raw, b"\n".join(data) if data else None)
 
 
 def encode(data: bytes) -> bytes:
@@ -129,8 +136,70 @@ def encode(data: bytes) -> bytes:
 
 
 def error_event(body: bytes) -> bytes:
-    """The event that makes official SDKs raise `APIError`: `body` is `{"error": {...}}`.
-
-    Unnamed, as OpenAI sends it, and never followed by `DONE`: that would be a clean end.
-    """
+    """The event that makes official SDKs raise `APIError`: `body` is `{"error": {...}}`. Unnamed, as OpenAI sends it,
+    and never followed by `DONE`: that would be a clean end."""
     return encode(body)
+
+
+def as_sse(completion: Mapping[str, Json] | bytes, *, include_usage: bool) -> list[bytes]:
+    """Encodes a completion as the events of a stream, [DONE] included. With `include_usage` a chunk without choices
+    tells the usage before the end, and every other one has `usage: null`; without it there is no word of usage: both
+    as OpenAI does it. Raises ValueError if `completion` is not an object with an array of choices."""
+    whole = _object.decode(completion) if isinstance(completion, bytes) else completion
+    choices = whole.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise ValueError("a completion without choices cannot be streamed")
+    usage = whole.get("usage") if include_usage else None
+    head = {"object": "chat.completion.chunk"} | {key: whole[key] for key in _IN_EVERY_CHUNK if key in whole}
+    if include_usage:
+        head["usage"] = None
+    # SDKs keep a chunk's unknown fields from the first chunk only, and a choice's from its first.
+    once = {key: value for key, value in whole.items() if key not in (*head, "object", "choices", "usage")}
+    parts = [part for position, choice in enumerate(choices) for part in _parts(choice, position)]
+    events = [_event({**head, **once, "choices": parts[:1]})]
+    common = _event(head).removesuffix(b"}\n\n")  # encoded once: half of what a piece of text costs
+    events += [b'%b,"choices":[%b]}\n\n' % (common, _encoder.encode(part)) for part in parts[1:]]
+    if usage is not None:
+        events.append(_event({**head, "choices": [], "usage": usage}))
+    return [*events, DONE]
+
+
+def _event(chunk: _Object) -> bytes:
+    return encode(_encoder.encode(chunk))
+
+
+def _parts(choice: Mapping[str, Json], position: int) -> Iterator[_Object]:
+    index = choice.get("index", position)
+    message = choice.get("message")
+    logprobs = choice.get("logprobs")
+    opening, *deltas = _deltas(message if isinstance(message, dict) else {})
+    fields = {key: value for key, value in choice.items() if key not in ("message", "delta", "usage")}
+    if logprobs is not None:
+        fields["logprobs"] = None
+    yield {**fields, "index": index, "delta": opening, "finish_reason": None}
+    for delta in deltas:
+        yield {"index": index, "delta": delta, "finish_reason": None}
+    if logprobs is not None:
+        yield {"index": index, "delta": {}, "logprobs": logprobs, "finish_reason": None}
+    yield {"index": index, "delta": {}, "finish_reason": choice.get("finish_reason")}
+
+
+def _deltas(message: Mapping[str, Json]) -> Iterator[_Object]:
+    """The role first, with whatever is null or empty; then thought, answer, refusal in pieces; the rest whole."""
+    opening = {"role": message.get("role", "assistant")}
+    opening |= {key: value for key, value in message.items() if value is None or value == ""}
+    texts = [key for key in _TEXTS if key not in opening and isinstance(message.get(key), str)]
+    yield opening | ({"content": ""} if "content" in texts else {})
+    for key in texts:
+        text = message[key]
+        for start in range(0, len(text), _PIECE):
+            yield {key: text[start : start + _PIECE]}
+    for key, value in message.items():
+        if key in opening or key in texts:
+            continue
+        if key == "tool_calls" and isinstance(value, list) and all(isinstance(call, dict) for call in value):
+            yield {"tool_calls": []} if not value else {"tool_calls": [{**value[0], "index": 0}]}
+            for number, call in enumerate(value[1:], start=1):
+                yield {"tool_calls": [{**call, "index": number}]}
+        else:
+            yield {key: value}

@@ -1,4 +1,4 @@
-"""Splits messages into turns and units that must never be cut; hashes a history into the chain that recognises it."""
+"""Hashes the history of a conversation into the chain of links that recognises it."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from hashlib import blake2b, sha256
 import msgspec
 
 from proxy.lru import Lru
-from proxy.types import Message, Turn
+from proxy.types import Message
 
 INSTRUCTIONS = ("system", "developer")
 
@@ -20,34 +20,6 @@ _canonical = msgspec.json.Encoder(order="deterministic")
 # `content` is, as `identity` reads it.
 _MORE = ("tool_calls", "tool_call_id", "function_call", "name")
 _DIGITS = re.compile(r"\d+")
-
-
-def units(messages: Sequence[Message], start: int, stop: int) -> tuple[tuple[int, int], ...]:
-    """Splits [start, stop) into half-open index ranges that must not be cut: a message that calls tools together with
-    the results that follow it, or one message."""
-    ranges: list[tuple[int, int]] = []
-    index = start
-    while index < stop:
-        end = index + 1
-        if messages[index].calls_tools:
-            while end < stop and messages[end].role in ("tool", "function"):
-                end += 1
-        ranges.append((index, end))
-        index = end
-    return tuple(ranges)
-
-
-def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
-    """Splits the messages into turns, without gaps. Messages before the first user message are a turn of their own."""
-    starts = [i for i, m in enumerate(messages) if m.role == "user"]
-    if not starts or starts[0] != 0:
-        starts.insert(0, 0)
-    stops = [*starts[1:], len(messages)]
-    return tuple(
-        Turn(start, stop, units(messages, start, stop))
-        for start, stop in zip(starts, stops, strict=True)
-        if start < stop
-    )
 
 
 def chain(scope_id: str, messages: Sequence[Message]) -> tuple[bytes, ...]:

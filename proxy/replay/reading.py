@@ -11,7 +11,8 @@ import msgspec
 
 from proxy.errors import BadRequest
 from proxy.protocol import headers as wire_headers
-from proxy.protocol.request import message, parse
+from proxy.protocol.message import message
+from proxy.protocol.request import parse
 from proxy.protocol.turns import Chains
 from proxy.types import Headers, Message
 

@@ -4,7 +4,7 @@ import msgspec
 
 from proxy.config.model import ExactReuse
 from proxy.offload import Offload
-from proxy.protocol import replay
+from proxy.protocol import sse
 from proxy.protocol.answers import is_finished
 from proxy.reuse.cacheable import listed_reason
 from proxy.reuse.key import exact_key, is_deterministic
@@ -58,7 +58,7 @@ def replayed(hit: ReuseHit, request: ChatRequest, now: float) -> Answer:
     """The stored answer in the form this request asks for: JSON or SSE, whatever form it came in."""
     age: Headers = (("age", str(max(0, int(now - hit.answer.created_at)))),)
     if request.stream:
-        events = replay.as_sse(hit.answer.completion, include_usage=request.wants_usage_chunk)
+        events = sse.as_sse(hit.answer.completion, include_usage=request.wants_usage_chunk)
         headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"), *age)
         return Answer(200, headers, b"".join(events), source=hit.source)
     headers = (("content-type", "application/json"), *age)

@@ -13,10 +13,10 @@ import msgspec
 
 from proxy.config.model import IntentReuse
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
-from proxy.embedding.source import BUILTIN, source_of
+from proxy.embedding.exported import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.language.language import language_of
-from proxy.protocol.disclaimer import disclaimer_line, with_disclaimer
+from proxy.protocol.answers import disclaimer_line, with_disclaimer
 from proxy.reuse.cacheable import bypass_reason
 from proxy.reuse.judging import may_be_judged, overruled
 from proxy.reuse.learned import ASKED

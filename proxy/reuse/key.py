@@ -1,12 +1,12 @@
 """The key of exact reuse: two requests have the same key only if the upstream would be asked the same thing. What of a
-request that is, `proxy/protocol/fields.py` knows."""
+request that is, `proxy/protocol/chat.py` knows."""
 
 from hashlib import sha256
 from typing import Any, Literal
 
 import msgspec
 
-from proxy.protocol.fields import canonical
+from proxy.protocol.chat import canonical
 from proxy.types import ChatRequest
 
 LARGE = 64 * 1024  # bytes

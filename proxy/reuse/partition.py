@@ -13,9 +13,8 @@ from typing import Literal, get_args
 
 import msgspec
 
-from proxy.protocol.answers import sole_text
-from proxy.protocol.disclaimer import has_disclaimer, without_disclaimer
-from proxy.protocol.fields import keyed
+from proxy.protocol.answers import has_disclaimer, sole_text, without_disclaimer
+from proxy.protocol.chat import keyed
 from proxy.types import ChatRequest, Json
 
 Unsuited = Literal["large", "tools", "json_mode", "logprobs", "agent", "no_question", "long_context", "empty"]

@@ -1,10 +1,10 @@
-"""Answers: of the upstream, from the cache, to the client."""
+"""Answers: of the upstream, to the client, stored; their reuse: questions, entries, hits and misses."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
-from proxy.types.base import Headers, Json, Outcome, Source
+from proxy.types.request import Headers, Json, Outcome, Source, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +65,120 @@ class Delivery:
     retries: int = 0  # attempts after the first
     upstream_seconds: float = 0.0  # from sending to the last byte
     first_byte_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that reuse by intent may answer, and the entry that its own answer would become."""
+
+    entry_id: str  # of the entry that it will be
+    partition: str
+    language: Literal["es", "en"]
+    question: str  # the newest user message, as asked
+    context: tuple[str, ...]  # the user messages before it, oldest first
+    follows_reuse: bool = False  # the answer right before it came from memory by intent
+    vector: Vector | None = None  # of the question, if it was needed already
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseMiss:
+    """The miss of a request that goes upstream. `key` is set if its answer may be stored for exact reuse, `asked` if it
+    may be for reuse by intent."""
+
+    reason: str  # of the miss by exact reuse; a bounded set: metrics label
+    key: str | None = None
+    intent: str = ""  # reason of the miss by intent; "" without a look-up
+    asked: Asked | None = None
+    lead: int | None = None  # number of the flight that it leads; None: it leads none
+    doubt: "Candidate | None" = None  # near entry that the comparison refused, about which the judge may be asked
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseHit:
+    """The hit of a request that is answered without the upstream."""
+
+    source: Literal["exact", "intent"]
+    key: str  # of the answer
+    answer: StoredAnswer
+    missed: str = ""  # by intent: reason of the miss by exact reuse
+    entry_id: str = ""  # by intent: the entry
+    cosine: float = 0.0  # by intent: of the two questions
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The judge's ruling on a question and an entry, of the entry as it was then: after a strike, or with a newer
+    answer, it says nothing any more."""
+
+    asked_id: str  # the id that the question has, or would have, as an entry
+    same: bool  # the answer is right for both
+    model: str  # that judged
+    created_at: float  # of the entry
+    strikes: int  # of the entry
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseEntry:
+    """An answered question, whose answer the same question in other words may get. `id` is a hash of scope, partition,
+    question and context: asked again, it is the same entry."""
+
+    id: str  # "r-" and 16 hex digits
+    partition: str  # 32 hex digits: scope, model, system prompt, language, embedder, … in which it may be reused
+    question: str  # the newest user message, as it was asked
+    context: tuple[str, ...]  # the user messages before it, oldest first
+    answer_key: str  # of the answer in AnswerCache
+    created_at: float
+    expires_at: float
+    min_cosine: float = 0.0  # that a question must have to get this answer; above 0 after a report
+    strikes: int = 0  # reports that it was wrong
+    served: int = 0  # how often it was reused
+    evicted_at: float = 0.0  # not reused if it was created by then
+    judged: tuple[Judgement, ...] = ()
+
+    @property
+    def is_evicted(self) -> bool:
+        """True if it has not been created anew since its eviction."""
+        return self.created_at <= self.evicted_at
+
+    def is_alive(self, now: float) -> bool:
+        """Returns True if it may be reused at `now`."""
+        return not self.is_evicted and now < self.expires_at
+
+    def judgement(self, asked_id: str) -> Judgement | None:
+        """Returns the ruling on this question, if it is one on the entry as it is."""
+        return next((each for each in self.judged if each.asked_id == asked_id and self.is_about_this(each)), None)
+
+    def is_about_this(self, judgement: Judgement) -> bool:
+        """Returns True for a ruling on this answer with these strikes."""
+        return (judgement.created_at, judgement.strikes) == (self.created_at, self.strikes)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A reuse by intent: the entry whose answer was given."""
+
+    entry: ReuseEntry
+    cosine: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry whose question is near enough to be looked at."""
+
+    entry: ReuseEntry
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseDecision:
+    """A line of the reuse log: the result of a look-up that had a candidate."""
+
+    request_id: str
+    at: float
+    result: str  # "hit", or the reason of the miss
+    entry_id: str
+    cosine: float
+    question: str  # that was asked now
+    earlier_question: str
+    guards: str = ""  # the findings of the guards

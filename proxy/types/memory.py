@@ -8,8 +8,7 @@ request's own chain finds its own path, never another branch.
 from dataclasses import dataclass, field
 from typing import Literal
 
-from proxy.types.base import Vector
-from proxy.types.request import Message
+from proxy.types.request import Message, Vector
 
 Language = Literal["es", "en"]
 Confidence = Literal["high", "medium", "low"]

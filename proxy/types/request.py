@@ -1,13 +1,29 @@
-"""A request, its messages and tools, its tenant and conversation."""
+"""Aliases and literals that every module uses; a request, its messages and tools, its tenant and conversation."""
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from proxy.types.base import Continuity, Headers, Json, Mode, SessionSource
+Json: TypeAlias = Any
+Headers: TypeAlias = tuple[tuple[str, str], ...]  # lower-case names, in the order received
+Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of length 1; or a matrix of them, a row each
+
+# The scope, and the session, of ledger rows of requests whose own scope no upstream has answered yet.
+UNANSWERED = "unanswered/"
+
+Source = Literal["upstream", "exact", "intent"]
+Mode = Literal["on", "meter", "off"]
+PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]
+SessionSource = Literal["header", "client", "prompt_cache_key", "metadata", "chain", "new"]
+Continuity = Literal["new", "continued", "branched", "regenerated"]
+# Kinds of stored rows. cut_links: links that are not stored, since a request has too many.
+RowKind = Literal["links", "cut_links", "turns", "states", "contents", "reuse", "ledger", "facts", "deletions"]
+Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -22,9 +38,9 @@ class Part(msgspec.Struct, frozen=True):
     """One element of a content that is a list."""
 
     kind: Literal["text", "image", "media", "other"]  # media: sound, video, a file
-    text: str
-    is_low: bool  # of an image: asked for in low detail
     definition: Json  # as the client wrote it; opaque
+    text: str = ""
+    is_low: bool = False  # of an image: asked for in low detail
 
 
 class Message(Protocol):
@@ -104,17 +120,6 @@ class Message(Protocol):
         """The id of the call that a tool's result answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A turn: a user message and everything up to the next one. Messages before the first user message form the
-    preamble (`start == 0`, no user message). `units` are index ranges that must never be cut inside: an assistant
-    message with `tool_calls` together with all its tool results, or a single message."""
-
-    start: int  # index of the first message
-    stop: int  # index after the last message
-    units: tuple[tuple[int, int], ...]  # half-open index ranges that tile [start, stop)
-
-
 class Tool(msgspec.Struct, frozen=True):
     """A function that the client offers to the model."""
 
@@ -179,7 +184,7 @@ class ChatRequest(Protocol):
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """The functions that it offers."""
+        """The functions that it offers, but for those in the legacy form `functions`."""
 
     @property
     def tool_names(self) -> Sequence[str | None]:

@@ -19,13 +19,14 @@ from httpx_aiohttp import AiohttpTransport
 from multidict import CIMultiDict
 
 from proxy.config import Upstream as UpstreamConfig
-from proxy.errors import ImpossibleStatus, UpstreamTimeout
+from proxy.errors import ImpossibleStatus, UpstreamTimeout, from_transport
 from proxy.storage.shared import Breakers
 from proxy.storage.shared.local import LocalBreakers
 from proxy.types import Headers
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
+_TRANSPORT_ERRORS = (httpx.TransportError, aiohttp.ClientError, OSError)  # a TimeoutError is an OSError
 
 
 class Upstream:
@@ -79,26 +80,22 @@ class Upstream:
         content: bytes | AsyncIterator[bytes] | None,
         first_byte: float | None,
     ) -> httpx.Response:
-        """Returns the response, its body still to be read. Raises httpx.TransportError, or TimeoutError if the headers
-        do not arrive within `first_byte` seconds."""
+        """Returns the response, its body still to be read. Raises UpstreamError, also if the headers do not arrive
+        within `first_byte` seconds."""
         request = PreparedRequest(method, url, headers, content, {"timeout": self._timeouts})
         try:
             async with asyncio.timeout(first_byte):
                 response = await self._transport.handle_async_request(request)
-        except httpx.ConnectTimeout as error:
-            if isinstance(error.__cause__, aiohttp.ServerTimeoutError | aiohttp.ClientConnectorError):
-                raise
-            # httpx-aiohttp raises the same for a broken connection: most often a kept-alive one that the upstream had
-            # just closed.
-            raise httpx.RemoteProtocolError(str(error)) from error
-        if not 200 <= response.status_code <= 599:  # our server could not send any other
-            await close_response(response)
-            raise ImpossibleStatus(str(response.status_code))
+            if not 200 <= response.status_code <= 599:  # our server could not send any other
+                await close_response(response)
+                raise ImpossibleStatus(str(response.status_code))
+        except _TRANSPORT_ERRORS as error:
+            raise from_transport(_told_apart(error), self.name) from error
         return response
 
     async def body(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        """Yields the body as it arrives, undecoded. Raises UpstreamTimeout after `timeout.idle` seconds of silence, and
-        httpx.TransportError when the connection breaks."""
+        """Yields the body as it arrives, undecoded. Raises UpstreamError when the connection breaks, and after
+        `timeout.idle` seconds of silence."""
         idle = self.config.timeout.idle
         loop = asyncio.get_running_loop()
         stream = response.stream
@@ -111,6 +108,8 @@ class Upstream:
                     silence.reschedule(loop.time() + idle)
         except TimeoutError as error:
             raise UpstreamTimeout(f"upstream {self.name!r} sent nothing for {idle:g} s") from error
+        except _TRANSPORT_ERRORS as error:
+            raise from_transport(error, self.name) from error
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -156,6 +155,13 @@ class PreparedRequest(httpx.Request):
         raise httpx.RequestNotRead
 
 
+def _told_apart(error: Exception) -> Exception:
+    """Returns the error, or the one for a broken connection where httpx-aiohttp raises ConnectTimeout for it: most
+    often a kept-alive connection that the upstream had just closed."""
+    is_timeout = isinstance(error.__cause__, aiohttp.ServerTimeoutError | aiohttp.ClientConnectorError)
+    return error if is_timeout or not isinstance(error, httpx.ConnectTimeout) else httpx.RemoteProtocolError(str(error))
+
+
 def _environment_proxy(url: str) -> httpx.Proxy | None:
     """Returns the proxy for this URL by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; None if there is none."""
     target = urlsplit(url)
@@ -176,5 +182,5 @@ async def close_response(response: httpx.Response) -> None:
     stream: Any = response.stream
     try:
         await stream.aclose()
-    except (httpx.TransportError, aiohttp.ClientError, OSError):
+    except _TRANSPORT_ERRORS:
         return  # closed already

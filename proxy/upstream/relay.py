@@ -4,20 +4,19 @@ Whole events are passed on, in the upstream's own bytes; so when a stream breaks
 clean error event and not half a line. A broken stream never ends cleanly: SDKs take a clean end for a complete answer.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from time import perf_counter
 
-import aiohttp
 import httpx
 
-from proxy.errors import UpstreamBroken, UpstreamError, from_transport
+from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.protocol import sse
 from proxy.protocol.accumulate import Accumulator
 from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Delivery, Headers, Json, Outcome, Prompt, Usage
+from proxy.types import ChatRequest, Delivery, Headers, Outcome, Prompt
 from proxy.upstream.client import Upstream, close_response
 
 
@@ -88,17 +87,14 @@ class Relay:
                 async for piece in pieces:
                     yield piece
             rest = self._reader.rest() if self._reader else b""
-            if not (self._reader and self._reader.cut_off):
-                if rest:
-                    yield rest
-            else:
+            if self._reader and self._reader.cut_off:
                 error = UpstreamBroken(
                     f"upstream {self._reply.upstream.name!r} ended the stream before the answer was complete"
                 )
+            elif rest:
+                yield rest
         except UpstreamError as failure:
             error = failure
-        except (httpx.TransportError, aiohttp.ClientError, OSError) as failure:
-            error = from_transport(failure, self._reply.upstream.name)
         except BaseException:
             self.finish("client_gone")
             raise
@@ -129,15 +125,16 @@ class Relay:
         seconds = perf_counter() - reply.sent_at
         self._metrics.of(self._metrics.upstream_seconds, reply.upstream.name).observe(seconds)
         complete = reader is not None and reader.complete and outcome == "complete"
+        completion = reader.answer.completion() if reader else None
         delivery = Delivery(
             outcome,
             status=reply.response.status_code,
             upstream=reply.upstream.name,
-            model=(reader.model if reader else None) or self._request.model,
+            model=(reader.answer.model if reader else None) or self._request.model,
             streamed=self._events,
-            usage=reader.usage if reader else None,
-            completion=reader.completion() if reader and complete else None,
-            partial=reader.completion() if reader and not complete else None,
+            usage=reader.answer.usage if reader else None,
+            completion=completion if complete else None,
+            partial=None if complete else completion,
             raw_completion=whole,
             retries=reply.retries,
             upstream_seconds=seconds,
@@ -156,7 +153,7 @@ class EventReader:
 
     def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None]) -> None:
         self._parser = sse.SseParser()
-        self._accumulator = Accumulator()
+        self.answer = Accumulator()  # as far as it came
         self._strip_usage = strip_usage
         self._on_fail_open = on_fail_open
         self._reading = True
@@ -177,9 +174,9 @@ class EventReader:
         """Returns the rest at the end of the stream: an event without a blank line after it."""
         if not self._reading:
             return b""
-        garbage = self._accumulator.garbage
+        garbage = self.answer.garbage
         rest = self._pass(self._parser.flush())
-        self._ended_inside = self._accumulator.garbage > garbage
+        self._ended_inside = self.answer.garbage > garbage
         return rest
 
     def _pass(self, events: list[sse.Event]) -> bytes:
@@ -190,7 +187,7 @@ class EventReader:
         if event.data is None or not self._reading:
             return True
         try:
-            usage_only = self._accumulator.feed(event.data)
+            usage_only = self.answer.feed(event.data)
         except Exception as error:  # noqa: BLE001 (reading along must never cost the client its stream)
             self._stop_reading(error)
             return True
@@ -203,25 +200,11 @@ class EventReader:
     @property
     def cut_off(self) -> bool:
         """True if the stream ended inside an event, or before it was over and all its choices were finished."""
-        answer = self._accumulator
+        answer = self.answer
         over = answer.done or answer.finished or answer.error
         return self._reading and (answer.started or self._ended_inside) and not over
 
     @property
     def complete(self) -> bool:
         """True if all of the stream was read, and is a whole answer."""
-        return self._reading and self._accumulator.complete
-
-    @property
-    def model(self) -> str | None:
-        """The model as the upstream names it; None if it has not."""
-        return self._accumulator.model
-
-    @property
-    def usage(self) -> Usage | None:
-        """The usage that the stream reported so far; None if it has not."""
-        return self._accumulator.usage
-
-    def completion(self) -> Mapping[str, Json]:
-        """Returns the answer as far as it came."""
-        return self._accumulator.completion()
+        return self._reading and self.answer.complete

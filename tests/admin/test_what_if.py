@@ -230,10 +230,9 @@ async def test_an_embedder_is_lent_to_another_event_loop() -> None:
         return vectors.shape
 
     assert await Worker().run(work) == (2, 2)
-    assert (lent.state, lent.version, lent.detail, lent.dimensions) == (
+    assert (lent.state, lent.version, lent.detail) == (
         home.state,
         home.version,
         home.detail,
-        home.dimensions,
     )
     assert not home.closed

@@ -24,8 +24,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from proxy.embedding.local import LocalEngine
-from proxy.embedding.source import BUILTIN
+from proxy.embedding.engines import LocalEngine
+from proxy.embedding.exported import BUILTIN
 from proxy.reuse import learned
 from proxy.reuse.learned import ASKED, VERDICTS, grouped, listed, verdicts
 from proxy.types import Vector

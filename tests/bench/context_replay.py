@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from proxy.app import create_app
 from proxy.pipeline.parts import Services
-from proxy.protocol.request import parse, unpacked
+from proxy.protocol.message import unpacked
+from proxy.protocol.request import parse
 from proxy.types import LedgerRow, Message, Scope
 from tests.bench.context_data import Conversation, Said
 from tests.builders import completion, config, counter

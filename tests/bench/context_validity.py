@@ -21,8 +21,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.order import violations
+from proxy.protocol.dialects import DIALECTS, violations
 from tests.bench.context_data import Conversation, Said, agents, swe, tau
 from tests.bench.context_replay import Received, Upstream, received
 from tests.builders import config

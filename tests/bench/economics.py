@@ -19,7 +19,7 @@ from statistics import fmean, linear_regression
 
 from proxy.config.profiles import BUILT_IN, Profile
 from proxy.context.economics import CostSoFar, PromptSizes, Rates, Terms, allowance, decide
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from tests.bench import context_data
 from tests.bench.context_data import Conversation
 from tests.bench.reuse_data import FOLDER

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 
 from proxy.conversation.topics import domain
-from proxy.embedding.local import LocalEngine
-from proxy.embedding.source import BUILTIN
+from proxy.embedding.engines import LocalEngine
+from proxy.embedding.exported import BUILTIN
 from proxy.language.terms import terms
 from proxy.memory import choosing, facts
 from proxy.memory.choosing import current

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from proxy.embedding.local import LocalEngine
+from proxy.embedding.engines import LocalEngine
 from proxy.memory.need import Need, need
 from proxy.memory.recall import WEIGHTS, Query, Weights, rank
 from proxy.memory.selecting import FRAMING, select

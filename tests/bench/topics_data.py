@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from proxy.conversation.topics import LOOKED_BACK, TurnTexts
-from proxy.embedding.local import LocalEngine
-from proxy.embedding.source import BUILTIN
+from proxy.embedding.engines import LocalEngine
+from proxy.embedding.exported import BUILTIN
 from tests.bench.reuse_data import AUTHORED
 
 FOLDER = AUTHORED / "conversations"

@@ -15,7 +15,7 @@ import pytest
 
 from proxy.cli.main import main
 from proxy.config import key_hash
-from proxy.http.edge import Authenticator
+from proxy.http.access import Authenticator
 from proxy.storage.secret import tenant_secret
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database

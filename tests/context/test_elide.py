@@ -23,7 +23,7 @@ from proxy.context.elide import (
 )
 from proxy.conversation.progress import Case, progress
 from proxy.protocol.chat import tool
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.types import ChatRequest, PathState
 from tests.builders import assistant, calling, chat, counter, identity, result, system, user
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from proxy.context.economics import CostSoFar, Rates
 from proxy.context.tools import LEAST, MARKER, Bounds, Prompt, markers, to_fold
-from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.order import violations
-from proxy.protocol.request import message
+from proxy.protocol.dialects import DIALECTS, violations
+from proxy.protocol.message import message
 from proxy.types import Message
 from tests.bench.reuse_data import FOLDER
 from tests.builders import Said, assistant, counter, messages, result, system, user

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.config.profiles import BUILT_IN
 from proxy.context.window import cap, cap_message, kept, window_turns
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.types import TurnDigest
 
 NUMBERS = BUILT_IN["lean"].window

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.conversation.identify import MAX_NAME, end_user, identify, is_scope
 from proxy.protocol import turns
-from proxy.protocol.fields import SESSION_METADATA
+from proxy.protocol.chat import SESSION_METADATA
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
 from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore

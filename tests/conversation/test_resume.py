@@ -11,8 +11,7 @@ from proxy.conversation.resume import AGAIN_SECONDS, resume
 from proxy.conversation.turns import archived, complete, open_turn
 from proxy.errors import BadRequest
 from proxy.protocol import turns
-from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.order import violations
+from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.types import ChatRequest, Headers, Identity

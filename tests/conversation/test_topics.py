@@ -18,7 +18,7 @@ from proxy.conversation.topics import (
     shift,
     topic,
 )
-from proxy.embedding.source import BUILTIN, MULTILINGUAL, source_of
+from proxy.embedding.exported import BUILTIN, MULTILINGUAL, source_of
 
 NUMBERS = BUILT_IN["lean"].window
 SERVER = (

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.conversation.turns import archived, complete, messages_of, open_turn, up_to_calls
 from proxy.protocol import turns
-from proxy.protocol.request import unpacked
+from proxy.protocol.message import unpacked
 from proxy.types import OpenTurn
 from tests.builders import Said, assistant, calling, messages, result, system, user
 

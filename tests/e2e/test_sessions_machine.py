@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from proxy.pipeline.parts import Services
-from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.order import violations
+from proxy.protocol.dialects import DIALECTS, violations
 from proxy.services import build
 from tests.builders import Said, assistant, body, encoding, messages, system, user
 from tests.proxied import AT_ONCE, Upstream, ask, in_front_of, run_upstream

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from proxy.embedding.base import Vectors
-from proxy.embedding.exported import locked
-from proxy.embedding.local import LocalEngine
-from proxy.embedding.source import BUILTIN
+from proxy.embedding.engines import LocalEngine
+from proxy.embedding.exported import BUILTIN, locked
 from tests.embedding.sentences import ODD, SENTENCES
 
 # In a process of its own, as torch always is.

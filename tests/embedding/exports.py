@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from proxy.embedding.exported import Made, described, read
-from proxy.embedding.source import Source
+from proxy.embedding.exported import Made, Source, described, read
 
 SOURCE = Source("org/tiny", "tiny-1", "", "tiny")
 
 
 def made(source: Source = SOURCE, _scratch: Path | None = None, *, model: bytes = b"onnx") -> Made:
-    return described(source, "tiny/int8", model, b"{}", dimensions=8, max_tokens=16, prompt="query: ")
+    return described(source, model, b"{}", dimensions=8, max_tokens=16, prompt="query: ", name="tiny/int8")
 
 
 def kept(folder: Path, source: Source = SOURCE) -> Made | None:

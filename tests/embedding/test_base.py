@@ -87,7 +87,7 @@ def test_probes_with_one_place_for_two_of_them_are_refused() -> None:
 async def test_embedding_that_is_off_says_so_and_refuses() -> None:
     off: Embedder = EmbeddingOff()
     off.start()
-    assert (off.state, off.detail, off.version, off.dimensions) == ("off", "", "", None)
+    assert (off.state, off.detail, off.version) == ("off", "", "")
     with pytest.raises(EmbeddingUnavailable, match="off"):
         await off.embed(["a"])
     await off.close()
@@ -103,11 +103,10 @@ async def test_a_lent_embedder_says_what_its_owners_does_and_is_left_as_it_is() 
     own = Own()
     lent = DelegatingEmbedder(own)
     await lent.close()
-    assert (lent.version, lent.state, lent.detail, lent.dimensions) == (
+    assert (lent.version, lent.state, lent.detail) == (
         own.version,
         own.state,
         own.detail,
-        own.dimensions,
     )
     assert not own.closed
     with pytest.raises(EmbeddingUnavailable):

@@ -1,4 +1,4 @@
-"""Agreement with the original is in test_session.py, the process around all of this in test_local.py."""
+"""Agreement with the original, and the process around all of this, are in test_engines.py."""
 
 import threading
 from pathlib import Path
@@ -7,8 +7,7 @@ import pytest
 
 from proxy.embedding.base import EmbeddingRefused
 from proxy.embedding.export import export, main
-from proxy.embedding.exported import MODEL, Made
-from proxy.embedding.source import Source
+from proxy.embedding.exported import MODEL, Made, Source
 from tests.embedding.exports import SOURCE, kept, made
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from proxy.embedding.base import EmbeddingRefused, Vectors, checked
-from proxy.embedding.exported import read
+from proxy.embedding.engines import Session
+from proxy.embedding.exported import E5, MULTILINGUAL, Package, read, source_of
 from proxy.embedding.multilingual import (
     BLOCK,
     MAGIC,
@@ -20,8 +21,6 @@ from proxy.embedding.multilingual import (
     read_e5,
     tokenizer_of,
 )
-from proxy.embedding.session import Session
-from proxy.embedding.source import E5_PACKAGE, MULTILINGUAL, source_of
 from tests.embedding.sentences import SENTENCES
 
 FILE = E5File(
@@ -54,7 +53,7 @@ def cosines(vectors: Vectors) -> Vectors:
 
 def test_vectors_differ_from_each_other_as_those_of_the_packages_own_engine_do(session: Session) -> None:
     # In the tests alone: the proxy never loads it.
-    theirs = checked(SENTENCES, importlib.import_module(E5_PACKAGE).E5(num_threads=1).query(list(SENTENCES)))
+    theirs = checked(SENTENCES, importlib.import_module(E5.name).E5(num_threads=1).query(list(SENTENCES)))
     ours = checked(SENTENCES, session.vectors(SENTENCES))
     pairs = np.triu_indices(len(SENTENCES), 1)
     apart = theirs - theirs.mean(axis=0)
@@ -97,7 +96,7 @@ def test_texts_are_normalised_and_cut_into_the_likeliest_pieces(text: str, piece
 
 def test_an_altered_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "e5-small-q4.bin").write_bytes(b"another")
-    monkeypatch.setattr("proxy.embedding.multilingual.multilingual_model", lambda: tmp_path / "e5-small-q4.bin")
+    monkeypatch.setattr(Package, "path", lambda _: tmp_path / "e5-small-q4.bin")
     with pytest.raises(EmbeddingRefused, match="is not that of multilingual-e5-small"):
         made(source_of(MULTILINGUAL))
 

@@ -8,7 +8,7 @@ from proxy.conversation.blocks import head
 from proxy.memory.commands import LONGEST, MOST_ADDED, Ordered, Said, commands, is_command, mark, meant, outlived
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, learn
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.types.memory import Fact, Forgetting
 
 ALL = Forgetting("")

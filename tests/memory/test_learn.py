@@ -18,7 +18,7 @@ from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts

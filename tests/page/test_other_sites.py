@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proxy.http.edge import AsgiMessage, Receive, Send
+from proxy.http.exchange import AsgiMessage, Receive, Send
 from tests.page.browser import Browser
 from tests.page.conftest import Open
 from tests.proxied import in_front_of, run_upstream

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from proxy.pipeline.assemble import assemble
 from proxy.protocol.dialects import DIALECTS
-from proxy.protocol.request import glimpse, message, parse
+from proxy.protocol.message import message
+from proxy.protocol.request import glimpse, parse
 from proxy.types import ChatRequest, Plan, PromptTokens
 from tests.builders import assistant, calling, chat, messages, result, system, upstream_config, user
 

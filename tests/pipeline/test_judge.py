@@ -50,7 +50,6 @@ class Near(EmbeddingOff):
 
     state: State = "ready"
     version = "near"
-    dimensions = 2
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         angles = [sum(text.encode()) % 97 / 400 for text in texts]

@@ -10,7 +10,7 @@ from proxy.attempt import Attempts
 from proxy.context.fates import unpack
 from proxy.pipeline import ledger as ledger_row
 from proxy.pipeline.ledger import Keeper
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.types import (
     Contents,
     Delivery,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from proxy.http.edge import AsgiMessage, Receive, Send
+from proxy.http.exchange import AsgiMessage, Receive, Send
 from proxy.pipeline.passthrough import leads_out
 from tests.builders import config
 from tests.servers import eventually, run_app, run_proxy

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter, OlvidoError
-from proxy.protocol.request import MAX_CONTAINERS, MAX_MESSAGES, MAX_MODEL, glimpse, message, parse, with_changes
+from proxy.protocol.message import message
+from proxy.protocol.request import MAX_CONTAINERS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, with_changes
 from proxy.types import ChatRequest
 from tests.builders import body, user
 

@@ -1,4 +1,4 @@
-"""Turns and units tile the messages and cut nothing in two; the chain tells histories apart, and spellings not."""
+"""The chain tells histories apart, and spellings not."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.request import message
-from proxy.protocol.turns import LINK_BYTES, Chains, chain, extend, identity, turns, units
+from proxy.protocol.message import message
+from proxy.protocol.turns import LINK_BYTES, Chains, chain, extend, identity
 from tests.builders import assistant, calling, messages, result, system, user
 
 Said = Mapping[str, Any]
@@ -19,71 +19,8 @@ OLD_CALL = assistant(None, function_call={"name": "look", "arguments": "{}"})
 OLD_RESULT = {"role": "function", "name": "look", "content": "done"}
 
 
-@pytest.mark.parametrize(
-    ("said", "spans", "tiles"),
-    [
-        ([], [], []),
-        ([U], [(0, 1)], [[(0, 1)]]),
-        ([S], [(0, 1)], [[(0, 1)]]),
-        ([S, U, A], [(0, 1), (1, 3)], [[(0, 1)], [(1, 2), (2, 3)]]),
-        ([A, U], [(0, 1), (1, 2)], [[(0, 1)], [(1, 2)]]),
-        ([U, U], [(0, 1), (1, 2)], [[(0, 1)], [(1, 2)]]),
-        ([U, A, S, U], [(0, 3), (3, 4)], [[(0, 1), (1, 2), (2, 3)], [(3, 4)]]),
-        ([U, CALL, result("1"), A], [(0, 4)], [[(0, 1), (1, 3), (3, 4)]]),
-        ([U, TWO, result("2"), result("1"), A], [(0, 5)], [[(0, 1), (1, 4), (4, 5)]]),
-        ([U, CALL, result("1"), CALL, result("1")], [(0, 5)], [[(0, 1), (1, 3), (3, 5)]]),
-        ([U, CALL], [(0, 2)], [[(0, 1), (1, 2)]]),
-        ([U, CALL, U, A], [(0, 2), (2, 4)], [[(0, 1), (1, 2)], [(2, 3), (3, 4)]]),
-        ([U, OLD_CALL, OLD_RESULT, A], [(0, 4)], [[(0, 1), (1, 3), (3, 4)]]),
-        ([U, result("1"), A], [(0, 3)], [[(0, 1), (1, 2), (2, 3)]]),
-        ([U, assistant("a", tool_calls=[]), result("1")], [(0, 3)], [[(0, 1), (1, 2), (2, 3)]]),
-    ],
-)
-def test_these_messages_are_these_turns_and_units(
-    said: list[Said], spans: list[tuple[int, int]], tiles: list[list[tuple[int, int]]]
-) -> None:
-    cut = turns(messages(*said))
-    assert [(turn.start, turn.stop) for turn in cut] == spans
-    assert [list(turn.units) for turn in cut] == tiles
-
-
 kinds = st.sampled_from([S, U, A, CALL, TWO, result("1"), result("2"), OLD_CALL, OLD_RESULT, {"role": "odd"}, {}])
 histories = st.lists(kinds, max_size=14).map(lambda said: messages(*said))
-
-
-@given(histories)
-def test_turns_tile_the_messages(history: Any) -> None:
-    cut = turns(history)
-    assert [i for turn in cut for i in range(turn.start, turn.stop)] == list(range(len(history)))
-    assert all(history[turn.start].role == "user" for turn in cut[1:])
-    assert sum(m.role == "user" for m in history) == sum(history[turn.start].role == "user" for turn in cut)
-
-
-@given(histories)
-def test_units_tile_their_turn(history: Any) -> None:
-    for turn in turns(history):
-        assert [i for start, stop in turn.units for i in range(start, stop)] == list(range(turn.start, turn.stop))
-        assert all(start < stop for start, stop in turn.units)
-
-
-@pytest.mark.note("5.3/1")
-@given(histories)
-def test_no_unit_begins_between_a_call_and_its_results(history: Any) -> None:
-    begins = {start for turn in turns(history) for start, _ in turn.units}
-    called = False
-    for index, each in enumerate(history):
-        if each.role in ("tool", "function"):
-            assert (index not in begins) == called
-        else:
-            assert index in begins
-            called = bool(each.data.get("tool_calls") or each.data.get("function_call"))
-
-
-def test_units_of_a_part_stay_inside_it() -> None:
-    assert units(messages(U, CALL, result("1"), A), 1, 2) == ((1, 2),)
-
-
-# --- the chain ------------------------------------------------------------------------------------------------------
 
 
 @given(histories, st.integers(0, 14))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.protocol import headers
-from proxy.protocol.request import message, parse
+from proxy.protocol.message import message
+from proxy.protocol.request import parse
 from proxy.replay.reading import Logged, Skipped, answered, in_order, read
 from tests.builders import assistant, completion, user
 from tests.replay.logs import logged

@@ -61,6 +61,6 @@ async def test_the_oldest_leave() -> None:
 
 async def test_what_cannot_be_embedded_is_told_as_the_one_behind_tells_it() -> None:
     memo = CachingEmbedder(EmbeddingOff())
-    assert (memo.state, memo.version, memo.detail, memo.dimensions) == ("off", "", "", None)
+    assert (memo.state, memo.version, memo.detail) == ("off", "", "")
     with pytest.raises(EmbeddingUnavailable):
         await memo.embed(["a"])

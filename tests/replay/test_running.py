@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from proxy.config import Config
-from proxy.protocol.request import message
+from proxy.protocol.message import message
 from proxy.replay.running import Replay, at_ratio, replay_config, replayed, replaying
 from proxy.storage.opening import DATABASE
-from tests.builders import assistant, user
+from tests.builders import assistant, left_out, user
 from tests.replay.logs import AT, FACT, MODEL, by_words, conversation, log_of, logged, priced, requests
 
 LOG = [*log_of("es", 30), *log_of("en", 30)]
@@ -94,7 +94,7 @@ async def test_a_conversation_is_recognised_and_folded_once_that_pays(lang: str)
     last = rows[-1]
     assert (last.kind, last.model, last.ratio, last.price) == ("managed", MODEL, 0.2, 1.0)
     assert last.tokens_sent < last.tokens_full / 2
-    done = last.mechanisms.left_out - last.mechanisms.added
+    done = left_out(last.mechanisms) - last.mechanisms.added
     assert last.tokens_full - last.tokens_sent == pytest.approx(
         done, abs=8
     )  # planning reckons a block's frame generously

@@ -53,7 +53,6 @@ class Vectors2:
     version: str = "two"
     state: State = "ready"
     detail: str = ""
-    dimensions: int | None = 2
     runs: int = 0
 
     def start(self) -> None: ...

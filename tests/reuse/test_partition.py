@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.fields import UNKEYED
+from proxy.protocol.chat import UNKEYED
 from proxy.protocol.request import parse
 from proxy.reuse.partition import (
     MOST_BYTES,
@@ -24,7 +24,7 @@ from proxy.reuse.partition import (
 )
 from proxy.types import ChatRequest
 from tests.builders import Said, assistant, body, calling, chat, completion, result, system, user
-from tests.protocol.test_fields import KEYED
+from tests.protocol.test_chat import KEYED
 
 EN, ES = "[Answer retrieved from an earlier conversation]", "[Respuesta recuperada de conversación anterior]"
 LINES = (ES, EN)

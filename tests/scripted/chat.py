@@ -11,9 +11,8 @@ import msgspec
 
 from proxy.demo.app import THINKING_MODELS, Chat, Choice, Json, PromptCache, body, chunks, thinks
 from proxy.demo.script import Scripted
-from proxy.protocol.dialects import Dialect
+from proxy.protocol.dialects import Dialect, violations
 from proxy.protocol.message import chat_message
-from proxy.protocol.order import violations
 from tests.scripted import refusals
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received
@@ -95,13 +94,14 @@ class DialectChat(Chat):
         if dialect.name == "mistral" and "include_usage" in (asked.get("stream_options") or {}):
             return refusals.unknown_field("stream_options", "include_usage")
         if asked["model"] in THINKING_MODELS:
-            for name, fixed in dialect.fixed_sampling.items():
+            for name, fixed in refusals.FIXED_SAMPLING.get(dialect.name, {}).items():
                 allowed = 0.6 if name == "temperature" and not thinking else fixed
                 if asked.get(name) is not None and asked[name] != allowed:
                     return refusals.fixed_sampling(name, allowed)
         array = [chat_message(b"", message) for message in messages]
-        found = violations(array, dialect, len(asked.get("tools") or ()), thinking=thinking)
-        return refusals.order(found[0], dialect) if found else None
+        tools = len(asked.get("tools") or ())
+        found = violations(array, dialect, tools, thinking=thinking)
+        return refusals.order(found[0], dialect, refusals.text_of(found[0], dialect, array, tools)) if found else None
 
 
 def told_by(dialect: Dialect, events: Iterable[Json]) -> Iterator[Json]:

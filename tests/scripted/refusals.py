@@ -1,10 +1,13 @@
-"""Error bodies as each upstream shapes them. Which text is said is not decided here (see wire/dialects.py)."""
+"""Refusals in the words and the shape of each upstream; their rules are in proxy/protocol/dialects.py."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, TypeAlias
 
-from proxy.protocol.dialects import Dialect, Rule
-from proxy.protocol.order import Violation
+from proxy.protocol.dialects import Dialect, Rule, Violation
+from proxy.types import Message
 
 Json: TypeAlias = dict[str, Any]
 
@@ -34,6 +37,72 @@ _OPENAI_PARAMS: dict[Rule, tuple[str, str | None]] = {
     "no_messages": ("messages", "empty_array"),
     "too_many_tools": ("tools", "array_above_max_length"),
     "repeated_result": ("messages.[{index}].tool_call_id", None),
+}
+
+_CALLS_ANSWERED = (
+    "must be followed by tool messages responding to each 'tool_call_id'. "
+    "The following tool_call_ids did not have response messages: {ids}"
+)
+
+_OPENAI: dict[Rule, str] = {
+    "no_messages": "Invalid 'messages': empty array. "
+    "Expected an array with minimum length 1, but got an empty array instead.",
+    "too_many_tools": "Invalid 'tools': array too long. "
+    "Expected an array with maximum length 128, but got an array with length {count} instead.",
+    "orphan_result": "Invalid parameter: messages with role 'tool' must be a response to a preceeding message "
+    "with 'tool_calls'.",
+    "unanswered_call": f"An assistant message with 'tool_calls' {_CALLS_ANSWERED}",
+    "repeated_result": "Invalid parameter: Duplicate value for 'tool_call_id' of '{id}', "
+    "in messages[{previous}] and messages[{position}].",
+}
+# The text with which each upstream refuses, as users reported it or as its own source has it (looked up November 2026;
+# sources: proxy/protocol/dialects.py). Two were found nowhere and say the rule in its upstream's manner: Kimi's
+# `too_many_tools` and `prefill_followed`. Placeholders are filled in by `text_of`.
+TEXTS: dict[str, dict[Rule, str]] = {
+    "kimi": {
+        "no_messages": "Invalid request: messages must not be empty",
+        "too_many_tools": "Invalid request: at most 128 tools are supported, got {count}",
+        # The gap is theirs: the id is missing from the text.
+        "orphan_result": "Invalid request: tool_call_id  is not found",
+        "unanswered_call": f"an assistant message with 'tool_calls' {_CALLS_ANSWERED}",
+        "empty_content": "Invalid request: the message at position {position} with role '{role}' must not be empty",
+        "missing_reasoning": "thinking is enabled but reasoning_content is missing in assistant tool call message "
+        "at index {position}",
+        "prefill_followed": "Invalid request: partial is only supported on the last message, "
+        "but it is set at position {position}",
+    },
+    "openai": _OPENAI,
+    "deepseek": {
+        "no_messages": "Empty input messages",
+        "too_many_tools": _OPENAI["too_many_tools"],
+        "orphan_result": "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+        "unanswered_call": "An assistant message with 'tool_calls' must be followed by tool messages responding to "
+        "each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
+        "missing_reasoning": "The `reasoning_content` in the thinking mode must be passed back to the API.",
+    },
+    "mistral": {
+        "no_messages": "Conversation must have at least one message",
+        "orphan_result": "Not the same number of function calls and responses",
+        "unanswered_call": "Not the same number of function calls and responses",
+        "empty_content": "Assistant message must have either content or tool_calls, but not none.",
+        "prefill_followed": "Assistant message with prefix True must be last message",
+        "role_order": "Unexpected role '{role}' after role '{previous}'",
+        "last_role": "Expected last role User or Tool (or Assistant with prefix True) for serving but got {role}",
+        "call_id": "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
+    },
+    "vllm": {
+        "no_messages": _OPENAI["no_messages"],
+        "orphan_result": "Message has tool role, but there was no previous assistant message with a tool call!",
+        "unanswered_call": "Not the same number of function calls and responses",
+        "late_system": "System message must be at the beginning.",
+        "alternation": "After the optional system message, conversation roles must alternate user and assistant "
+        "roles except for tool calls and results.",
+    },
+    "generic": {rule: text for rule, text in _OPENAI.items() if rule not in ("too_many_tools", "repeated_result")},
+}
+# Sampling fields that its thinking models accept with one value only.
+FIXED_SAMPLING: dict[str, dict[str, float]] = {
+    "kimi": {"temperature": 1.0, "top_p": 0.95, "n": 1, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 }
 
 
@@ -94,9 +163,39 @@ def unknown_field(*path: str) -> Refusal:
     return Refusal(422, body)
 
 
-def order(violation: Violation, dialect: Dialect) -> Refusal:
+def text_of(violation: Violation, dialect: Dialect, messages: Sequence[Message], tools: int = 0) -> str:
+    """The upstream's words for a rule that these messages break."""
+    at = violation.index
+    return TEXTS[dialect.name][violation.rule].format(
+        position=at,
+        count=tools,
+        role=messages[at].role if messages else "",
+        id=_id_at_fault(violation, messages),
+        ids=", ".join(_unanswered(messages, at)),
+        previous=messages[at - 1].role if violation.rule == "role_order" else _earlier_result(messages, at),
+    )
+
+
+def _id_at_fault(violation: Violation, messages: Sequence[Message]) -> str:
+    if not messages or messages[violation.index].role == "tool":
+        return messages[violation.index].tool_call_id if messages else ""
+    return next((call.id for call in messages[violation.index].tool_calls if not re.fullmatch(r"\w{9}", call.id)), "")
+
+
+def _unanswered(messages: Sequence[Message], at: int) -> list[str]:
+    results = {said.tool_call_id for said in takewhile(lambda said: said.role == "tool", messages[at + 1 :])}
+    return [call.id for call in messages[at].tool_calls if call.id not in results] if messages else []
+
+
+def _earlier_result(messages: Sequence[Message], at: int) -> int:
+    """The first of the results in a row up to this one that answers the same call."""
+    row = list(takewhile(lambda index: messages[index].role == "tool", range(at, -1, -1))) if messages else []
+    return min((index for index in row if messages[index].tool_call_id == messages[at].tool_call_id), default=at)
+
+
+def order(violation: Violation, dialect: Dialect, text: str) -> Refusal:
     """The 400 that answers a message array in the wrong order."""
-    rule, text = violation.rule, violation.text
+    rule = violation.rule
     match dialect.name:
         case "kimi":
             body: Json = {"error": {"message": text, "type": "invalid_request_error"}}

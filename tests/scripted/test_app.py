@@ -8,9 +8,9 @@ import pytest
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 from pydantic import BaseModel
 
-from proxy.protocol.dialects import DIALECTS
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.conftest import Serve, Speaking, Upstream
+from tests.scripted.refusals import TEXTS
 
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Hello there."}]
 WEATHER: ChatCompletionFunctionToolParam = {
@@ -192,7 +192,7 @@ KIMI_EMPTY = [{"role": "user", "content": "hi"}, {"role": "assistant", "content"
             400,
             {
                 "error": {
-                    "message": DIALECTS["openai"].refuses["orphan_result"],
+                    "message": TEXTS["openai"]["orphan_result"],
                     "type": "invalid_request_error",
                     "param": "messages.[1].role",
                     "code": None,
@@ -271,7 +271,7 @@ KIMI_EMPTY = [{"role": "user", "content": "hi"}, {"role": "assistant", "content"
             400,
             {
                 "error": {
-                    "message": DIALECTS["vllm"].refuses["alternation"],
+                    "message": TEXTS["vllm"]["alternation"],
                     "type": "BadRequestError",
                     "param": None,
                     "code": 400,

@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from proxy.protocol.dialects import DIALECTS, Rule
-from proxy.protocol.order import Violation
+from proxy.protocol.dialects import DIALECTS, Rule, Violation
 from tests.scripted import refusals
 
 
@@ -33,7 +32,7 @@ from tests.scripted import refusals
     ],
 )
 def test_an_error_object_in_the_upstreams_shape(dialect: str, rule: Rule, rest: dict[str, Any]) -> None:
-    refusal = refusals.order(Violation(rule, 3, "no"), DIALECTS[dialect])
+    refusal = refusals.order(Violation(rule, 3), DIALECTS[dialect], "no")
     assert (refusal.status, refusal.body) == (400, {"error": {"message": "no", **rest}})
 
 
@@ -46,7 +45,7 @@ def test_an_error_object_in_the_upstreams_shape(dialect: str, rule: Rule, rest: 
     ],
 )
 def test_mistral_has_a_shape_and_numbers_of_its_own(rule: Rule, kind: str, code: str) -> None:
-    body = refusals.order(Violation(rule, 0, "no"), DIALECTS["mistral"]).body
+    body = refusals.order(Violation(rule, 0), DIALECTS["mistral"], "no").body
     assert body == {"object": "error", "message": "no", "type": kind, "param": None, "code": code}
 
 

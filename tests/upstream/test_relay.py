@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxy.errors import UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
-from proxy.protocol import replay
+from proxy.protocol import sse
 from proxy.tasks import Tasks
 from proxy.types import Delivery, Plan, Prompt, PromptTokens, Usage
 from proxy.upstream.client import Upstream, response_headers
@@ -21,7 +21,7 @@ from proxy.upstream.relay import Relay, Reply
 from tests.builders import chat, completion, upstream_config, user
 
 TEXT = "The archive holds what the window has let go. " * 9
-EVENTS = replay.as_sse(completion(TEXT), include_usage=True)
+EVENTS = sse.as_sse(completion(TEXT), include_usage=True)
 STREAM = b"".join(EVENTS)
 FINISHED = STREAM.index(b'"finish_reason":"stop"}]}') + len(b'"finish_reason":"stop"}]}')
 USAGE = next(event for event in EVENTS if b'"choices":[]' in event)

@@ -15,7 +15,7 @@ from dataclasses import fields
 
 from proxy.storage.base import LONGEST_NAME, OTHER
 from proxy.types import Sums
-from proxy.types.plan import Mechanisms
+from proxy.types.ledger import Mechanisms
 
 MINUTE = 60
 MECHANISMS = tuple(each.name for each in fields(Mechanisms))

@@ -1,18 +1,21 @@
-"""Web sites whose pages may call the API (CORS), and protection against DNS rebinding. Any page in a browser can send
-requests to this machine, and its own host name can be made to resolve to it: then everybody could use the upstream's
-key.
+"""Access to the API: by key; from web sites (CORS), with protection against DNS rebinding.
+
+Any page in a browser can send requests to this machine, and its own host name can be made to resolve to it: then
+everybody could use the upstream's key.
 
 A browser tells the page's site (Sec-Fetch-Site, Origin) and the host name that it used (Host), and lets no page change
 either. Other programs send Host alone.
 """
 
+import hmac
 import re
 from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b, sha256
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from proxy.config import Config, is_loopback
-from proxy.errors import ForeignHost, ForeignOrigin
+from proxy.errors import ForeignHost, ForeignOrigin, Unauthorized
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
 
@@ -26,15 +29,35 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")  # assumed where onl
 _TOKENS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,2000}")  # of a list of header names
 _HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.%\w]+\])(?::\d{0,5})?")  # nothing in front of it, and no path
 _PREFLIGHT_SECONDS = 600
+# Headers of gateways that select a provider's key identify customers as well.
+KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-api-key", "x-portkey-virtual-key"}
 EXPOSED = (
-    *(
-        f"x-olvido-{name}"
-        for name in ("source", "session", "request", "tokens-original", "tokens-sent", "plan", "reuse")
-    ),
-    "x-request-id",
-    "age",
-    "retry-after",
+    *("x-olvido-source", "x-olvido-session", "x-olvido-request", "x-olvido-tokens-original", "x-olvido-tokens-sent"),
+    *("x-olvido-plan", "x-olvido-reuse", "x-request-id", "age", "retry-after"),
 )
+
+
+class Authenticator:
+    """Authenticates requests, and derives their tenant."""
+
+    def __init__(self, config: Config, secret: bytes) -> None:
+        self._secret = secret
+        self._own_keys = {key.key: key.name for key in config.auth.keys} if config.auth.mode == "keys" else None
+
+    def tenant(self, headers: Headers) -> str:
+        """Returns a keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a
+        hash of the key's name, so a key can be replaced without losing what is remembered. Raises Unauthorized."""
+        credentials = _credentials(headers)
+        if self._own_keys is None:
+            return self._hash("key", "\n".join(credentials))
+        given = f"sha256:{sha256(credentials[0].encode()).hexdigest()}"
+        for known, name in self._own_keys.items():
+            if hmac.compare_digest(known, given):
+                return self._hash("name", name)
+        raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
+
+    def _hash(self, kind: str, value: str) -> str:
+        return blake2b(f"{kind}:{value}".encode("utf-8", "replace"), key=self._secret, digest_size=16).hexdigest()
 
 
 class OriginPolicy:
@@ -66,7 +89,7 @@ class OriginPolicy:
         """Returns the answer to OPTIONS: the methods, and the permissions of a browser's page. Raises ForeignOrigin,
         even where a key is needed: pages send none with this request."""
         plain = options_answer(methods)
-        if not self._may_read(headers):
+        if not is_listed(headers, self._origins):
             self._refuse_foreign(headers)
             return plain
         wanted = wire_headers.get(headers, "access-control-request-headers") or ""
@@ -86,7 +109,7 @@ class OriginPolicy:
         if not self._origins:
             return ()
         vary = ("vary", "origin")
-        if not self._may_read(headers):
+        if not is_listed(headers, self._origins):
             return (vary,)
         origin = wire_headers.get(headers, "origin") or ""
         return (
@@ -94,9 +117,6 @@ class OriginPolicy:
             ("access-control-allow-origin", origin),
             ("access-control-expose-headers", ", ".join(EXPOSED)),
         )
-
-    def _may_read(self, headers: Headers) -> bool:
-        return is_listed(headers, self._origins)
 
     def _refuse_foreign(self, headers: Headers) -> None:
         if is_listed(headers, self._origins):
@@ -139,6 +159,21 @@ def authority(scheme: str, host: str) -> tuple[str, str, int | None]:
 def name_of(host: str) -> str:
     """Returns the name in a Host header, in lower case and without its port; "" if it has none."""
     return authority("http", host)[1]
+
+
+def _credentials(headers: Headers) -> list[str]:
+    """Returns every key in the request, the bearer token first. Many clients send a dummy in Authorization, and only
+    the upstream knows which key counts, so all of them together identify the tenant."""
+    given = [(name, value) for name, value in headers if value and name in KEYS]
+    bearers = [_bearer(value) for name, value in given if name == "authorization"]
+    others = [value for name, value in given if name != "authorization"]
+    keys = list(dict.fromkeys(key for key in (*bearers, *others) if key))
+    return keys or [wire_headers.get(headers, "authorization") or ""]
+
+
+def _bearer(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _parts(origin: str) -> tuple[str, str]:

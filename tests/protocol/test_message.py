@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.content import prefixed, replaced, rewritten, suffixed
-from proxy.protocol.request import message
+from proxy.protocol.message import message, prefixed, replaced, rewritten, suffixed
 from tests.builders import user
 
 IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}

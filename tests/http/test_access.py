@@ -1,14 +1,15 @@
-"""Whose page may ask, as tables: what a browser sends, and what that says."""
+"""Who is let in by a key; whose page may ask, as tables: what a browser sends, and what that says."""
 
+from hashlib import blake2b
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config import is_loopback
-from proxy.errors import ForeignHost, ForeignOrigin
-from proxy.http.origins import EXPOSED, Kind, OriginPolicy, name_of
+from proxy.config import is_loopback, key_hash
+from proxy.errors import ForeignHost, ForeignOrigin, Unauthorized
+from proxy.http.access import EXPOSED, Authenticator, Kind, OriginPolicy, name_of
 from proxy.types import Headers
 from tests.builders import config
 
@@ -206,3 +207,87 @@ def test_whatever_a_header_holds_it_is_answered(origin: str, site: str | None) -
     headers: Headers = (("host", "localhost:8484"), ("origin", origin))
     more: Headers = () if site is None else (("sec-fetch-site", site),)
     assert outcome(sites(), "api", *headers, *more) in ("passes", "foreign_origin")
+
+
+# --- keys -----------------------------------------------------------------------------------------------------------
+
+SECRET = b"s" * 32
+
+
+def gate(*keys: tuple[str, str]) -> Authenticator:
+    if not keys:
+        return Authenticator(config(), SECRET)
+    listed = [{"name": name, "key": key_hash(key)} for name, key in keys]
+    return Authenticator(config(auth={"mode": "keys", "keys": listed}), SECRET)
+
+
+def bearing(key: str) -> Headers:
+    return (("authorization", f"Bearer {key}"),)
+
+
+def test_a_tenant_is_a_hash_that_the_key_cannot_be_told_from() -> None:
+    tenant = gate().tenant(bearing("sk-secret"))
+    assert len(tenant) == 32
+    assert tenant == tenant.lower() == f"{int(tenant, 16):032x}"
+    assert tenant != blake2b(b"key:sk-secret", digest_size=16).hexdigest()
+    assert tenant != Authenticator(config(), b"t" * 32).tenant(bearing("sk-secret"))
+    assert tenant == gate().tenant(bearing("sk-secret"))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (("authorization", "Bearer sk-1"),),
+        (("authorization", "bearer  sk-1 "),),
+        (("api-key", "sk-1"),),
+        (("x-api-key", "sk-1"),),
+        (("authorization", "Bearer "), ("api-key", "sk-1")),
+        (("authorization", "Basic dTpw"), ("x-api-key", "sk-1")),
+        (("authorization", "sk-1"),),
+    ],
+)
+def test_one_key_is_one_tenant_wherever_it_stands(headers: Headers) -> None:
+    assert gate().tenant(headers) == gate().tenant(bearing("sk-1"))
+
+
+@pytest.mark.parametrize(
+    "name", ["api-key", "x-api-key", "x-goog-api-key", "ocp-apim-subscription-key", "helicone-auth"]
+)
+def test_who_has_the_same_dummy_and_another_key_is_another_tenant(name: str) -> None:
+    for dummy in ((), bearing("dummy")):
+        tenants = {gate().tenant((*dummy, *key)) for key in ((), ((name, "k-1"),), ((name, "k-2"),))}
+        assert len(tenants) == 3
+    assert gate().tenant((*bearing("a"), *bearing("b"))) != gate().tenant(bearing("a"))
+
+
+@given(st.lists(st.text(st.characters(max_codepoint=255), max_size=6), unique_by=str.strip, min_size=2))
+def test_no_two_keys_are_one_tenant(keys: list[str]) -> None:
+    tenants = [gate().tenant((("x-api-key", key.strip()),)) for key in keys]
+    assert len(set(tenants)) == len(tenants)
+
+
+ANA, EVA = "ana-key-0123456789", "eva-key-0123456789"
+
+
+def test_with_own_keys_only_those_get_in() -> None:
+    guarded = gate(("ana", ANA), ("eva", EVA))
+    assert guarded.tenant(bearing(ANA)) != guarded.tenant(bearing(EVA))
+    assert guarded.tenant((("x-api-key", EVA),)) == guarded.tenant(bearing(EVA))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [(), bearing("no"), bearing(""), bearing(ANA + "x"), bearing(ANA[:-1]), bearing(key_hash(ANA)), bearing("\xe9")],
+)
+def test_and_nobody_else_does(headers: Headers) -> None:
+    with pytest.raises(Unauthorized) as caught:
+        gate(("ana", ANA)).tenant(headers)
+    assert ANA not in caught.value.message
+
+
+def test_a_key_that_is_changed_keeps_its_tenant() -> None:
+    assert gate(("ana", ANA)).tenant(bearing(ANA)) == gate(("ana", EVA)).tenant(bearing(EVA))
+
+
+def test_a_name_is_not_taken_for_a_key() -> None:
+    assert gate((ANA, ANA)).tenant(bearing(ANA)) != gate().tenant(bearing(ANA))
