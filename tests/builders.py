@@ -9,7 +9,7 @@ import msgspec
 import tiktoken
 
 from proxy.config import Config, Upstream
-from proxy.offload import Offload
+from proxy.tasks import Offload
 from proxy.protocol import turns
 from proxy.protocol.request import message, parse
 from proxy.tokens import TokenCounter, load_tokenizer

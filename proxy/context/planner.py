@@ -22,7 +22,7 @@ from proxy.lru import Lru
 from proxy.memory import facts
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
-from proxy.offload import Offload
+from proxy.tasks import Offload
 from proxy.protocol.dialects import DIALECTS
 from proxy.protocol.order import violations
 from proxy.storage.shared import Calibrations

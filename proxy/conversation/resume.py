@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from proxy.conversation.turns import messages_of, up_to_calls
 from proxy.errors import BadRequest
-from proxy.offload import Offload
+from proxy.tasks import Offload
 from proxy.protocol import turns
 from proxy.protocol.headers import is_retry
 from proxy.protocol.request import with_messages

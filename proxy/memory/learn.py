@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.conversation.turns import open_turn
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
@@ -23,7 +23,7 @@ from proxy.memory.commands import commands, mark
 from proxy.memory.ingest import Ingested, read
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
-from proxy.offload import FairQueue, in_slices
+from proxy.tasks import FairQueue, in_slices
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector

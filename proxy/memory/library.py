@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from time import monotonic, time
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
 from proxy.memory.commands import mark

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.conversation import identify, resume
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import obey
 from proxy.memory.orders import Order
-from proxy.offload import Offload
+from proxy.tasks import Offload
 from proxy.pipeline import assemble
 from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers

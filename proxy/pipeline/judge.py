@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.config import Upstream, price_for
 from proxy.config.model import Judge
 from proxy.errors import UpstreamError

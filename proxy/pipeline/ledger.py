@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.context import fates
 from proxy.protocol.request import packed
 from proxy.storage.base import ContentStore

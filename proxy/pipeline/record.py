@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.config import price_for
 from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.memory import obey
 from proxy.memory.learn import Learner
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
-from proxy.offload import Offload
+from proxy.tasks import Offload
 from proxy.pipeline import ledger as ledger_row
 from proxy.protocol import turns
 from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of

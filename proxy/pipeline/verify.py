@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.config import Upstream
 from proxy.config.model import IntentReuse
 from proxy.embedding.base import Embedder

@@ -3,7 +3,7 @@
 import msgspec
 
 from proxy.config.model import ExactReuse
-from proxy.offload import Offload
+from proxy.tasks import Offload
 from proxy.protocol import replay
 from proxy.protocol.answers import is_finished
 from proxy.reuse.cacheable import listed_reason

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.embedding.base import Embedder, EmbeddingOff
 from proxy.embedding.service import EngineEmbedder
 from proxy.memory import ingest as reading

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.attempt import Attempts
+from proxy.tasks import Attempts
 from proxy.embedding.base import EmbeddingOff
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
