@@ -1,4 +1,4 @@
-"""How work of ours runs: background tasks, attempts with a deadline and a fallback, threads.
+"""Running our own work: background tasks, attempts with a deadline and a fallback, threads.
 
 `Tasks`: background tasks are kept, named, logged when they fail, drained at the end. Nothing else starts any.
 

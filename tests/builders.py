@@ -12,6 +12,7 @@ from proxy.config import Config, Upstream
 from proxy.tasks import Offload
 from proxy.protocol import turns
 from proxy.protocol.request import message, parse
+from proxy.tasks import Offload
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import (
     ChatRequest,

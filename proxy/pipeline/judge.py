@@ -20,7 +20,7 @@ from proxy.protocol import turns
 from proxy.protocol.answers import find_usage
 from proxy.protocol.request import parse
 from proxy.reuse.judging import MOST_ANSWER, Reply
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.types import ChatRequest, Delivery, Directives, Exchange, Identity, Incoming, Json, Plan, ReuseMiss, Usage
 from proxy.upstream import forward
 from proxy.upstream.routing import Route, Router

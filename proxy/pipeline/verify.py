@@ -21,7 +21,7 @@ from proxy.pipeline import assemble
 from proxy.pipeline.record import Recorder
 from proxy.protocol.answers import first_text
 from proxy.protocol.disclaimer import without_disclaimer
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.types import (
     ChatRequest,
     Delivery,

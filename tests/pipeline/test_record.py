@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.tasks import Attempts
 from proxy.embedding.base import EmbeddingOff
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
@@ -28,7 +27,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.sqlite.states import SqliteStates
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.tokens import RoughCounter
 from proxy.types import (
     Asked,
