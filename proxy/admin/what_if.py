@@ -30,8 +30,7 @@ from proxy.http.exchange import Call
 from proxy.protocol.request import message_of, parse
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
-from proxy.replay.resources import CachingEmbedder, Resources
-from proxy.replay.running import replayed
+from proxy.replay.running import CachingEmbedder, Resources, replayed
 from proxy.types import Answer, Contents, Json
 
 MOST_CHANGES = 100
