@@ -23,8 +23,8 @@ from proxy.pipeline import ledger as ledger_row
 from proxy.protocol import turns
 from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
 from proxy.reuse import exact
-from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage
+from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
 from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter

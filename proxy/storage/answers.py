@@ -22,7 +22,7 @@ import msgspec
 
 from proxy.lru import Lru
 from proxy.storage.base import AnswersUnavailable
-from proxy.storage.secret import private_file, private_folder
+from proxy.storage.folder import private_file, private_folder
 from proxy.types import StoredAnswer
 
 T = TypeVar("T")

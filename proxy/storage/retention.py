@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.storage.base import StorageError
-from proxy.storage.shares import DELETIONS
-from proxy.storage.write_queue import Write, WriteQueue
+from proxy.storage.write_queue import WriteQueue
+from proxy.storage.writes import DELETIONS, Write
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)

@@ -1,19 +1,16 @@
 """Facts in SQLite, superseded ones included."""
 
-import functools
-import itertools
-import operator
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 
-from proxy.storage.scoped import ScopedWrites
-from proxy.storage.shares import FACTS
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.rows import ADD_SCOPE, SCOPE_ID
+from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, Database, Store
+from proxy.storage.write_queue import ScopedWrites
+from proxy.storage.writes import FACTS
 from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.
@@ -42,61 +39,44 @@ SCOPES = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    statement: str
-    scope: str
-    rows: Sequence[Mapping[str, Any]]
-
-
-class SqliteFacts:
+class SqliteFacts(Store):
     """Facts in SQLite."""
 
     def __init__(self, database: Database) -> None:
-        self.keeps = database.keeps
-        self._database = database
-        self._writes = ScopedWrites(database.writer, FACTS, _apply)
+        super().__init__(database)
+        self._writes = ScopedWrites(database.writer, FACTS)
 
     def put(self, scope: str, facts: Sequence[Fact]) -> None:
         for start in range(0, len(facts), PUT_AT_ONCE):
             rows = [_row(scope, fact) for fact in facts[start : start + PUT_AT_ONCE]]
-            self._writes.put(scope, _Change(PUT, scope, rows), len(rows))
+            self._writes.put(scope, _put, rows, len(rows))
 
     def forget(self, scope: str, ids: Sequence[str]) -> None:
         if ids:
-            rows = [{"scope": scope, "id": fact_id} for fact_id in ids]
-            self._writes.delete(scope, _Change(FORGET, scope, rows), len(rows))
+            self._writes.delete(scope, _forget, [{"scope": scope, "id": fact_id} for fact_id in ids], len(ids))
 
     async def all(self, scope: str) -> list[Fact]:
         await self._writes.settled(scope, strictly=True)
-        return await self._database.read(functools.partial(_all, scope))
+        return await self._database.rows(ALL, {"scope": scope}, fact_of)
 
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:
         await self._writes.settled()
-        row = await self._database.read(lambda connection: connection.execute(FIND, (fact_id,)).fetchone())
-        return None if row is None else (row[0], fact_of(row[1:]))
+        found = await self._database.rows(FIND, (fact_id,), tuple)
+        return (found[0][0], fact_of(found[0][1:])) if found else None
 
     async def scopes(self) -> list[str]:
         await self._writes.settled()
-        rows = await self._database.read(lambda connection: connection.execute(SCOPES).fetchall())
-        return [name for (name,) in rows]
-
-    async def flush(self) -> None:
-        await self._writes.flush()
-
-    async def close(self) -> None:
-        await self.flush()
+        return await self._database.rows(SCOPES, (), itemgetter(0))
 
 
-def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:
-    """Applies changes in the order they were queued."""
-    connection.executemany(ADD_SCOPE, {(change.scope,) for change in changes})
-    for statement, run in itertools.groupby(changes, key=operator.attrgetter("statement")):
-        connection.executemany(statement, [row for change in run for row in change.rows])
+def _put(connection: sqlite3.Connection, puts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    rows = [row for each in puts for row in each]
+    connection.executemany(ADD_SCOPE, {(row["scope"],) for row in rows})
+    connection.executemany(PUT, rows)
 
 
-def _all(scope: str, connection: sqlite3.Connection) -> list[Fact]:
-    return [fact_of(row) for row in connection.execute(ALL, {"scope": scope})]
+def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping[str, str]]]) -> None:
+    connection.executemany(FORGET, [row for each in forgotten for row in each])
 
 
 def _row(scope: str, fact: Fact) -> Mapping[str, Any]:

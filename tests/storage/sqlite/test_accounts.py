@@ -9,7 +9,7 @@ from proxy.storage.base import StorageError
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import LedgerRow
 

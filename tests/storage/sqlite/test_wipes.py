@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.wipes import SqliteWipes, remove_expired
-from proxy.storage.write_queue import Write, WriterLimits
+from proxy.storage.writes import DELETIONS, Write, WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from tests.storage.sqlite.test_archive import SAID, turn
