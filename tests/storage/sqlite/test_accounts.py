@@ -1,5 +1,5 @@
 """What the page reads from SQLite while others write. What it reads: tests/contract/test_accounts.py; that it walks
-through no table: tests/storage/sqlite/test_scoped.py."""
+through no table: tests/storage/sqlite/test_statements.py."""
 
 from pathlib import Path
 
