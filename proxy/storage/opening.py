@@ -21,11 +21,10 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Observed
 from proxy.storage.sqlite.expiry import Expiry
-from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 

@@ -44,14 +44,6 @@ class Pace:
 IN_MEMORY = Pace(every=10.0)  # there a run keeps the limit of size
 
 
-@dataclass(slots=True, eq=False)
-class _Taken:
-    """A step that is queued, and how much it did; None if it was dropped."""
-
-    step: Step
-    did: int | None = None
-
-
 class Retention:
     """The job of one database. `work` returns what a run at a time (Unix seconds) has to do."""
 
@@ -125,14 +117,13 @@ class Retention:
         return total
 
     async def _take(self, work: Work) -> int:
-        taken = _Taken(work.step)
-        if self._writer.put(Write(1, _apply, taken, erases=work.erases, kind=DELETIONS, scope="")):
+        did: list[int] = []
+
+        def step(connection: Any, _: Sequence[None]) -> None:
+            did.append(work.step(connection))
+
+        if self._writer.put(Write(1, step, erases=work.erases, kind=DELETIONS, scope="")):
             await self._writer.flush()
-        if taken.did is None:
+        if not did:
             raise StorageError(self._writer.failing or "a step was dropped")
-        return taken.did
-
-
-def _apply(connection: Any, steps: Sequence[_Taken]) -> None:
-    for taken in steps:
-        taken.did = taken.step(connection)
+        return did[-1]

@@ -13,5 +13,5 @@ would need as well is in the folder above.
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
 | facts.py | facts; wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |
-| expiry.py | the steps of retention: sums, deletion of what has expired, pages for the disk, a limit of size in memory |
+| expiry.py | the steps of retention: sums, deletion of what has expired, free pages, a limit of size in memory |
 """

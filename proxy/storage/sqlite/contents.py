@@ -4,7 +4,7 @@ them, and entries that are too large, too old or too many are not kept."""
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from proxy.storage.write_queue import ScopedWrites
 from proxy.storage.writes import CONTENTS
 from proxy.types import Contents
 
+COLUMNS = tuple(field.name for field in fields(Contents))
 MOST_GONE = 4 * 2**20  # bytes that a batch deletes, beyond what it adds
 
 PUT = """
@@ -137,21 +138,10 @@ def resize(connection: sqlite3.Connection, more: int) -> int:
 
 
 def _row(contents: Contents) -> dict[str, Any]:
-    return {
-        "scope": contents.scope,
-        "session": contents.session,
-        "request_id": contents.request_id,
-        "at": contents.at,
-        "size": contents.size,
-        "headers": msgspec.json.encode(contents.headers).decode(),
-        "body": contents.body,
-        "sent": contents.sent,
-        "fates": contents.fates,
-        "answer": contents.answer,
-    }
+    values = {name: getattr(contents, name) for name in COLUMNS}
+    return values | {"size": contents.size, "headers": msgspec.json.encode(contents.headers).decode()}
 
 
 def _entry(row: Sequence[Any]) -> Contents:
-    scope, request_id, session, at, body, sent, fates, answer, headers = row
-    told = msgspec.json.decode(headers, type=dict[str, str])
-    return Contents(scope, request_id, session, at, body, sent, fates, answer, told)
+    values = dict(zip(COLUMNS, row, strict=True))
+    return Contents(**values | {"headers": msgspec.json.decode(row[-1], type=dict[str, str])})

@@ -68,15 +68,6 @@ NAMED = """
     CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = json_extract(each.value, '$[1]')
 """
 ADD_SCOPE = "INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING"
-# From one scope to the next, however many conversations each has.
-OWNERS = """
-    owners (id) AS (
-        SELECT min(scope_id) FROM session_sums
-        UNION ALL
-        SELECT (SELECT min(scope_id) FROM session_sums WHERE scope_id > owners.id) FROM owners
-        WHERE owners.id IS NOT NULL
-    )
-"""
 
 
 class Writer(WriteQueue):
@@ -262,6 +253,20 @@ class Store:
         await self._database.writer.flush()
 
 
+def owners_of(table: str) -> str:
+    """Returns the SQL of `owners`, the ids of the scopes that have rows in a table: from one scope to the next, however
+    many rows each has."""
+    return f"""
+        owners (id) AS (
+            SELECT min(scope_id) FROM {table}
+            UNION ALL
+            SELECT (SELECT min(scope_id) FROM {table} WHERE scope_id > owners.id)
+            FROM owners WHERE owners.id IS NOT NULL
+        )
+    """  # noqa: S608 (our own names)
+
+
+OWNERS = owners_of("session_sums")
 Whose = Literal["everybody", "scope", "session", "scope's session"]
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from proxy.config.model import Keep
 from proxy.storage.retention import Step, Work
-from proxy.storage.sqlite import contents, wipes
+from proxy.storage.sqlite import contents, facts
 from proxy.storage.sqlite.ledger import MINUTE, condense
 
 MOST_STEPS = 250  # of one kind in a run; more is left to the next
@@ -128,7 +128,7 @@ class Expiry:
     def work(self, now: float) -> Iterator[Work]:
         """Yields the work of one run, in its order."""
         keep = self.keep
-        yield Work("wiped", partial(wipes.remove_expired, until=now), 1)
+        yield Work("wiped", partial(facts.remove_expired, until=now), 1)
         yield Work("condensed", partial(condense, until=now - MINUTE), MOST_STEPS)
         if keep.requests:
             until = now - keep.requests
@@ -188,7 +188,7 @@ def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int 
     gone = sum(connection.execute(statement, {"most": most_kept}).rowcount for statement in (_FACTS, _FORGOTTEN))
     aside, first = connection.execute(_ASIDE).fetchone()
     if aside > most_kept:
-        gone += wipes.remove_expired(connection, first)
+        gone += facts.remove_expired(connection, first)
     used = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
     if used * _pragma(connection, "page_size") > most_bytes:
         sizes = connection.execute(_OLDEST_CONTENTS).fetchall()
