@@ -13,7 +13,6 @@ from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
-from proxy.storage.recent import OnRecord
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
 from proxy.storage.sqlite.accounts import SqliteAccounts
@@ -56,11 +55,6 @@ class Storage:
     secret: bytes = field(repr=False)  # 32 bytes that tenants are hashed with
     retention: Retention | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
-
-    @property
-    def on_record(self) -> OnRecord:
-        """The function that returns True if the database has rows of a scope."""
-        return self.database.has_scope
 
     @property
     def queued(self) -> int:

@@ -1,5 +1,9 @@
-"""Links of hash chains with the sessions that had them (`Link`), and what is in memory in front of a database: links
-that are queued (`Pending`), and an LRU of links (`Recent`)."""
+"""The part of storage that is in memory, in front of a database: links of hash chains with the sessions that had them
+(`Link`), queued ones (`Pending`) and an LRU of them (`Recent`); and the scopes that an upstream has answered.
+
+Before that nothing is stored for a scope, neither in memory nor on disk: a client that invents keys, which every
+upstream refuses, leaves rows in one common ledger (`UNANSWERED`), no more.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,9 +12,11 @@ from proxy.lru import Lru
 from proxy.storage.base import KnownPrefix
 
 Key = tuple[str, bytes]  # scope, link
+OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
 
 HOLDS_SECONDS = 60.0  # by which the time of a link may be late
 MOST_SESSIONS = 2  # of a link: enough to say "only this one" or "several"
+MOST_SCOPES = 50_000  # about 150 bytes each; one that was dropped is looked up in storage once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +124,6 @@ class Recent(Lru[Key, Link]):
                 self.put(key, link)
 
 
-MOST = 50_000  # scopes, about 150 bytes each; one that was dropped is looked up in storage once more
-
-OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
-
-
 async def nothing_on_record(scope: str) -> bool:  # noqa: ARG001 (an `OnRecord`)
     """Returns False: the `OnRecord` of a process that stores nothing."""
     return False
@@ -131,7 +132,7 @@ async def nothing_on_record(scope: str) -> bool:  # noqa: ARG001 (an `OnRecord`)
 class AnsweredScopes:
     """The set of scopes that were answered: an LRU of this process, then those that storage has rows of."""
 
-    def __init__(self, on_record: OnRecord = nothing_on_record, most: int = MOST) -> None:
+    def __init__(self, on_record: OnRecord = nothing_on_record, most: int = MOST_SCOPES) -> None:
         self._on_record = on_record
         self._scopes: Lru[str, bool] = Lru(most)
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.storage.base import StorageError
@@ -44,31 +44,22 @@ class Pace:
 IN_MEMORY = Pace(every=10.0)  # there a run keeps the limit of size
 
 
+@dataclass(slots=True, eq=False)
 class Retention:
-    """The job of one database. `work` returns what a run at a time (Unix seconds) has to do."""
+    """The job of one database."""
 
-    def __init__(
-        self,
-        writer: WriteQueue,
-        work: Callable[[float], Iterable[Work]],
-        tasks: Tasks,
-        *,
-        on_failure: OnFailure,
-        clock: Callable[[], float] = time.time,
-        pace: Pace | None = None,
-    ) -> None:
-        self._writer = writer
-        self._work = work
-        self._tasks = tasks
-        self._on_failure = on_failure
-        self._clock = clock
-        self._pace = pace or Pace()
-        self._timer: asyncio.TimerHandle | None = None
-        self._stopped = False
+    writer: WriteQueue
+    work: Callable[[float], Iterable[Work]]  # returns what a run at a time (Unix seconds) has to do
+    tasks: Tasks
+    on_failure: OnFailure = field(kw_only=True)
+    clock: Callable[[], float] = time.time
+    pace: Pace = Pace()
+    _timer: asyncio.TimerHandle | None = None
+    _stopped: bool = False
 
     def start(self) -> None:
         """Schedules the first run; each schedules the next."""
-        self._again(self._pace.first_after)
+        self._again(self.pace.first_after)
 
     def stop(self) -> None:
         """Ends the job after the step that is under way."""
@@ -79,13 +70,13 @@ class Retention:
     async def run(self) -> dict[str, int]:
         """Runs all the work once. Returns how much was done, by kind."""
         done: dict[str, int] = {}
-        for work in self._work(self._clock()):
-            if self._stopped or self._writer.failing is not None:  # the next run finds the same to do
+        for work in self.work(self.clock()):
+            if self._stopped or self.writer.failing is not None:  # the next run finds the same to do
                 break
             try:
                 done[work.kind] = done.get(work.kind, 0) + await self._repeated(work)
             except Exception as error:  # noqa: BLE001 (no request needs any of it, and the next run tries again)
-                self._on_failure("retention", type(error).__name__)
+                self.on_failure("retention", type(error).__name__)
                 log.warning("retention failed", extra={"kind": work.kind, "why": str(error)})
         if any(done.values()):
             log.info("retention", extra={"done": {kind: count for kind, count in done.items() if count}})
@@ -96,13 +87,13 @@ class Retention:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._begin)
 
     def _begin(self) -> None:
-        self._tasks.spawn(self._run_and_again(), name="retention")
+        self.tasks.spawn(self._run_and_again(), name="retention")
 
     async def _run_and_again(self) -> None:
         try:
             await self.run()
         finally:
-            self._again(self._pace.every)
+            self._again(self.pace.every)
 
     async def _repeated(self, work: Work) -> int:
         total = 0
@@ -113,7 +104,7 @@ class Retention:
             total += did
             if did == 0:
                 break
-            await asyncio.sleep(self._pace.pause)
+            await asyncio.sleep(self.pace.pause)
         return total
 
     async def _take(self, work: Work) -> int:
@@ -122,8 +113,8 @@ class Retention:
         def step(connection: Any, _: Sequence[None]) -> None:
             did.append(work.step(connection))
 
-        if self._writer.put(Write(1, step, erases=work.erases, kind=DELETIONS, scope="")):
-            await self._writer.flush()
+        if self.writer.put(Write(1, step, erases=work.erases, kind=DELETIONS, scope="")):
+            await self.writer.flush()
         if not did:
-            raise StorageError(self._writer.failing or "a step was dropped")
+            raise StorageError(self.writer.failing or "a step was dropped")
         return did[-1]

@@ -34,10 +34,7 @@ class WriteQueue(ABC):
     long as something is queued, so that draining the tasks also waits for what is not written yet."""
 
     def __init__(
-        self,
-        tasks: Tasks,
-        limits: WriterLimits | None = None,
-        on_foreign_write: Callable[[], object] | None = None,
+        self, tasks: Tasks, limits: WriterLimits | None = None, on_foreign_write: Callable[[], object] | None = None
     ) -> None:
         self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
         self.failing: str | None = None  # why the database cannot be written now
@@ -69,8 +66,7 @@ class WriteQueue(ABC):
     @property
     def lag(self) -> float:
         """Seconds since the oldest of these rows was queued."""
-        oldest = (self._batch or self._queue or (None,))[0]
-        return time.monotonic() - oldest.queued_at if oldest else 0.0
+        return time.monotonic() - oldest[0].queued_at if (oldest := self._batch or self._queue) else 0.0
 
     def put(self, write: Write) -> bool:
         """Queues a write; False if it was dropped because its tenant's share of the queue is full, or the queue is
@@ -165,8 +161,7 @@ class WriteQueue(ABC):
 
     def _relax(self) -> None:
         waiting = self._rows - sum(write.rows for write in self._batch)
-        is_flushing = any(not barrier.done() for _, barrier in self._barriers)
-        if not is_flushing and waiting < self._limits.batch_rows:
+        if waiting < self._limits.batch_rows and all(barrier.done() for _, barrier in self._barriers):
             self._hurry.clear()
 
     async def _commit(self, writes: Sequence[Write]) -> bool:
@@ -182,12 +177,11 @@ class WriteQueue(ABC):
             except Exception as error:  # noqa: BLE001 (a bad write must not end the writer)
                 if not self._cannot_write(error):
                     return await self._without_the_bad(writes, error)
-                if pause is not None:
-                    log.warning("storage will try again", extra={"error": str(error)})
-                    await asyncio.sleep(pause)
-                else:
+                if pause is None:
                     self._fail(error)
                     return False
+                log.warning("storage will try again", extra={"error": str(error)})
+                await asyncio.sleep(pause)
         if foreign and self._on_foreign_write:
             self._on_foreign_write()
         if self.failing is not None:
@@ -212,8 +206,8 @@ class WriteQueue(ABC):
         self.failing = str(error)
         if self._closed:  # shutting down doesn't wait for the same failure batch after batch
             self._given_up = True
-            return
-        self._release(self._queued)
+        else:
+            self._release(self._queued)
 
     def _lose(self, writes: Sequence[Write]) -> bool:
         for write in writes:

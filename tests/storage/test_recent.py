@@ -222,7 +222,7 @@ async def test_nor_do_their_commands_to_forget_which_name_nothing(
 ) -> None:
     asked = body(user("I'm allergic to nuts."), assistant("Noted."), user(command), model="demo-chat", user="u")
     if storage == "not to be asked":
-        services = composed(services, answered=AnsweredScopes(Slow(services.storage.on_record)))
+        services = composed(services, answered=AnsweredScopes(Slow(services.storage.database.has_scope)))
     for number in range(3):
         got = await ask(services, asked, key=f"sk-{number}", headers=REFUSED)
         assert (got.status, got.plan.startswith("fail-open")) == (401, storage == "not to be asked")

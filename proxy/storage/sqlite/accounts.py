@@ -15,7 +15,6 @@ BEGINNING = 120  # characters of a turn's user message
 LAST = 2**62  # above every number and time of a row
 
 _LISTED = ", ".join(SUMS)
-_SUMMED = ", ".join(f"sum({name})" for name in SUMS)
 
 
 def _buckets(by: Dimension) -> str:
