@@ -137,12 +137,11 @@ class SqliteAccounts(Store):
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         statement = ROW_OF_ANY if scope is None else ROW
-        found = await self._database.rows(statement, {"request": request_id, "scope": scope}, numbered)
-        return found[0][1] if found else None
+        values = {"request": request_id, "scope": scope}
+        return await self._database.row(statement, values, lambda row: numbered(row)[1])
 
     async def last(self) -> int:
-        (number,) = await self._database.rows(LAST_ROW, (), itemgetter(0))
-        return number or 0
+        return await self._database.row(LAST_ROW, (), itemgetter(0)) or 0
 
     async def sessions(
         self, *, scope: str | None = None, before: float | None = None, limit: int = 50

@@ -18,6 +18,21 @@ log = logging.getLogger(__name__)
 
 MEMORY = Path(":memory:")  # as SQLite calls it
 
+# Primary codes of errors of the disk or the file; any other is an error of the statement.
+CANNOT_WRITE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+
 MIGRATIONS: Mapping[str, Sequence[str]] = {"0001_schema": SCHEMA}  # statements of each step
 
 
@@ -90,14 +105,18 @@ def _missing(connection: sqlite3.Connection, migrations: Mapping[str, Sequence[s
     return [name for name in migrations if name not in applied]
 
 
+def code_of(error: Exception) -> int:
+    """Returns the primary code of an error of SQLite, the low byte of its extended one; 0 for any other error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 @contextlib.contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
     """Turns errors of sqlite3 and the system into StorageError and DatabaseCorrupt, with the path and what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        # The low byte is the primary code, the rest says more about it.
-        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        if code_of(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             raise DatabaseCorrupt(f"{path} is damaged ({error}): restore it, or move it away to start anew") from error
         raise StorageError(f"{path}: {error}") from error
     except OSError as error:

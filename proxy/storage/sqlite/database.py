@@ -21,7 +21,15 @@ import msgspec
 import numpy as np
 
 from proxy.storage.base import StorageError
-from proxy.storage.sqlite.connection import MEMORY, connect, drop_vectors_of_others, open_database, storage_errors
+from proxy.storage.sqlite.connection import (
+    CANNOT_WRITE,
+    MEMORY,
+    code_of,
+    connect,
+    drop_vectors_of_others,
+    open_database,
+    storage_errors,
+)
 from proxy.storage.write_queue import WriteQueue
 from proxy.storage.writes import Kind, Write, WriterLimits, apply_all
 from proxy.tasks import Tasks
@@ -34,21 +42,6 @@ Observed = Callable[[str, float], object]  # gets "read" or "write", and its sec
 READERS = 2
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
 PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
-
-# Primary codes of errors of the disk or the file; any other is an error of the statement.
-CANNOT_WRITE = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PROTOCOL,
-    }
-)
 
 # Names come as one JSON array, `[scope, session, …]` a row: a statement a batch, see `Write`.
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
@@ -119,8 +112,7 @@ class Writer(WriteQueue):
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def _cannot_write(self, error: Exception) -> bool:
-        code: int | None = getattr(error, "sqlite_errorcode", None)  # extended: the primary code is the lowest byte
-        return code is not None and code & 0xFF in CANNOT_WRITE
+        return code_of(error) in CANNOT_WRITE
 
     def _disconnect(self) -> None:
         self._connection.close()
@@ -174,13 +166,17 @@ class Database:
         """Returns what `of` makes, in the reader's thread, of each row of a statement. Raises StorageError."""
         return await self.read(lambda connection: list(map(of, connection.execute(statement, values))))
 
+    async def row(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> T | None:
+        """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
+        return next(iter(await self.rows(statement, values, of)), None)
+
     def on_foreign_write(self, invalidate: Callable[[], object]) -> None:
         """Registers a function that is called when another process has written: a store drops what it has in memory."""
         self._invalidating.append(invalidate)
 
     async def has_scope(self, scope: str) -> bool:
         """Returns True if a row of the scope has been written. Raises StorageError."""
-        return bool(await self.rows("SELECT 1 FROM scopes WHERE name = ?", (scope,), bool))
+        return await self.row("SELECT 1 FROM scopes WHERE name = ?", (scope,), bool) is not None
 
     async def close(self) -> None:
         """Writes what is queued, then closes the file. A second call does nothing."""

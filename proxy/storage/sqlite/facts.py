@@ -59,8 +59,7 @@ class SqliteFacts(Store):
 
     async def find(self, fact_id: str) -> tuple[str, Fact] | None:
         await self._writes.settled()
-        found = await self._database.rows(FIND, (fact_id,), tuple)
-        return (found[0][0], fact_of(found[0][1:])) if found else None
+        return await self._database.row(FIND, (fact_id,), lambda row: (row[0], fact_of(row[1:])))
 
     async def scopes(self) -> list[str]:
         await self._writes.settled()

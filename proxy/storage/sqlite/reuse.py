@@ -109,12 +109,9 @@ class SqliteReuse(Store):
         self._log_rows = log_rows
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
-        values = [getattr(entry, name) for name in COLUMNS]
-        encoded = [
-            msgspec.json.encode(value).decode() if name in ENCODED else value
-            for name, value in zip(COLUMNS, values, strict=True)
-        ]
-        self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *encoded, packed(vector)), scope, entry.created_at))
+        values = {name: getattr(entry, name) for name in COLUMNS}
+        values |= {name: msgspec.json.encode(values[name]).decode() for name in ENCODED}
+        self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
 
     def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
         self._put(scope, DELETIONS, _Change(STRIKE, (min_cosine, 1, at if evict else 0.0, scope, entry_id)))
@@ -138,12 +135,11 @@ class SqliteReuse(Store):
 
     async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
         await self.flush()
-        return next(iter(await self._database.rows(GET, (scope, entry_id), _entry)), None)
+        return await self._database.row(GET, (scope, entry_id), _entry)
 
     async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
         await self.flush()
-        found = await self._database.rows(FIND, (entry_id,), lambda row: (row[0], _entry(row[1:])))
-        return found[0] if found else None
+        return await self._database.row(FIND, (entry_id,), lambda row: (row[0], _entry(row[1:])))
 
     def log(self, scope: str, decision: ReuseDecision) -> None:
         line = (self._log_rows, scope, astuple(decision))
