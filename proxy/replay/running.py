@@ -60,7 +60,7 @@ class Resources:
     """The tokenizer, the embedder and the threads that replays share. A proxy that runs has all of it."""
 
     counter: TokenCounter
-    embedder: Embedder
+    embedder: Embedder  # one that keeps what it has embedded: a log is replayed several times
     executor: Executor
 
 
@@ -75,7 +75,7 @@ async def open_resources(config: Config, *, embedding: bool = True) -> AsyncIter
             encoding = await asyncio.get_running_loop().run_in_executor(executor, load_tokenizer)
             while embedder.state == "warming":  # noqa: ASYNC110 (an Embedder tells its state, and no event)
                 await asyncio.sleep(READY_EVERY)
-            yield Resources(TokenCounter(encoding), embedder, executor)
+            yield Resources(TokenCounter(encoding), CachingEmbedder(embedder), executor)
         finally:
             await embedder.close()
 
@@ -117,7 +117,6 @@ async def replayed(
     prompt."""
     config = replay_config(config)
     embedding = resources.embedder.version if resources.embedder.state == "ready" else ""
-    resources = replace(resources, embedder=CachingEmbedder(resources.embedder))
     ordered = answered(in_order(requests, now))
     configs = [config, *(at_ratio(config, ratio) for ratio in ratios)]
     runs: list[tuple[Replayed, ...]] = []
