@@ -219,8 +219,8 @@ def total(requests: Sequence[Replayed]) -> Total:
         tokens_sliding=sum(each.tokens_sliding for each in requests),
         tokens_sent=sum(each.tokens_sent for each in requests),
         mechanisms=_mechanisms(each.mechanisms for each in requests),
-        costs=_costs((each.costs, 1.0) for each in requests),
-        dollars=_costs((each.costs, each.price / 1e6) for each in requests) if is_priced else None,
+        costs=_costs([(each.costs, 1.0) for each in requests]),
+        dollars=_costs([(each.costs, each.price / 1e6) for each in requests]) if is_priced else None,
         worst=worsts.get(worst_in, 0.0),
         worst_in=worst_in,
     )
@@ -234,12 +234,8 @@ def _mechanisms(given: Iterable[Mechanisms]) -> Mechanisms:
     return Mechanisms(**sums)
 
 
-def _costs(given: Iterable[tuple[Costs, float]]) -> Costs:
-    sums = dict.fromkeys((each.name for each in fields(Costs)), 0.0)
-    for costs, factor in given:
-        for name in sums:
-            sums[name] += getattr(costs, name) * factor
-    return Costs(**sums)
+def _costs(given: Sequence[tuple[Costs, float]]) -> Costs:
+    return Costs(*(sum((getattr(costs, each.name) * factor for costs, factor in given), 0.0) for each in fields(Costs)))
 
 
 def worst(costs: Iterable[tuple[float, float]]) -> float:

@@ -43,8 +43,9 @@ READERS = 2
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
 PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
-# Names come as one JSON array, `[scope, session, …]` a row: a statement a batch, see `Write`.
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
+# Names come as one JSON array, `[scope, session, …]` a row: a statement a batch, see `Write`. `NAMED`: each of these
+# rows, with its scope and its session.
 ADD_SCOPES = """
     INSERT INTO scopes (name) SELECT DISTINCT json_extract(value, '$[0]') FROM json_each(:rows) WHERE true
     ON CONFLICT DO NOTHING
@@ -262,7 +263,7 @@ def owners_of(table: str) -> str:
     """  # noqa: S608 (our own names)
 
 
-OWNERS = owners_of("session_sums")
+OWNERS = owners_of("session_sums")  # the scopes that have conversations
 Whose = Literal["everybody", "scope", "session", "scope's session"]
 
 
