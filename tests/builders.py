@@ -9,7 +9,6 @@ import msgspec
 import tiktoken
 
 from proxy.config import Config, Upstream
-from proxy.tasks import Offload
 from proxy.protocol import turns
 from proxy.protocol.request import message, parse
 from proxy.tasks import Offload

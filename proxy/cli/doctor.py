@@ -26,6 +26,7 @@ from proxy.embedding import source as models
 from proxy.embedding.base import EmbeddingError
 from proxy.embedding.exported import read
 from proxy.embedding.service import export_folders
+from proxy.storage.folder import OTHERS, SECRET, SECRET_BYTES
 from proxy.storage.opening import DATABASE
 
 Status = Literal["ok", "warn", "fail"]

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from proxy.tasks import Attempts
 from proxy.config import Upstream, price_for
 from proxy.config.model import Judge
 from proxy.errors import UpstreamError

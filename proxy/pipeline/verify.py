@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from proxy.tasks import Attempts
 from proxy.config import Upstream
 from proxy.config.model import IntentReuse
 from proxy.embedding.base import Embedder

@@ -24,6 +24,7 @@ from proxy.cli.doctor import (
 )
 from proxy.config import Upstream
 from proxy.config.model import Server, Storage
+from proxy.storage.folder import SECRET, SECRET_BYTES, tenant_secret
 from proxy.storage.opening import DATABASE
 from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
