@@ -24,11 +24,11 @@ from proxy.protocol.turns import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
-from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage, open_storage
+from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import local_state
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.upstream.client import Upstream
@@ -86,7 +86,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
-    answered = AnsweredScopes(storage.on_record)
+    answered = AnsweredScopes(storage.database.has_scope)
     partitions = Partitions(storage.reuse, executor)
     intent = Intent(
         config.reuse.intent,

@@ -48,6 +48,7 @@ MOST_COUNTED = 1_000_000
 # New text up to this many bytes is counted on the event loop (about 0.1 ms); more goes to a worker thread, whose
 # round trip costs as much.
 INLINE_BYTES = 8 * 1024
+MOST_COUNTS = 20_000  # of texts, 100 bytes each
 
 
 def load_tokenizer() -> tiktoken.Encoding:
@@ -206,25 +207,17 @@ class TokenCounter(Counter):
         return count
 
 
-MOST_COUNTS = 20_000  # 100 bytes each
-
-
 class RememberedCount:
     """A count of texts that remembers its results. Bounded; worker threads may share it."""
 
     def __init__(self, count: Callable[[str], int], most: int = MOST_COUNTS) -> None:
         self._count = count
-        self._known: dict[bytes, int] = {}
-        self._most = most
+        self._known: Lru[bytes, int] = Lru(most)
 
     def __call__(self, text: str) -> int:
         """Returns the tokens of a text."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if (found := self._known.get(digest)) is None:
             found = self._count(text)
-            if len(self._known) >= self._most:
-                # The oldest tenth goes at once; a dict keeps insertion order.
-                for old in list(self._known)[: max(1, self._most // 10)]:
-                    self._known.pop(old, None)
-            self._known[digest] = found
+            self._known.put(digest, found)
         return found

@@ -9,10 +9,10 @@ import msgspec
 import tiktoken
 
 from proxy.config import Config, Upstream
-from proxy.offload import Offload
 from proxy.protocol import turns
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
+from proxy.tasks import Offload
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import (
     ChatRequest,

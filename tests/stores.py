@@ -9,20 +9,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from proxy.storage.answers import MemoryAnswers
+from proxy.storage.folder import SECRET_BYTES
 from proxy.storage.opening import Storage
-from proxy.storage.secret import SECRET_BYTES
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
-from proxy.storage.sqlite.database import Database, NoDatabase
-from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.database import Database, NoDatabase, Writer
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
-from proxy.storage.sqlite.sessions import SqliteSessions
-from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
-from proxy.storage.sqlite.writer import Writer
-from proxy.storage.write_queue import Write, WriterLimits
+from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.storage.writes import Write, WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

@@ -31,8 +31,7 @@ from proxy.protocol.message import message_of
 from proxy.protocol.request import parse
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
-from proxy.replay.resources import CachingEmbedder, Resources
-from proxy.replay.running import replayed
+from proxy.replay.running import CachingEmbedder, Resources, replayed
 from proxy.types import Answer, Contents, Json
 
 MOST_CHANGES = 100

@@ -25,8 +25,8 @@ from proxy.config.values import redact
 from proxy.embedding.base import EmbeddingError
 from proxy.embedding.exported import PACKAGES, local_path, read, source_of
 from proxy.embedding.service import export_folders
+from proxy.storage.folder import OTHERS, SECRET, SECRET_BYTES
 from proxy.storage.opening import DATABASE
-from proxy.storage.secret import FILE_NAME, OTHERS, SECRET_BYTES
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -156,7 +156,7 @@ def check_storage(storage: Storage) -> list[Row]:
         row = Row("storage", "warn", f"{folder} can be read by other users of this machine: chmod 700 {folder}")
     else:
         row = Row("storage", "ok", f"{folder} is writable and private")
-    return [row, _check_secret(folder / FILE_NAME), *_check_database(folder / DATABASE)]
+    return [row, _check_secret(folder / SECRET), *_check_database(folder / DATABASE)]
 
 
 def _check_secret(path: Path) -> Row:

@@ -28,14 +28,13 @@ from proxy.memory import edits, facts, forgetting, portable
 from proxy.memory.orders import undo
 from proxy.memory.portable import count, moment, plain, table, word
 from proxy.storage.base import StorageError
+from proxy.storage.folder import tenant_secret
 from proxy.storage.opening import DATABASE
-from proxy.storage.secret import tenant_secret
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.tasks import Tasks
 from proxy.types import Fact, FactStatus, Forgetting, Scope
 

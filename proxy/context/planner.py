@@ -22,10 +22,10 @@ from proxy.lru import Lru
 from proxy.memory import facts
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
-from proxy.offload import Offload
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
+from proxy.tasks import Offload
 from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, PromptTokens, Vector
 

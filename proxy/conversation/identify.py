@@ -9,9 +9,9 @@ import re
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
 
-from proxy.offload import Offload
 from proxy.protocol import turns
 from proxy.storage.base import KnownPrefix, SessionStore
+from proxy.tasks import Offload
 from proxy.types import ChatRequest, Continuity, Directives, Identity, Incoming, Message, Scope, SessionSource
 
 MAX_NAME = 128

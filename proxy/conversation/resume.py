@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from proxy.conversation.turns import messages_of, up_to_calls
 from proxy.errors import BadRequest
-from proxy.offload import Offload
 from proxy.protocol import turns
 from proxy.protocol.headers import is_retry
 from proxy.protocol.request import with_messages
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.storage.recollection import Archive
 from proxy.storage.shared import OpenTurns
+from proxy.tasks import Offload
 from proxy.types import ArchivedTurn, ChatRequest, Identity, Incoming, Message
 
 MOST_TURNS = 2_000

@@ -15,7 +15,6 @@ from functools import partial
 
 import numpy as np
 
-from proxy.attempt import Attempts
 from proxy.conversation.turns import open_turn
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
@@ -23,9 +22,8 @@ from proxy.memory.commands import commands, mark
 from proxy.memory.ingest import Ingested, read
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
-from proxy.offload import FairQueue, in_slices
 from proxy.storage.shared import OpenTurns
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector
 
 DEADLINE = 30.0  # seconds, from when its turn in the queue has come

@@ -11,7 +11,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from time import monotonic, time
 
-from proxy.attempt import Attempts
 from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
 from proxy.memory.commands import mark
@@ -19,7 +18,7 @@ from proxy.memory.orders import Order, Orders, undo
 from proxy.memory.shelf import Shelf
 from proxy.storage.base import ContentStore, StorageError
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
 
 PATIENCE = 0.3  # seconds that a request waits for the index of a scope to be read

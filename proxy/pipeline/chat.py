@@ -16,12 +16,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
-from proxy.attempt import Attempts
 from proxy.conversation import identify, resume
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import obey
 from proxy.memory.orders import Order
-from proxy.offload import Offload
 from proxy.pipeline import assemble
 from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
@@ -29,6 +27,7 @@ from proxy.protocol import turns
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import glimpse, parse
 from proxy.reuse import exact
+from proxy.tasks import Attempts, Offload
 from proxy.types import (
     Answer,
     ChatRequest,

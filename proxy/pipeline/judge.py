@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from proxy.attempt import Attempts
 from proxy.config import Upstream, price_for
 from proxy.config.model import Judge
 from proxy.errors import UpstreamError
@@ -20,7 +19,7 @@ from proxy.protocol import turns
 from proxy.protocol.answers import find_usage
 from proxy.protocol.request import parse
 from proxy.reuse.judging import MOST_ANSWER, Reply
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.types import ChatRequest, Delivery, Directives, Exchange, Identity, Incoming, Json, Plan, ReuseMiss, Usage
 from proxy.upstream import forward
 from proxy.upstream.routing import Route, Router

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from proxy.attempt import Attempts
 from proxy.context import fates
 from proxy.protocol.message import packed
 from proxy.storage.base import ContentStore
+from proxy.tasks import Attempts
 from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price, PromptTokens, ReuseHit, Usage
 
 

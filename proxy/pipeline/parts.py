@@ -15,8 +15,8 @@ from proxy.pipeline.verify import Verifier
 from proxy.protocol.turns import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
-from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage
+from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter

@@ -13,22 +13,20 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proxy.attempt import Attempts
 from proxy.config import price_for
 from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.memory import obey
 from proxy.memory.learn import Learner
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
-from proxy.offload import Offload
 from proxy.pipeline import ledger as ledger_row
 from proxy.protocol import turns
 from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
 from proxy.reuse import exact
-from proxy.storage.answered import AnsweredScopes
 from proxy.storage.opening import Storage
+from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter
 from proxy.types import UNANSWERED, Asked, Delivery, Exchange, LedgerRow, Message, Price, ReuseHit, StoredAnswer
 from proxy.upstream.routing import Router

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from proxy.attempt import Attempts
 from proxy.config import Upstream
 from proxy.config.model import IntentReuse
 from proxy.embedding.base import Embedder
@@ -20,7 +19,7 @@ from proxy.observe.metrics import Metrics
 from proxy.pipeline import assemble
 from proxy.pipeline.record import Recorder
 from proxy.protocol.answers import first_text, without_disclaimer
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.types import (
     ChatRequest,
     Delivery,

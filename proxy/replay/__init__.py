@@ -2,12 +2,9 @@
 nothing is written to anyone's storage.
 
     reading.py    parses the lines of a log into requests, in order, with their answers (pure)
-    running.py    replays a log through the pipeline under any configuration
-    resources.py  the tokenizer and the embedder of a replay, loaded once
-    pricing.py    simulates the provider's prefix cache (pure)
-    report.py     the result of each request, and sums of them (pure)
-    rendering.py  the report as text and as JSON (pure)
-    command.py    the command
+    running.py    replays a log through the pipeline under any configuration; the tokenizer and the embedder for it
+    report.py     the provider's prefix cache, simulated; the result of each request, and sums of them (pure)
+    command.py    the command, which renders the report as text or JSON
 
-`running.replayed(requests, config)` is all that another part of the proxy needs.
+`running.replayed` is all that another part of the proxy needs.
 """

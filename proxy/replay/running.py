@@ -5,15 +5,17 @@ forgotten at the end.
 Reuse of answers is left out: it would take the request away from everything that is measured here.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import inf
-from typing import Any
 
 import httpx
 import msgspec
+import numpy as np
 
 from proxy.config import Config, price_for
 from proxy.config.model import Keep
@@ -23,22 +25,23 @@ from proxy.context import economics
 from proxy.context.fates import explained
 from proxy.conversation import identify
 from proxy.conversation.blocks import without_ours
-from proxy.embedding.base import EmbeddingUnavailable
+from proxy.embedding.base import DelegatingEmbedder, Embedder, EmbeddingOff, EmbeddingUnavailable, Vectors
+from proxy.embedding.service import open_embedder
 from proxy.errors import BadRequest
+from proxy.lru import Lru
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import chat as pipeline
 from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import completion_of
 from proxy.protocol.request import parse
-from proxy.replay.pricing import PrefixCache, Prompt, Weights, sliding
 from proxy.replay.reading import Logged, answered, in_order
-from proxy.replay.report import Costs, Replayed, Report, total
-from proxy.replay.resources import CachingEmbedder, Resources, open_resources
+from proxy.replay.report import Costs, PrefixCache, Prompt, Replayed, Report, Weights, sliding, total
 from proxy.services import compose
 from proxy.storage.opening import open_storage
 from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
+from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ChatRequest, Exchange, Headers, Incoming, Message
 from proxy.upstream.client import Upstream
 
@@ -46,15 +49,64 @@ FOR_EVER = Keep(requests=0, contents=0, minutes=0, hours=0, links=0)  # a log ma
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)  # of a cached token's price to an uncached one's: what providers charge
 PATIENCE = 30.0  # factor of the stages' deadlines: nobody waits for an answer
 DEADLINE = 60.0  # seconds, for what follows an answer
+READY_EVERY = 0.05  # seconds between two looks at an embedder that is warming up
+MOST_TEXTS = 50_000  # of 384 dimensions: 80 MB
 
 Progress = Callable[[int, int], None]  # requests done, of how many
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """The tokenizer, the embedder and the threads that replays share. A proxy that runs has all of it."""
+
+    counter: TokenCounter
+    embedder: Embedder  # one that keeps what it has embedded: a log is replayed several times
+    executor: Executor
+
+
+@asynccontextmanager
+async def open_resources(config: Config, *, embedding: bool = True) -> AsyncIterator[Resources]:
+    """Loads the resources; returns once texts can be embedded as configured, or it is clear that they can't be. Raises
+    OSError or ValueError if the token ranks are not there."""
+    embedder = open_embedder(config) if embedding else EmbeddingOff()
+    with ThreadPoolExecutor(2, thread_name_prefix="replay") as executor:
+        embedder.start()
+        try:
+            encoding = await asyncio.get_running_loop().run_in_executor(executor, load_tokenizer)
+            while embedder.state == "warming":  # noqa: ASYNC110 (an Embedder tells its state, and no event)
+                await asyncio.sleep(READY_EVERY)
+            yield Resources(TokenCounter(encoding), CachingEmbedder(embedder), executor)
+        finally:
+            await embedder.close()
+
+
+class CachingEmbedder(DelegatingEmbedder):
+    """An embedder with a cache: every text is embedded once, however often the same conversations are replayed."""
+
+    def __init__(self, embedder: Embedder, most: int = MOST_TEXTS) -> None:
+        super().__init__(embedder)
+        self._known: Lru[bytes, Vectors] = Lru(most)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A row for each text, from the cache where it has one."""
+        keys = [blake2b(text.encode(errors="replace"), digest_size=16).digest() for text in texts]
+        rows = {key: row for key in keys if (row := self._known.get(key)) is not None}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
+        if new or not texts:
+            vectors = await self._embedder.embed(list(new.values()))
+            if not texts:
+                return vectors
+            for key, vector in zip(new, vectors, strict=True):
+                rows[key] = vector.copy()
+                self._known.put(key, rows[key])
+        return np.stack([rows[key] for key in keys])
 
 
 async def replayed(
     requests: Sequence[Logged],
     config: Config,
     *,
-    resources: Resources | None = None,
+    resources: Resources,
     ratios: Sequence[float] = RATIOS,
     now: float = 0.0,
     details: bool = False,
@@ -64,13 +116,7 @@ async def replayed(
     at `now`. For each of `ratios` (price of a cached token, input = 1) all is decided anew. `details`: explain every
     prompt."""
     config = replay_config(config)
-    if resources is None:
-        async with open_resources(config) as made:
-            return await replayed(
-                requests, config, resources=made, ratios=ratios, now=now, details=details, progress=progress
-            )
     embedding = resources.embedder.version if resources.embedder.state == "ready" else ""
-    resources = replace(resources, embedder=CachingEmbedder(resources.embedder))
     ordered = answered(in_order(requests, now))
     configs = [config, *(at_ratio(config, ratio) for ratio in ratios)]
     runs: list[tuple[Replayed, ...]] = []
@@ -241,15 +287,9 @@ def replay_config(config: Config) -> Config:
 
 def at_ratio(config: Config, ratio: float) -> Config:
     """Returns the configuration with every upstream charging `ratio` of the input price for a cached token."""
-    upstreams = []
-    for upstream in config.upstreams:
-        changes: dict[str, Any] = {
-            "price": PriceSetting(input=1, cached=ratio, output=1),
-            "prices": {},
-            "cache": "assumed",
-        }
-        upstreams.append(upstream.model_copy(update=changes))
-    return config.model_copy(update={"upstreams": tuple(upstreams)})
+    changes = {"price": PriceSetting(input=1, cached=ratio, output=1), "prices": {}, "cache": "assumed"}
+    upstreams = tuple(upstream.model_copy(update=changes) for upstream in config.upstreams)
+    return config.model_copy(update={"upstreams": upstreams})
 
 
 def _unmetered(headers: Headers) -> Headers:

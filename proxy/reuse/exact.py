@@ -3,12 +3,12 @@
 import msgspec
 
 from proxy.config.model import ExactReuse
-from proxy.offload import Offload
 from proxy.protocol import sse
 from proxy.protocol.answers import is_finished
 from proxy.reuse.cacheable import listed_reason
 from proxy.reuse.key import exact_key, is_deterministic
 from proxy.storage.base import AnswerCache
+from proxy.tasks import Offload
 from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, Identity, ReuseHit, ReuseMiss, StoredAnswer
 
 

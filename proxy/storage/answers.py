@@ -22,7 +22,7 @@ import msgspec
 
 from proxy.lru import Lru
 from proxy.storage.base import AnswersUnavailable
-from proxy.storage.secret import private_file, private_folder
+from proxy.storage.folder import private_file, private_folder
 from proxy.types import StoredAnswer
 
 T = TypeVar("T")
@@ -63,25 +63,21 @@ class MemoryAnswers:
         self._entries: Lru[str, Entry] = Lru(cost=attrgetter("size"), most_cost=max_bytes)
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
-        """Returns the answer, or None."""
         entry = self._entries.get(key)
         return None if entry is None else entry.open(scope, now)
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
-        """Stores the answer, unless it is too large."""
         if ttl > 0 and len(answer.completion) <= self._max_entry_bytes:
             self._entries.put(key, Entry.of(scope, answer, ttl))
 
     async def delete(self, scope: str, key: str) -> bool:
-        """Deletes the answer; False if there is none."""
         entry = self._entries.get(key)
         if entry is None or entry.scope != scope:
             return False
         self._entries.drop(key)
         return True
 
-    async def close(self) -> None:
-        """Leaves everything as it is."""
+    async def close(self) -> None: ...
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -164,7 +160,6 @@ class DiskAnswers:
             raise self._unavailable(error) from error
 
     async def get(self, scope: str, key: str, now: float) -> StoredAnswer | None:
-        """Returns the answer, or None: at once if it was used within the last second."""
         if (trusted := self._trusted.get(key)) is not None and self._clock() < trusted[0]:
             return trusted[1].open(scope, now)
         changes = self._changes
@@ -176,7 +171,6 @@ class DiskAnswers:
         return entry.open(scope, now)
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
-        """Stores the answer, unless it is too large."""
         if ttl <= 0 or len(answer.completion) > self._max_entry_bytes:
             return
         entry = Entry.of(scope, answer, ttl)
@@ -189,7 +183,6 @@ class DiskAnswers:
         self._trust(key, entry)
 
     async def delete(self, scope: str, key: str) -> bool:
-        """Deletes the answer; False if there is none."""
         self._forget(key)
         try:
             return await self._in(self._writer, self._remove, scope, key)
@@ -197,7 +190,6 @@ class DiskAnswers:
             self._forget(key)
 
     async def close(self) -> None:
-        """Closes the files and ends the threads."""
         if self._closed:
             return
         self._closed = True

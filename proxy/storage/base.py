@@ -7,7 +7,7 @@ sessions are made by the proxy and hold no NUL, where a database may end a text.
 A read is a coroutine, runs off the event loop, and raises StorageError if the store cannot be read. A write is a plain
 method that puts rows into a queue and returns at once. It raises nothing: rows that the queue has no room for, or that
 the database refuses, are dropped and counted. The others are durable after one batch interval (0.25 s), or when
-`flush` returns. `close` flushes; what is put after it is dropped.
+`flush` returns.
 
 Errors, so that no caller has to know sqlite3's or diskcache's:
 
@@ -67,7 +67,14 @@ class KnownPrefix:
     is_tip: bool  # no session of the scope has a link after it
 
 
-class SessionStore(Protocol):
+class Queued(Protocol):
+    """A store that queues its writes."""
+
+    async def flush(self) -> None:
+        """Returns when what is queued is durable, or dropped."""
+
+
+class SessionStore(Queued, Protocol):
     """The index from links of hash chains to the sessions that had them: it recognises a conversation by its history.
 
     A chain is that of `Identity.chain`: 16 bytes a link, a link a message.
@@ -81,14 +88,8 @@ class SessionStore(Protocol):
         """Queues the links `chain[start:]` of `session`, which had them at `at`. Idempotent. `start` is the number of
         links that are known already; link `chain[start - 1]`, if any, stops being a tip."""
 
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
 
-    async def close(self) -> None:
-        """Flushes the queue."""
-
-
-class Ledger(Protocol):
+class Ledger(Queued, Protocol):
     """The accounts of requests: one row each."""
 
     def append(self, row: LedgerRow) -> None:
@@ -100,12 +101,6 @@ class Ledger(Protocol):
     async def judged(self, scope: str, since: float) -> float:
         """Returns the US dollars that the judge of reuse has cost a scope since then (unix seconds), without what is
         queued."""
-
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
-
-    async def close(self) -> None:
-        """Flushes the queue."""
 
 
 class AnswerCache(Protocol):
@@ -135,7 +130,7 @@ class ReuseChanges:
     more: bool = False  # there may be another page
 
 
-class ReuseStore(Protocol):
+class ReuseStore(Queued, Protocol):
     """The entries of reuse by intent (answered questions with their vectors), and the log of its decisions.
 
     Of an entry that is added again the newest question counts, and the strikes of all that were before. An entry is
@@ -175,12 +170,6 @@ class ReuseStore(Protocol):
 
     async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
         """Returns the last `limit` lines of a scope, newest first, without those that are queued."""
-
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
-
-    async def close(self) -> None:
-        """Flushes the queue."""
 
 
 Width = Literal[60, 3_600, 86_400]  # seconds of a bucket

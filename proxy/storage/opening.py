@@ -10,24 +10,21 @@ from typing import TypeVar
 
 from proxy.config import Config, shows_content
 from proxy.embedding.service import vectors_of
-from proxy.storage.answered import OnRecord
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
+from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
-from proxy.storage.secret import SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Observed
 from proxy.storage.sqlite.expiry import Expiry
-from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
-from proxy.storage.sqlite.sessions import SqliteSessions
-from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")
@@ -58,11 +55,6 @@ class Storage:
     secret: bytes = field(repr=False)  # 32 bytes that tenants are hashed with
     retention: Retention | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
-
-    @property
-    def on_record(self) -> OnRecord:
-        """The function that returns True if the database has rows of a scope."""
-        return self.database.has_scope
 
     @property
     def queued(self) -> int:

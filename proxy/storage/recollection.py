@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.storage.base import PAGE
+from proxy.storage.base import PAGE, Queued
 from proxy.types import ArchivedTurn, Fact, Vector
 
 STATES_PER_SESSION = 4  # the newest
@@ -22,7 +22,7 @@ def links_of(turn: ArchivedTurn) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys((turn.link, *(said.link for said in turn.utterances))))
 
 
-class FactStore(Protocol):
+class FactStore(Queued, Protocol):
     """The facts of users, superseded ones included."""
 
     @property
@@ -45,12 +45,6 @@ class FactStore(Protocol):
     async def scopes(self) -> list[str]:
         """Returns the scopes that have facts, sorted."""
 
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
-
-    async def close(self) -> None:
-        """Flushes the queue."""
-
 
 @dataclass(frozen=True, slots=True)
 class ArchiveChanges:
@@ -63,7 +57,7 @@ class ArchiveChanges:
     more: bool = False  # there may be another page
 
 
-class Archive(Protocol):
+class Archive(Queued, Protocol):
     """The archive of complete turns, verbatim, with the vectors of their passages: a matrix, one row a passage, in the
     caller's order of passages. Turns are kept for `memory.archive_ttl`."""
 
@@ -101,14 +95,8 @@ class Archive(Protocol):
     async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
         """Returns the newest turn of a session, or None; of several at one time, the one with the highest number."""
 
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
 
-    async def close(self) -> None:
-        """Flushes the queue."""
-
-
-class StateStore(Protocol):
+class StateStore(Queued, Protocol):
     """The states of planning (`PathState`, encoded by the caller): the newest few of each session, for a month."""
 
     def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
@@ -119,12 +107,6 @@ class StateStore(Protocol):
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         """Returns link and state of the first of `links` that has a state, or None."""
-
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
-
-    async def close(self) -> None:
-        """Flushes the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +119,7 @@ class Wiped:
     until: float  # when they are erased for good; it identifies the wipe within its scope
 
 
-class WipeStore(Protocol):
+class WipeStore(Queued, Protocol):
     """The memories of scopes that were wiped: put aside for a while, where nothing but `restore` reads them."""
 
     def wipe(self, scope: str, links: Sequence[bytes], *, at: float, until: float) -> None:
@@ -167,9 +149,3 @@ class WipeStore(Protocol):
 
     async def settled(self, scope: str) -> None:
         """Returns when what is queued of this scope is durable. Raises StorageError while it cannot be erased."""
-
-    async def flush(self) -> None:
-        """Returns when what is queued is durable, or dropped."""
-
-    async def close(self) -> None:
-        """Flushes the queue."""

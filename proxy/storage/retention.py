@@ -8,12 +8,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.storage.base import StorageError
-from proxy.storage.shares import DELETIONS
-from proxy.storage.write_queue import Write, WriteQueue
+from proxy.storage.write_queue import WriteQueue
+from proxy.storage.writes import DELETIONS, Write
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -45,38 +45,21 @@ IN_MEMORY = Pace(every=10.0)  # there a run keeps the limit of size
 
 
 @dataclass(slots=True, eq=False)
-class _Taken:
-    """A step that is queued, and how much it did; None if it was dropped."""
-
-    step: Step
-    did: int | None = None
-
-
 class Retention:
-    """The job of one database. `work` returns what a run at a time (Unix seconds) has to do."""
+    """The job of one database."""
 
-    def __init__(
-        self,
-        writer: WriteQueue,
-        work: Callable[[float], Iterable[Work]],
-        tasks: Tasks,
-        *,
-        on_failure: OnFailure,
-        clock: Callable[[], float] = time.time,
-        pace: Pace | None = None,
-    ) -> None:
-        self._writer = writer
-        self._work = work
-        self._tasks = tasks
-        self._on_failure = on_failure
-        self._clock = clock
-        self._pace = pace or Pace()
-        self._timer: asyncio.TimerHandle | None = None
-        self._stopped = False
+    writer: WriteQueue
+    work: Callable[[float], Iterable[Work]]  # returns what a run at a time (Unix seconds) has to do
+    tasks: Tasks
+    on_failure: OnFailure = field(kw_only=True)
+    clock: Callable[[], float] = time.time
+    pace: Pace = Pace()
+    _timer: asyncio.TimerHandle | None = None
+    _stopped: bool = False
 
     def start(self) -> None:
         """Schedules the first run; each schedules the next."""
-        self._again(self._pace.first_after)
+        self._again(self.pace.first_after)
 
     def stop(self) -> None:
         """Ends the job after the step that is under way."""
@@ -87,13 +70,13 @@ class Retention:
     async def run(self) -> dict[str, int]:
         """Runs all the work once. Returns how much was done, by kind."""
         done: dict[str, int] = {}
-        for work in self._work(self._clock()):
-            if self._stopped or self._writer.failing is not None:  # the next run finds the same to do
+        for work in self.work(self.clock()):
+            if self._stopped or self.writer.failing is not None:  # the next run finds the same to do
                 break
             try:
                 done[work.kind] = done.get(work.kind, 0) + await self._repeated(work)
             except Exception as error:  # noqa: BLE001 (no request needs any of it, and the next run tries again)
-                self._on_failure("retention", type(error).__name__)
+                self.on_failure("retention", type(error).__name__)
                 log.warning("retention failed", extra={"kind": work.kind, "why": str(error)})
         if any(done.values()):
             log.info("retention", extra={"done": {kind: count for kind, count in done.items() if count}})
@@ -104,13 +87,13 @@ class Retention:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._begin)
 
     def _begin(self) -> None:
-        self._tasks.spawn(self._run_and_again(), name="retention")
+        self.tasks.spawn(self._run_and_again(), name="retention")
 
     async def _run_and_again(self) -> None:
         try:
             await self.run()
         finally:
-            self._again(self._pace.every)
+            self._again(self.pace.every)
 
     async def _repeated(self, work: Work) -> int:
         total = 0
@@ -121,18 +104,17 @@ class Retention:
             total += did
             if did == 0:
                 break
-            await asyncio.sleep(self._pace.pause)
+            await asyncio.sleep(self.pace.pause)
         return total
 
     async def _take(self, work: Work) -> int:
-        taken = _Taken(work.step)
-        if self._writer.put(Write(1, _apply, taken, erases=work.erases, kind=DELETIONS, scope="")):
-            await self._writer.flush()
-        if taken.did is None:
-            raise StorageError(self._writer.failing or "a step was dropped")
-        return taken.did
+        did: list[int] = []
 
+        def step(connection: Any, _: Sequence[None]) -> None:
+            did.append(work.step(connection))
 
-def _apply(connection: Any, steps: Sequence[_Taken]) -> None:
-    for taken in steps:
-        taken.did = taken.step(connection)
+        if self.writer.put(Write(1, step, erases=work.erases, kind=DELETIONS, scope="")):
+            await self.writer.flush()
+        if not did:
+            raise StorageError(self.writer.failing or "a step was dropped")
+        return did[-1]

@@ -1,15 +1,17 @@
-"""The queue in front of a database that takes writes in batches: rows by tenant and kind, retries, flushes.
+"""The queue in front of a database that takes writes in batches: rows by tenant and kind, retries, flushes; and each
+store's own writes in it, by scope: a reader waits for those of its scope, and for nothing else.
 
 One thread writes: a second writer would only wait for the first. A batch is one transaction: a transaction for every
-row would cost a disk write each. A subclass says what that transaction is (`sqlite/writer.py`).
+row would cost a disk write each. A subclass says what that transaction is (`Writer` in `sqlite/database.py`).
 
 While the database cannot be written (a full or broken disk, read-only, held by another process) the batch goes back
 into the queue, to be tried again every `retry` seconds: rows wait in their order as far as the shares of the queue go
-(`shares.py`), and what is too much is dropped and counted. `failing` says so.
+(`writes.py`), and what is too much is dropped and counted. `failing` says so.
 """
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import logging
 import operator
@@ -18,44 +20,13 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.storage.shares import Kind, Shares
+from proxy.storage.base import StorageError
+from proxy.storage.writes import DELETIONS, Apply, Kind, Shares, Write, WriterLimits
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Write:
-    """A queued change of the database. It must be idempotent: after a failure it is applied again.
-
-    `apply` runs in the writer's thread, inside a transaction, once for all writes of a batch that share it: with the
-    connection, and the `what` of each in the order they were queued. So many rows can be one statement.
-    """
-
-    rows: int
-    apply: Callable[[Any, Sequence[Any]], object]
-    what: Any = None
-    kind: Kind = field(kw_only=True)
-    scope: str = field(kw_only=True)  # whose share of the queue it takes
-    settled: Callable[[], object] | None = None  # called in the event loop once it is durable, or dropped
-    queued_at: float = field(default_factory=time.monotonic)
-    erases: bool = False  # what it deletes must not stay in a log of the database either
-    in_order: bool = False  # applied after all that was queued before it, and before all that was queued after it
-
-
-@dataclass(frozen=True, slots=True)
-class WriterLimits:
-    """Limits of the queue, and how long writes wait."""
-
-    interval: float = 0.25  # seconds that a write may wait for others
-    batch_rows: int = 2_000  # queued rows that are written without waiting
-    bulk_rows: int = 80_000  # in the queue, see shares.py; more are dropped: memory must not grow with a stuck disk
-    small_rows: int = 20_000
-    pauses: tuple[float, ...] = (0.05, 0.25, 1.0)  # seconds between the attempts for one batch, or to empty the log
-    retry: float = 5.0  # seconds between the attempts while the database cannot be written
 
 
 class WriteQueue(ABC):
@@ -63,10 +34,7 @@ class WriteQueue(ABC):
     long as something is queued, so that draining the tasks also waits for what is not written yet."""
 
     def __init__(
-        self,
-        tasks: Tasks,
-        limits: WriterLimits | None = None,
-        on_foreign_write: Callable[[], object] | None = None,
+        self, tasks: Tasks, limits: WriterLimits | None = None, on_foreign_write: Callable[[], object] | None = None
     ) -> None:
         self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
         self.failing: str | None = None  # why the database cannot be written now
@@ -98,8 +66,7 @@ class WriteQueue(ABC):
     @property
     def lag(self) -> float:
         """Seconds since the oldest of these rows was queued."""
-        oldest = (self._batch or self._queue or (None,))[0]
-        return time.monotonic() - oldest.queued_at if oldest else 0.0
+        return time.monotonic() - oldest[0].queued_at if (oldest := self._batch or self._queue) else 0.0
 
     def put(self, write: Write) -> bool:
         """Queues a write; False if it was dropped because its tenant's share of the queue is full, or the queue is
@@ -194,31 +161,29 @@ class WriteQueue(ABC):
 
     def _relax(self) -> None:
         waiting = self._rows - sum(write.rows for write in self._batch)
-        is_flushing = any(not barrier.done() for _, barrier in self._barriers)
-        if not is_flushing and waiting < self._limits.batch_rows:
+        if waiting < self._limits.batch_rows and all(barrier.done() for _, barrier in self._barriers):
             self._hurry.clear()
 
     async def _commit(self, writes: Sequence[Write]) -> bool:
         """Writes them in one transaction and settles each. False if the database cannot be written: then what is left
         of them is still the batch."""
         if self._given_up:
-            self._drop(writes)
-            self._settle(writes)
-            return True
+            return self._lose(writes)
         pauses = self._limits.pauses if self.failing is None else ()
         for pause in (*pauses, None):
             try:
-                await self._transact(writes)
+                foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
                 break
             except Exception as error:  # noqa: BLE001 (a bad write must not end the writer)
                 if not self._cannot_write(error):
                     return await self._without_the_bad(writes, error)
-                if pause is not None:
-                    log.warning("storage will try again", extra={"error": str(error)})
-                    await asyncio.sleep(pause)
-                else:
+                if pause is None:
                     self._fail(error)
                     return False
+                log.warning("storage will try again", extra={"error": str(error)})
+                await asyncio.sleep(pause)
+        if foreign and self._on_foreign_write:
+            self._on_foreign_write()
         if self.failing is not None:
             log.warning("storage can be written again")
             self.failing = None
@@ -233,9 +198,7 @@ class WriteQueue(ABC):
                     return False
             return True
         log.error("storage refused a write", exc_info=error)
-        self._drop(writes)
-        self._settle(writes)
-        return True
+        return self._lose(writes)
 
     def _fail(self, error: Exception) -> None:
         if self.failing is None:
@@ -243,18 +206,14 @@ class WriteQueue(ABC):
         self.failing = str(error)
         if self._closed:  # shutting down doesn't wait for the same failure batch after batch
             self._given_up = True
-            return
-        while self._barriers:
-            _resolve(self._barriers.popleft()[1])
+        else:
+            self._release(self._queued)
 
-    async def _transact(self, writes: Sequence[Write]) -> None:
-        foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
-        if foreign and self._on_foreign_write:
-            self._on_foreign_write()
-
-    def _drop(self, writes: Sequence[Write]) -> None:
+    def _lose(self, writes: Sequence[Write]) -> bool:
         for write in writes:
             self.drop(write.kind, write.rows)
+        self._settle(writes)
+        return True
 
     @abstractmethod
     def _apply(self, writes: Sequence[Write]) -> bool:
@@ -280,31 +239,82 @@ class WriteQueue(ABC):
             self._settled += 1
             self._shares.give_back(write.kind, write.scope, write.rows)
             if write.erases and write.scope:
-                self.erasing[write.scope] -= 1
-                if not self.erasing[write.scope]:
-                    del self.erasing[write.scope]
+                _one_less(self.erasing, write.scope)
             if write.settled:
                 write.settled()
-        while self._barriers and self._barriers[0][0] <= self._settled:
-            _resolve(self._barriers.popleft()[1])
+        self._release(self._settled)
         if not self._rows:
             self._full = False
 
-
-def apply_all(connection: Any, writes: Sequence[Write]) -> None:
-    """Applies the writes of a batch: those that share `apply` by one call, except across one that is `in_order`."""
-    for in_order, run in itertools.groupby(writes, key=operator.attrgetter("in_order")):
-        if in_order:
-            for write in run:
-                write.apply(connection, [write.what])
-        else:
-            together: dict[Callable[[Any, Sequence[Any]], object], list[Any]] = {}
-            for write in run:
-                together.setdefault(write.apply, []).append(write.what)
-            for apply, whats in together.items():
-                apply(connection, whats)
+    def _release(self, settled: int) -> None:
+        """Lets those go on who wait for so many writes to be settled, or fewer."""
+        while self._barriers and self._barriers[0][0] <= settled:
+            if not (barrier := self._barriers.popleft()[1]).done():
+                barrier.set_result(None)
 
 
-def _resolve(barrier: asyncio.Future[None]) -> None:
-    if not barrier.done():
-        barrier.set_result(None)
+class ScopedWrites:
+    """The writes of one store, which its readers can wait for by scope. They are applied in the order they were queued,
+    those that follow each other with the same `apply` by one call."""
+
+    def __init__(self, writer: WriteQueue, kind: Kind) -> None:
+        self._writer = writer
+        self._kind = kind
+        self._unsettled: Counter[str] = Counter()
+
+    def put(
+        self,
+        scope: str,
+        apply: Apply,
+        what: object,
+        rows: int = 1,
+        *,
+        kind: Kind | None = None,
+        erases: bool = False,
+        in_order: bool = False,
+    ) -> None:
+        """Queues a change of the scope, which takes the room of `rows`. `erases`, `in_order`: see Write."""
+        settled, kind = functools.partial(_one_less, self._unsettled, scope), kind or self._kind
+        change = (apply, what)
+        write = Write(rows, self.apply, change, settled, erases=erases, in_order=in_order, kind=kind, scope=scope)
+        if self._writer.put(write):
+            self._unsettled[scope] += 1
+
+    delete = functools.partialmethod(put, kind=DELETIONS, erases=True)  # the queue never refuses it
+
+    async def settled(self, scope: str | None = None, *, strictly: bool = False) -> None:
+        """Returns when the store's writes of this scope, and any store's erasures of it, are durable; None: of all
+        scopes. Where nothing is queued it returns at once: readers don't cut the writer's batches short. Raises
+        StorageError while erasures cannot be written; `strictly`: while any of these cannot."""
+        if _has(self._unsettled, scope):
+            await self._writer.flush()
+            if strictly and _has(self._unsettled, scope):
+                self._raise_if_failing()
+        await self.erased(scope)
+
+    async def erased(self, scope: str | None = None) -> None:
+        """Returns when any store's queued erasures of this scope are durable. Raises StorageError while they cannot be
+        written."""
+        if _has(self._writer.erasing, scope):
+            await self._writer.flush()
+            if _has(self._writer.erasing, scope):
+                self._raise_if_failing()
+
+    def apply(self, connection: Any, changes: Sequence[tuple[Apply, Any]]) -> None:
+        """Applies writes of the store: the `Write.apply` of all of them."""
+        for apply, run in itertools.groupby(changes, key=operator.itemgetter(0)):
+            apply(connection, [what for _, what in run])
+
+    def _raise_if_failing(self) -> None:
+        if self._writer.failing is not None:
+            raise StorageError(f"the database cannot be written: {self._writer.failing}")
+
+
+def _has(counter: Counter[str], scope: str | None) -> bool:
+    return bool(counter) if scope is None else scope in counter
+
+
+def _one_less(counter: Counter[str], scope: str) -> None:
+    counter[scope] -= 1
+    if not counter[scope]:
+        del counter[scope]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS, AdminAuthenticator
 from proxy.config import Config
 from proxy.errors import BadRequest, Forbidden, OlvidoError, TooMany, Unauthorized
+from proxy.storage.folder import FileLogouts
 from proxy.storage.shared.local import MOST_WRONG, WRONG_SECONDS, LocalThrottle
-from proxy.storage.shared.logouts import FileLogouts
 from proxy.types import Headers
 from tests.builders import NOW, config
 

@@ -20,14 +20,13 @@ from typing import get_args
 from proxy.config.model import Keep
 from proxy.storage.base import Dimension, Width
 from proxy.storage.retention import Pace, Retention
-from proxy.storage.shares import LEDGER
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.expiry import Expiry
 from proxy.storage.sqlite.ledger import add_rows
-from proxy.storage.write_queue import Write
+from proxy.storage.writes import LEDGER, Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, LedgerRow, Utterance
 from tests.builders import ledger_row

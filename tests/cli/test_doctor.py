@@ -24,8 +24,8 @@ from proxy.cli.doctor import (
 )
 from proxy.config import Upstream
 from proxy.config.model import Server, Storage
+from proxy.storage.folder import SECRET, SECRET_BYTES, tenant_secret
 from proxy.storage.opening import DATABASE
-from proxy.storage.secret import FILE_NAME, SECRET_BYTES, tenant_secret
 from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from tests.builders import config
@@ -173,7 +173,7 @@ def test_a_private_folder_with_its_secret_is_ok(tmp_path: Path) -> None:
     folder = tmp_path / "olvido"
     tenant_secret(folder)
     assert storage(folder) == [("storage", "ok"), ("secret", "ok")]
-    assert [path.name for path in folder.iterdir()] == [FILE_NAME]
+    assert [path.name for path in folder.iterdir()] == [SECRET]
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_private_folder_with_its_secret_is_ok(tmp_path: Path) -> None:
 def test_modes_and_the_secret_are_looked_at(
     tmp_path: Path, folder_mode: int, secret_mode: int, size: int, expected: list[str]
 ) -> None:
-    (tmp_path / FILE_NAME).write_bytes(b"x" * size)
-    (tmp_path / FILE_NAME).chmod(secret_mode)
+    (tmp_path / SECRET).write_bytes(b"x" * size)
+    (tmp_path / SECRET).chmod(secret_mode)
     tmp_path.chmod(folder_mode)
     assert [status for _, status in storage(tmp_path)] == expected
 

@@ -16,12 +16,11 @@ import pytest
 from proxy.cli.main import main
 from proxy.config import key_hash
 from proxy.http.access import Authenticator
-from proxy.storage.secret import tenant_secret
+from proxy.storage.folder import tenant_secret
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT, config

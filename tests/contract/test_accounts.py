@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 
 from proxy.storage.base import LONGEST_NAME, Accounts, Dimension, Ledger, Width
 from proxy.storage.recollection import Archive
-from proxy.storage.shares import DELETIONS
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.rollups import condense
-from proxy.storage.write_queue import Write
+from proxy.storage.sqlite.ledger import SqliteLedger, condense
+from proxy.storage.writes import DELETIONS, Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
 from tests import stores

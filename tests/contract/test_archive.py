@@ -382,4 +382,4 @@ async def test_off_keeps_nothing() -> None:
     assert await store.changes("a/", 4, NOW) == ArchiveChanges(upto=4)
     assert (await store.known("a/", [FIRST.link]), await store.path("a/", FIRST.link, 9)) == (set(), [])
     assert (await store.latest("a/", "s"), await store.forgotten_at("a/", [SECOND.link])) == (None, {})
-    await store.close()
+    await store.flush()

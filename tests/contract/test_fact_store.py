@@ -187,4 +187,4 @@ async def test_off_keeps_nothing() -> None:
         None,
         [],
     )
-    await store.close()
+    await store.flush()

@@ -189,4 +189,4 @@ async def test_off_keeps_nothing() -> None:
     ledger.append(ROW)
     await ledger.flush()
     assert await ledger.recent("a/") == []
-    await ledger.close()
+    await ledger.flush()

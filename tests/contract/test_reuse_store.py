@@ -337,4 +337,4 @@ async def test_switched_off_it_knows_nothing() -> None:
     assert await off.get("a/", NEW.id) is None
     assert await off.find(NEW.id) is None
     assert await off.recent("a/") == []
-    await off.close()
+    await off.flush()

@@ -59,9 +59,6 @@ class OnDisk:
     async def flush(self) -> None:
         await self.sessions.flush()
 
-    async def close(self) -> None:
-        await self.sessions.close()
-
 
 @asynccontextmanager
 async def sqlite_on_disk(folder: Path) -> AsyncIterator[SessionStore]:
@@ -251,4 +248,4 @@ async def test_off_makes_every_request_a_new_conversation() -> None:
     store.remember("a/", "s", chain_of("hi"), 0, 1.0)
     await store.flush()
     assert await store.longest_prefix("a/", chain_of("hi")) is None
-    await store.close()
+    await store.flush()

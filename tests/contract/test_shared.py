@@ -16,12 +16,12 @@ from proxy.storage.shared.local import (
     ANOMALOUS,
     LEAST_REPEATED,
     MISSES,
+    MOST_FAILURES,
     MOST_WRONG,
     PAUSE,
     WRONG_SECONDS,
     local_state,
 )
-from proxy.storage.shared.single_flight import MOST_FAILURES
 from proxy.tasks import Tasks
 from proxy.types import Answer, OpenTurn, ReuseEntry, Served, StoredAnswer, Usage
 from tests.builders import NOW, calling, messages, stored, user

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proxy.storage.recollection import STATE_SECONDS, StateStore
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.tasks import Tasks
 from tests import stores
 
@@ -178,4 +178,4 @@ async def test_off_keeps_nothing() -> None:
     store.forget("b/")
     await store.flush()
     assert await store.get("a/", LINKS) is None
-    await store.close()
+    await store.flush()

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from proxy.storage.recollection import Archive, FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests import stores

@@ -13,8 +13,8 @@ from proxy.conversation.identify import MAX_NAME, end_user, identify, is_scope
 from proxy.protocol import turns
 from proxy.protocol.chat import SESSION_METADATA
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
-from proxy.storage.answered import AnsweredScopes
 from proxy.storage.base import SessionStore
+from proxy.storage.recent import AnsweredScopes
 from proxy.types import Headers, Identity, SessionSource
 from tests import stores
 from tests.builders import (

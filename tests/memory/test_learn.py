@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proxy.attempt import Attempts
 from proxy.embedding.base import Embedder, EmbeddingOff
 from proxy.embedding.service import EngineEmbedder
 from proxy.memory import ingest as reading
@@ -22,7 +21,7 @@ from proxy.protocol.message import message
 from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Tasks
 from proxy.types import ArchivedTurn, Directives, Exchange, PathState, Plan, PromptTokens, ReuseMiss, Statement, Vector
 from tests import stores
 from tests.builders import NOW, Said, assistant, calling, chat, identity, incoming, links, result, user

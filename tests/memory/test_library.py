@@ -19,10 +19,9 @@ from proxy.storage.base import StorageError
 from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.states import SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.sessions import SqliteStates
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlock
 from tests import stores

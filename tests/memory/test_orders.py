@@ -9,8 +9,7 @@ import pytest
 from proxy.memory.orders import RETRIED_WITHIN, Order, Orders, undo
 from proxy.storage.recollection import FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.database import Database, NoDatabase
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Fact, Forgetting
 from tests.context.told import fact

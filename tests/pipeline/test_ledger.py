@@ -6,11 +6,11 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from proxy.attempt import Attempts
 from proxy.context.fates import unpack
 from proxy.pipeline import ledger as ledger_row
 from proxy.pipeline.ledger import Keeper
 from proxy.protocol.message import message
+from proxy.tasks import Attempts
 from proxy.types import (
     Contents,
     Delivery,

@@ -13,22 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.attempt import Attempts
 from proxy.embedding.base import EmbeddingOff
 from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
-from proxy.storage.answered import AnsweredScopes, nothing_on_record
 from proxy.storage.answers import MemoryAnswers
+from proxy.storage.recent import AnsweredScopes, nothing_on_record
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import MISSES, local_state
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.sessions import SqliteSessions
-from proxy.storage.sqlite.states import SqliteStates
-from proxy.tasks import Tasks
+from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.tasks import Attempts, Tasks
 from proxy.tokens import RoughCounter
 from proxy.types import (
     Asked,

@@ -10,7 +10,7 @@ import msgspec
 from proxy.config import Config
 from proxy.embedding.base import EmbeddingOff
 from proxy.replay.reading import Logged
-from proxy.replay.resources import Resources
+from proxy.replay.running import Resources
 from tests.builders import Said, assistant, config, counter, system, user
 
 MODEL = "kimi-k2.6"

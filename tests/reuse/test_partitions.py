@@ -15,7 +15,7 @@ from proxy.reuse.partitions import PARTITION_OVERHEAD, Partitions
 from proxy.storage.base import ReuseChanges, ReuseStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Candidate, ReuseEntry, Vector
 from tests import stores

@@ -47,7 +47,7 @@ async def kept(storage: Storage) -> set[str]:
         "contents": await storage.contents.recent(9),
         "accounts": await storage.accounts.rows(),
         "answers": await storage.answers.get("a", "key", NOW),
-        "scope": await storage.on_record("a"),
+        "scope": await storage.database.has_scope("a"),
     }
     return {name for name, value in found.items() if value}
 

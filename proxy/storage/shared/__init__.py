@@ -1,8 +1,6 @@
 """State that all processes of one proxy would share: a Protocol per need, gathered in `SharedState`.
 
-single_flight.py   one upstream call for concurrent identical requests
-local.py           everything else in this process, and all of it as one `SharedState`
-logouts.py         admin cookies that have ended, in a file of the storage folder
+local.py   all of it in this process, as one `SharedState`; admin cookies that have ended are in `../folder.py`
 
 Rules for every backend, which `tests/contract/test_shared.py` tests:
 

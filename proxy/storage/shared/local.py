@@ -1,5 +1,7 @@
 """Shared state where one process serves: all of it in memory, each part bounded."""
 
+import asyncio
+import itertools
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,10 +11,36 @@ from pathlib import Path
 from time import monotonic
 
 from proxy.lru import Lru
+from proxy.storage.folder import FileLogouts
 from proxy.storage.shared import BreakerState, Calibrations, SharedState
-from proxy.storage.shared.logouts import FileLogouts
-from proxy.storage.shared.single_flight import LocalSingleFlight
-from proxy.types import OpenTurn, Served, Usage
+from proxy.types import Answer, OpenTurn, Served, StoredAnswer, Usage
+
+MOST_FAILURES = 2  # of leaders in a row, after which all who wait get the error
+
+MOST_OPEN = 1_000  # turns
+MOST_OPEN_BYTES = 64 * 2**20  # of all of them
+
+WINDOW = 40  # last different questions of a partition
+ANOMALOUS = 20  # of these, answered by one entry: it no longer answers a question, and reuse stops
+PAUSE = 3_600.0  # seconds that it stops
+MOST_PARTITIONS = 10_000
+
+MOST_SESSIONS = 10_000  # with their last reuse
+
+MOST_MODELS = 200
+WEIGHT = 0.2  # of the newest observation
+LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
+BOUNDS = (0.4, 2.5)  # beyond these something else is going on (an image, a hidden prompt)
+MISSES = 3  # reports in a row that nothing was cached, each where it should have been, that show that there is no cache
+# Tokens: the longest minimum of OpenAI's models ("1,024 to 2,048",
+# developers.openai.com/api/docs/guides/prompt-caching, November 2026). Where fewer repeat, no find says nothing.
+LEAST_REPEATED = 2_048
+# Seconds: the shortest time that a provider documents for its cache (Kimi, Anthropic). Later it may be gone.
+MOST_IDLE = 300.0
+
+MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
+WRONG_SECONDS = 60.0
+MOST_ADDRESSES = 1_000
 
 
 def local_state(folder: Path | None = None) -> SharedState:
@@ -29,10 +57,71 @@ def local_state(folder: Path | None = None) -> SharedState:
     )
 
 
-# --- open turns -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    lead: int
+    failures: int  # of the leaders before this one, in a row
+    # A number: it came to nothing after so many failures in a row, and one of those who wait leads next.
+    brought: "asyncio.Future[StoredAnswer | Answer | int | None]"
 
-MOST_OPEN = 1_000  # turns
-MOST_OPEN_BYTES = 64 * 2**20  # of all of them
+
+class LocalSingleFlight:
+    """The flights of this process.
+
+    If a leader failed, or its client left, one of those waiting leads next while the others go on waiting; after
+    `MOST_FAILURES` in a row they are all told what the last one was told. So a failing upstream sees a few of them, one
+    after the other, and not all at once.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: dict[str, _Flight] = {}
+        self._numbers = itertools.count(1)
+        self.landed = 0  # how many have brought an answer
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    async def lead_or_wait(self, key: str, seconds: float) -> int | StoredAnswer | Answer | None:
+        loop = asyncio.get_running_loop()
+        deadline, failures = loop.time() + seconds, 0
+        while (flight := self._under_way.get(key)) is not None:
+            done, _ = await asyncio.wait({flight.brought}, timeout=max(0.0, deadline - loop.time()))
+            if not done:
+                return None
+            brought = flight.brought.result()
+            if not isinstance(brought, int):
+                return brought
+            failures = brought
+        lead = next(self._numbers)
+        self._under_way[key] = _Flight(lead, failures, loop.create_future())
+        return lead
+
+    def share(self, key: str, lead: int | None, answer: StoredAnswer) -> None:
+        flight = self._under_way.get(key)
+        if flight is not None and flight.lead == lead and not flight.brought.done():
+            flight.brought.set_result(answer)
+
+    def land(self, key: str, lead: int | None, answer: StoredAnswer | None) -> None:
+        self.landed += answer is not None
+        if (flight := self._take(key, lead)) is not None:
+            flight.brought.set_result(answer)
+
+    def abandon(self, key: str, lead: int | None) -> None:
+        if (flight := self._take(key, lead)) is not None:
+            flight.brought.set_result(flight.failures)
+
+    def fail(self, key: str, lead: int | None, told: Answer) -> None:
+        if (flight := self._take(key, lead)) is not None:
+            failures = flight.failures + 1
+            flight.brought.set_result(told if failures >= MOST_FAILURES else failures)
+
+    def _take(self, key: str, lead: int | None) -> _Flight | None:
+        """The flight with this number, unless it has landed before."""
+        flight = self._under_way.get(key)
+        if flight is None or flight.lead != lead:
+            return None
+        del self._under_way[key]
+        return None if flight.brought.done() else flight
 
 
 class LocalOpenTurns:
@@ -49,16 +138,6 @@ class LocalOpenTurns:
             self._turns.drop((scope, session))
         else:
             self._turns.put((scope, session), turn)
-
-
-# --- reuse --------------------------------------------------------------------------------------------------------
-
-WINDOW = 40  # last different questions of a partition
-ANOMALOUS = 20  # of these, answered by one entry: it no longer answers a question, and reuse stops
-PAUSE = 3_600.0  # seconds that it stops
-MOST_PARTITIONS = 10_000
-
-MOST_SESSIONS = 10_000  # with their last reuse
 
 
 class LocalLastServed:
@@ -108,21 +187,6 @@ class LocalHitRates:
             self.tripped += 1
 
 
-# --- what usage teaches of an upstream's model ------------------------------------------------------------------------
-
-MOST_MODELS = 200
-WEIGHT = 0.2  # of the newest observation
-LEAST_TOKENS = 50  # below this the framing dominates, and the ratio says little
-BOUNDS = (0.4, 2.5)  # beyond these something else is going on (an image, a hidden prompt)
-
-MISSES = 3  # reports in a row that nothing was cached, each where it should have been, that show that there is no cache
-# Tokens: the longest minimum of OpenAI's models ("1,024 to 2,048",
-# developers.openai.com/api/docs/guides/prompt-caching, November 2026). Where fewer repeat, no find says nothing.
-LEAST_REPEATED = 2_048
-# Seconds: the shortest time that a provider documents for its cache (Kimi, Anthropic). Later it may be gone.
-MOST_IDLE = 300.0
-
-
 def local_calibrations() -> Calibrations:
     """Builds empty calibrations in memory."""
     return Calibrations(rough=LocalCalibration(), exact=LocalCalibration(), caches=LocalCacheEvidence())
@@ -170,9 +234,6 @@ class LocalCacheEvidence:
             self._misses.pop(key, None)
         elif usage.reports_none_cached and repeated >= LEAST_REPEATED:
             self._misses.put(key, min(MISSES, self._misses.get(key, 0) + 1))
-
-
-# --- circuit breakers -------------------------------------------------------------------------------------------------
 
 
 class LocalBreakers:
@@ -226,13 +287,6 @@ class LocalBreaker:
 
     def abandoned(self) -> None:
         self._probing = False
-
-
-# --- wrong tokens -----------------------------------------------------------------------------------------------------
-
-MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
-WRONG_SECONDS = 60.0
-MOST_ADDRESSES = 1_000
 
 
 class LocalThrottle:

@@ -2,23 +2,19 @@
 reads what it returns and little more: rows by an index, sums by the buckets of the span, scopes from one to the
 next."""
 
-import functools
-import sqlite3
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, get_args
 
 from proxy.storage.base import Dimension, Width
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.ledger import READ, numbered
-from proxy.storage.sqlite.rollups import SUMS
-from proxy.storage.sqlite.rows import OWNERS, SCOPE_ID
+from proxy.storage.sqlite.database import OWNERS, SCOPE_ID, Store, rows_of, whose
+from proxy.storage.sqlite.ledger import READ, SUMS, numbered
 from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
 
 BEGINNING = 120  # characters of a turn's user message
 LAST = 2**62  # above every number and time of a row
 
 _LISTED = ", ".join(SUMS)
-_SUMMED = ", ".join(f"sum({name})" for name in SUMS)
 
 
 def _buckets(by: Dimension) -> str:
@@ -75,25 +71,13 @@ SCOPES = f"""
 """  # noqa: S608 (our own text)
 
 _ROWS = f"SELECT {READ} FROM ledger CROSS JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
-_OF = {
-    "everybody": "true",
-    "scope": f"ledger.scope_id = {SCOPE_ID}",
-    "session": f"""ledger.session_id IN (
-        WITH RECURSIVE {OWNERS}
-        SELECT sessions.id FROM owners CROSS JOIN sessions ON sessions.scope_id = owners.id
-        WHERE sessions.name = :session
-    )""",  # noqa: S608 (same)
-    "scope's session": f"""ledger.session_id = (
-        SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = :session
-    )""",  # noqa: S608 (same)
-}
 ROWS_BEFORE = {
     whose: f"{_ROWS} WHERE {found} AND ledger.id < :before ORDER BY ledger.id DESC LIMIT :limit"
-    for whose, found in _OF.items()
+    for whose, found in rows_of("ledger").items()
 }
 ROWS_AFTER = {
     whose: f"{_ROWS} WHERE {found} AND ledger.id > :after AND ledger.id < :before ORDER BY ledger.id LIMIT :limit"
-    for whose, found in _OF.items()
+    for whose, found in rows_of("ledger").items()
 }
 ROW = f"{_ROWS} WHERE ledger.scope_id = {SCOPE_ID} AND ledger.request_id = :request"
 ROW_OF_ANY = f"""
@@ -124,22 +108,18 @@ TURNS = f"""
 """  # noqa: S608 (same)
 
 
-class SqliteAccounts:
+class SqliteAccounts(Store):
     """Accounts in SQLite: each read is one statement."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def buckets(
         self, start: float, end: float, width: Width, scope: str | None = None, by: Dimension = ""
     ) -> list[Bucket]:
         values = {"first": _aligned(start, width), "past": _aligned(end, width), "width": width, "scope": scope}
-        rows = await self._read(BUCKETS[by], values)
-        return [Bucket(float(at), name, Sums(*sums)) for at, name, *sums in rows]
+        return await self._database.rows(BUCKETS[by], values, lambda row: Bucket(float(row[0]), row[1], Sums(*row[2:])))
 
     async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
         values = {"limit": max(0, limit), "before": LAST if before is None else before}
-        return [(name, last) for name, last in await self._read(SCOPES, values)]
+        return await self._database.rows(SCOPES, values, lambda row: (row[0], row[1]))
 
     async def rows(
         self,
@@ -150,42 +130,34 @@ class SqliteAccounts:
         after: int | None = None,
         limit: int = 100,
     ) -> list[tuple[int, LedgerRow]]:
-        if session is not None:
-            whose = "session" if scope is None else "scope's session"
-        else:
-            whose = "everybody" if scope is None else "scope"
-        statement = ROWS_BEFORE[whose] if after is None else ROWS_AFTER[whose]
-        values = {"scope": scope, "session": session, "after": after, "limit": max(0, limit)}
-        read = await self._read(statement, {**values, "before": LAST if before is None else before})
-        return [numbered(row) for row in read]
+        values = {"scope": scope, "session": session, "limit": max(0, limit), "after": after}
+        values["before"] = LAST if before is None else before
+        statements = ROWS_BEFORE if after is None else ROWS_AFTER
+        return await self._database.rows(statements[whose(scope, session)], values, numbered)
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         statement = ROW_OF_ANY if scope is None else ROW
-        found = await self._read(statement, {"request": request_id, "scope": scope})
-        return numbered(found[0])[1] if found else None
+        values = {"request": request_id, "scope": scope}
+        return await self._database.row(statement, values, lambda row: numbered(row)[1])
 
     async def last(self) -> int:
-        ((number,),) = await self._read(LAST_ROW, {})
-        return number or 0
+        return await self._database.row(LAST_ROW, (), itemgetter(0)) or 0
 
     async def sessions(
         self, *, scope: str | None = None, before: float | None = None, limit: int = 50
     ) -> list[SessionCard]:
         statement = SESSIONS if scope is None else SESSIONS_OF_SCOPE
         values = {"scope": scope, "before": LAST if before is None else before, "limit": max(0, limit)}
-        rows = await self._read(statement, values)
-        return [SessionCard(owner, name, first, last, Sums(*sums)) for owner, name, first, last, *sums in rows]
+        return await self._database.rows(statement, values, _card)
 
     async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:
-        rows = await self._read(TURNS, {"scope": scope, "session": session, "limit": max(0, limit)})
-        return [TurnCard(link, parent, turn, at, begins) for link, parent, turn, at, begins in reversed(rows)]
-
-    async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        return await self._database.read(functools.partial(_all, statement, values))
+        values = {"scope": scope, "session": session, "limit": max(0, limit)}
+        return (await self._database.rows(TURNS, values, lambda row: TurnCard(*row)))[::-1]
 
 
-def _all(statement: str, values: Mapping[str, Any], connection: sqlite3.Connection) -> list[Sequence[Any]]:
-    return connection.execute(statement, values).fetchall()
+def _card(row: Sequence[Any]) -> SessionCard:
+    scope, session, first_at, last_at, *sums = row
+    return SessionCard(scope, session, first_at, last_at, Sums(*sums))
 
 
 def _aligned(at: float, width: int) -> int:

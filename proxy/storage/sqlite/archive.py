@@ -12,10 +12,18 @@ import msgspec
 
 from proxy.storage.base import PAGE
 from proxy.storage.recollection import ArchiveChanges, links_of
-from proxy.storage.scoped import Apply, ScopedWrites
-from proxy.storage.shares import TURNS
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, PAGE_BYTES, SCOPE_ID, packed_rows, unpacked_rows
+from proxy.storage.sqlite.database import (
+    ADD_SCOPE,
+    PAGE_BYTES,
+    SCOPE_ID,
+    Database,
+    Store,
+    add_names,
+    packed_rows,
+    unpacked_rows,
+)
+from proxy.storage.write_queue import ScopedWrites
+from proxy.storage.writes import TURNS
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PRUNED = 500  # expired turns that one `prune` deletes
@@ -121,50 +129,36 @@ class _Added:
     turn: ArchivedTurn
     vectors: tuple[int, bytes] | None
 
-
-@dataclass(frozen=True, slots=True)
-class _Forgotten:
-    scope: str
-    links: Sequence[bytes]
-    at: float
+    @property
+    def owner(self) -> dict[str, Any]:
+        """The values that name the turn's row."""
+        return {"scope": self.scope, "link": self.turn.link, "parent": self.turn.parent}
 
 
-@dataclass(frozen=True, slots=True)
-class _Lifted:
-    scope: str
-    links: Sequence[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pruned:
-    until: float
-
-
-class SqliteArchive:
+class SqliteArchive(Store):
     """The archive in SQLite. `ttl`: seconds that a turn is kept."""
 
     def __init__(self, database: Database, ttl: float) -> None:
-        self._database = database
+        super().__init__(database)
         self._ttl = ttl
-        self._writes = ScopedWrites(database.writer, TURNS, _apply)
+        self._writes = ScopedWrites(database.writer, TURNS)
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        if not self._database.keeps:
-            return
-        rows = 1 + len(turn.messages) // PAGE_BYTES
-        self._writes.put(scope, _Added(scope, turn, packed_rows(vectors)), rows)
+        if self.keeps:
+            rows = 1 + len(turn.messages) // PAGE_BYTES
+            self._writes.put(scope, _add, _Added(scope, turn, packed_rows(vectors)), rows)
 
     def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
         if links:
-            forgotten = _Forgotten(scope, tuple(links), time.time() if at is None else at)
-            self._writes.delete(scope, forgotten, len(links))
+            values = {"scope": scope, "at": time.time() if at is None else at}
+            self._writes.delete(scope, _forget, [{**values, "link": link} for link in links], len(links))
 
     def lift(self, scope: str, links: Sequence[bytes]) -> None:
         if links:
-            self._writes.put(scope, _Lifted(scope, tuple(links)), len(links))
+            self._writes.put(scope, _lift, [{"scope": scope, "link": link} for link in links], len(links))
 
     def prune(self, now: float) -> None:
-        self._writes.delete("", _Pruned(now - self._ttl), erases=False)
+        self._writes.delete("", _prune, (now - self._ttl, PRUNED), erases=False)
 
     async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         await self._writes.erased(scope)
@@ -190,56 +184,38 @@ class SqliteArchive:
     async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
         return next(iter(await self._turns(LATEST, {"scope": scope, "session": session})), None)
 
-    async def flush(self) -> None:
-        await self._writes.flush()
-
-    async def close(self) -> None:
-        await self.flush()
-
     async def _turns(self, statement: str, values: Mapping[str, Any]) -> list[ArchivedTurn]:
         await self._writes.settled(values["scope"])
-        return await self._database.read(lambda connection: list(map(_turn, connection.execute(statement, values))))
-
-
-def _apply(connection: sqlite3.Connection, changes: Sequence[_Added | _Forgotten | _Lifted | _Pruned]) -> None:
-    """Applies changes in the order they were queued."""
-    for kind, run in itertools.groupby(changes, key=type):
-        APPLY[kind](connection, list(run))
+        return await self._database.rows(statement, values, _turn)
 
 
 def _add(connection: sqlite3.Connection, added: Sequence[_Added]) -> None:
-    names = {"rows": msgspec.json.encode([(each.scope, each.turn.session) for each in added])}
-    connection.execute(ADD_SCOPES, names)
-    connection.execute(ADD_SESSIONS, names)
+    add_names(connection, [(each.scope, each.turn.session) for each in added])
     owned = [(place, (each.scope, link)) for place, each in enumerate(added) for link in links_of(each.turn)]
     found = _find(connection, [key for _, key in owned])
     refused = {owned[number][0] for number, is_gone in found if is_gone}
-    connection.executemany(REFUSE, [_link(added[place]) for place in refused])
+    connection.executemany(REFUSE, [added[place].owner for place in refused])
     taken = [each for place, each in enumerate(added) if place not in refused]
     rows = [_row(each) for each in taken]
     for row in rows:  # one by one: readers see changes in the order in which they were made
         connection.execute(ADD, row)
         if row["vectors"] is not None:
             connection.execute(ADD_VECTORS, row)
-    links = [{**_link(each), "message": link} for each in taken for link in links_of(each.turn)[1:]]
+    links = [{**each.owner, "message": link} for each in taken for link in links_of(each.turn)[1:]]
     connection.executemany(ADD_LINK, links)
 
 
-def _forget(connection: sqlite3.Connection, forgotten: Sequence[_Forgotten]) -> None:
-    connection.execute(ADD_SCOPES, {"rows": msgspec.json.encode([(each.scope,) for each in forgotten])})
-    links = [{"scope": each.scope, "link": link, "at": each.at} for each in forgotten for link in each.links]
-    connection.executemany(FORGET, links)
+def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    connection.executemany(ADD_SCOPE, {(each[0]["scope"],) for each in forgotten})
+    connection.executemany(FORGET, [row for each in forgotten for row in each])
 
 
-def _lift(connection: sqlite3.Connection, lifted: Sequence[_Lifted]) -> None:
-    connection.executemany(LIFT, [{"scope": each.scope, "link": link} for each in lifted for link in each.links])
+def _lift(connection: sqlite3.Connection, lifted: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    connection.executemany(LIFT, [row for each in lifted for row in each])
 
 
-def _prune(connection: sqlite3.Connection, pruned: Sequence[_Pruned]) -> None:
-    connection.executemany(PRUNE, [(each.until, PRUNED) for each in pruned])
-
-
-APPLY: Mapping[type, Apply] = {_Added: _add, _Forgotten: _forget, _Lifted: _lift, _Pruned: _prune}
+def _prune(connection: sqlite3.Connection, pruned: Sequence[tuple[float, int]]) -> None:
+    connection.executemany(PRUNE, pruned)
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> list[tuple[int, int]]:
@@ -272,14 +248,10 @@ def _changes(values: Mapping[str, Any], connection: sqlite3.Connection) -> Archi
     return ArchiveChanges(tuple(entries), tuple(gone), tuple(back), upto, more=len(rows) == values["limit"])
 
 
-def _link(added: _Added) -> dict[str, Any]:
-    return {"scope": added.scope, "link": added.turn.link, "parent": added.turn.parent}
-
-
 def _row(added: _Added) -> dict[str, Any]:
     dimensions, vectors = added.vectors or (None, None)
     return {
-        **_link(added),
+        **added.owner,
         "session": added.turn.session,
         "turn": added.turn.number,
         "at": added.turn.at,

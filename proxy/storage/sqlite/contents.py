@@ -1,22 +1,20 @@
 """Bodies of requests and answers in SQLite, for a while. They are only looked at by people, so no request waits for
 them, and entries that are too large, too old or too many are not kept."""
 
-import functools
-import itertools
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import msgspec
 
-from proxy.storage.scoped import ScopedWrites
-from proxy.storage.shares import CONTENTS
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.rows import ADD_SCOPES, ADD_SESSIONS, OWNERS, PAGE_BYTES, SCOPE_ID
+from proxy.storage.sqlite.database import PAGE_BYTES, SCOPE_ID, Database, Store, add_names, rows_of, whose
+from proxy.storage.write_queue import ScopedWrites
+from proxy.storage.writes import CONTENTS
 from proxy.types import Contents
 
+COLUMNS = tuple(field.name for field in fields(Contents))
 MOST_GONE = 4 * 2**20  # bytes that a batch deletes, beyond what it adds
 
 PUT = """
@@ -40,23 +38,10 @@ _READ = """
     CROSS JOIN scopes ON scopes.id = contents.scope_id
 """
 GET = f"{_READ} WHERE contents.scope_id = {SCOPE_ID} AND request_id = :request_id AND at > :since"
-RECENT = f"{_READ} WHERE at > :since ORDER BY contents.id DESC LIMIT :limit"
-RECENT_OF_SCOPE = f"""
-    {_READ} WHERE contents.scope_id = {SCOPE_ID} AND at > :since ORDER BY contents.id DESC LIMIT :limit
-"""
-RECENT_OF_SESSION = f"""
-    WITH RECURSIVE {OWNERS}
-    {_READ} WHERE contents.session_id IN (
-        SELECT sessions.id FROM owners CROSS JOIN sessions ON sessions.scope_id = owners.id
-        WHERE sessions.name = :session
-    ) AND at > :since
-    ORDER BY contents.id DESC LIMIT :limit
-"""  # noqa: S608 (our own text)
-RECENT_OF_SCOPES_SESSION = f"""
-    {_READ} WHERE contents.session_id = (SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = :session)
-        AND at > :since
-    ORDER BY contents.id DESC LIMIT :limit
-"""  # noqa: S608 (our own text)
+RECENT = {
+    whose: f"{_READ} WHERE {found} AND at > :since ORDER BY contents.id DESC LIMIT :limit"
+    for whose, found in rows_of("contents").items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,69 +57,50 @@ class ContentLimits:
         return now - self.seconds if self.seconds else 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Put:
-    contents: Contents
-    most: int  # bytes of all
-
-
-class SqliteContents:
+class SqliteContents(Store):
     """Contents in SQLite."""
 
     def __init__(
         self, database: Database, limits: ContentLimits | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        self.keeps = database.keeps
-        self._database = database
+        super().__init__(database)
         self._limits = limits or ContentLimits()
         self._clock = clock
-        self._writes = ScopedWrites(database.writer, CONTENTS, _apply)
+        self._writes = ScopedWrites(database.writer, CONTENTS)
 
     def put(self, contents: Contents) -> None:
         if self.keeps and contents.size <= self._limits.entry_bytes:
             rows = 1 + contents.size // PAGE_BYTES
-            self._writes.put(contents.scope, _Put(contents, self._limits.bytes), rows)
+            self._writes.put(contents.scope, _put, (contents, self._limits.bytes), rows)
 
     async def get(self, scope: str, request_id: str) -> Contents | None:
-        await self._writes.settled(scope)
         return next(iter(await self._read(GET, {"scope": scope, "request_id": request_id})), None)
 
     async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
-        await self._writes.settled(scope)
         values = {"scope": scope, "session": session, "limit": max(0, limit)}
-        if session is None:
-            statement = RECENT if scope is None else RECENT_OF_SCOPE
-        else:
-            statement = RECENT_OF_SESSION if scope is None else RECENT_OF_SCOPES_SESSION
-        return (await self._read(statement, values))[::-1]
+        return (await self._read(RECENT[whose(scope, session)], values))[::-1]
 
     def forget(self, scope: str) -> None:
-        self._writes.delete(scope, scope)
+        self._writes.delete(scope, _forget, scope)
 
     async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Contents]:
+        await self._writes.settled(values["scope"])
         values = {**values, "since": self._limits.since(self._clock())}
-        return await self._database.read(functools.partial(_contents, statement, values))
+        return await self._database.rows(statement, values, _entry)
 
 
-def _apply(connection: sqlite3.Connection, changes: Sequence[_Put | str]) -> None:
-    """Applies changes in the order they were queued: entries to put, and scopes (str) to forget."""
-    for kind, run in itertools.groupby(changes, key=type):
-        if kind is str:
-            for scope in run:
-                gone = sum(size for (size,) in connection.execute(FORGET, {"scope": scope}).fetchall())
-                resize(connection, -gone)
-        else:
-            _put(connection, [each for each in run if isinstance(each, _Put)])
+def _forget(connection: sqlite3.Connection, scopes: Sequence[str]) -> None:
+    for scope in scopes:
+        resize(connection, -sum(size for (size,) in connection.execute(FORGET, {"scope": scope}).fetchall()))
 
 
-def _put(connection: sqlite3.Connection, puts: Sequence[_Put]) -> None:
-    names = {"rows": msgspec.json.encode([(each.contents.scope, each.contents.session) for each in puts])}
-    connection.execute(ADD_SCOPES, names)
-    connection.execute(ADD_SESSIONS, names)
+def _put(connection: sqlite3.Connection, puts: Sequence[tuple[Contents, int]]) -> None:
+    """Writes entries, each with the most bytes of all."""
+    add_names(connection, [(contents.scope, contents.session) for contents, _ in puts])
     (before,) = connection.execute(NEWEST).fetchone()
-    connection.executemany(PUT, [_row(each.contents) for each in puts])
+    connection.executemany(PUT, [_row(contents) for contents, _ in puts])
     (added,) = connection.execute(ADDED, {"before": before}).fetchone()
-    kept, most = resize(connection, added), puts[-1].most
+    kept, (_, most) = resize(connection, added), puts[-1]
     if kept > most:
         # A limit that was lowered is reached batch by batch.
         _make_room(connection, min(kept - most, added + MOST_GONE))
@@ -172,25 +138,10 @@ def resize(connection: sqlite3.Connection, more: int) -> int:
 
 
 def _row(contents: Contents) -> dict[str, Any]:
-    return {
-        "scope": contents.scope,
-        "session": contents.session,
-        "request_id": contents.request_id,
-        "at": contents.at,
-        "size": contents.size,
-        "headers": msgspec.json.encode(contents.headers).decode(),
-        "body": contents.body,
-        "sent": contents.sent,
-        "fates": contents.fates,
-        "answer": contents.answer,
-    }
-
-
-def _contents(statement: str, values: Mapping[str, Any], connection: sqlite3.Connection) -> list[Contents]:
-    return [_entry(row) for row in connection.execute(statement, values)]
+    values = {name: getattr(contents, name) for name in COLUMNS}
+    return values | {"size": contents.size, "headers": msgspec.json.encode(contents.headers).decode()}
 
 
 def _entry(row: Sequence[Any]) -> Contents:
-    scope, request_id, session, at, body, sent, fates, answer, headers = row
-    told = msgspec.json.decode(headers, type=dict[str, str])
-    return Contents(scope, request_id, session, at, body, sent, fates, answer, told)
+    values = dict(zip(COLUMNS, row, strict=True))
+    return Contents(**values | {"headers": msgspec.json.decode(row[-1], type=dict[str, str])})

@@ -1,35 +1,122 @@
-"""An SQLite database with its connections: a file (WAL, one writer, reads in threads of their own, several processes
-may share it), memory, or one that keeps nothing. The stores have the statements."""
+"""An SQLite database as its stores use it: a file (WAL, one writer, reads in threads of their own, several processes
+may share it), memory, or one that keeps nothing; and what the stores have in common: SQL of names, vectors as bytes.
+
+A batch of the writer's queue is durable as one short transaction. Durable means that killing the process loses nothing
+(WAL, synchronous=NORMAL); a power cut may take the last batches, whole. Python's sqlite3 releases the GIL at every step
+of a statement, and in a busy server getting it back costs more than the step: so the stores write the rows of a batch
+with one statement, where they can.
+"""
 
 import asyncio
 import functools
-import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
+
+import msgspec
+import numpy as np
 
 from proxy.storage.base import StorageError
-from proxy.storage.secret import private_file, private_folder
-from proxy.storage.shares import Kind
-from proxy.storage.sqlite.migrations import drop_vectors_of_others, migrate, storage_errors
-from proxy.storage.sqlite.writer import Writer
-from proxy.storage.write_queue import Write, WriterLimits
+from proxy.storage.sqlite.connection import (
+    CANNOT_WRITE,
+    MEMORY,
+    code_of,
+    connect,
+    drop_vectors_of_others,
+    open_database,
+    storage_errors,
+)
+from proxy.storage.write_queue import WriteQueue
+from proxy.storage.writes import Kind, Write, WriterLimits, apply_all
 from proxy.tasks import Tasks
-
-log = logging.getLogger(__name__)
+from proxy.types import Vector
 
 T = TypeVar("T")
+Values = Mapping[str, Any] | Sequence[Any]  # of a statement, by name or in order
 Observed = Callable[[str, float], object]  # gets "read" or "write", and its seconds; called in any thread
 
-MEMORY = Path(":memory:")  # as SQLite calls it
 READERS = 2
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
+PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
-HAS_SCOPE = "SELECT 1 FROM scopes WHERE name = ?"
+SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
+# Names come as one JSON array, `[scope, session, …]` a row: a statement a batch, see `Write`. `NAMED`: each of these
+# rows, with its scope and its session.
+ADD_SCOPES = """
+    INSERT INTO scopes (name) SELECT DISTINCT json_extract(value, '$[0]') FROM json_each(:rows) WHERE true
+    ON CONFLICT DO NOTHING
+"""
+ADD_SESSIONS = """
+    INSERT INTO sessions (scope_id, name)
+    SELECT DISTINCT scopes.id, json_extract(value, '$[1]')
+    FROM json_each(:rows) CROSS JOIN scopes ON scopes.name = json_extract(value, '$[0]') WHERE true
+    ON CONFLICT DO NOTHING
+"""
+NAMED = """
+    FROM json_each(:rows) AS each
+    CROSS JOIN scopes ON scopes.name = json_extract(each.value, '$[0]')
+    CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = json_extract(each.value, '$[1]')
+"""
+ADD_SCOPE = "INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING"
+
+
+class Writer(WriteQueue):
+    """The writer of `connection` (autocommit mode, usable from another thread), which it closes."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        tasks: Tasks,
+        limits: WriterLimits | None = None,
+        on_foreign_write: Callable[[], object] | None = None,
+        observed: Callable[[float], object] = lambda _seconds: None,
+    ) -> None:
+        super().__init__(tasks, limits, on_foreign_write)
+        self._connection = connection
+        self._observed = observed  # called in the thread with the seconds that a batch took
+        self._version = self._data_version()
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs `query` on this connection, between two batches: for a database that has no other."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, query, self._connection)
+
+    def _apply(self, writes: Sequence[Write]) -> bool:
+        """Writes a batch in one BEGIN IMMEDIATE transaction, then empties the log if something is to be erased."""
+        started = time.perf_counter()
+        try:
+            with self._connection:  # commits, or rolls back
+                self._connection.execute("BEGIN IMMEDIATE")
+                apply_all(self._connection, writes)
+                version = self._data_version()
+        finally:
+            self._observed(time.perf_counter() - started)
+        if self._unerased or any(write.erases for write in writes):
+            self._erase()
+        foreign, self._version = version != self._version, version
+        return foreign
+
+    def _erase(self) -> None:
+        """Empties SQLite's log, which keeps what a page said before. A reader, in any process, may need it a moment
+        longer."""
+        try:
+            is_busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            is_busy = 1
+        self._unerased = bool(is_busy)
+
+    def _data_version(self) -> int:
+        # Our own commits on this connection don't change it.
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def _cannot_write(self, error: Exception) -> bool:
+        return code_of(error) in CANNOT_WRITE
+
+    def _disconnect(self) -> None:
+        self._connection.close()
 
 
 class Database:
@@ -57,7 +144,7 @@ class Database:
         self._observed = observed
         self._lock_seconds = lock_seconds
         with storage_errors(self.path):
-            connection = _open(path, lock_seconds)
+            connection = open_database(self.path, lock_seconds)
             if embedding:
                 drop_vectors_of_others(connection, embedding)
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="storage-reader")
@@ -76,13 +163,21 @@ class Database:
                 return await self.writer.read(functools.partial(self._query, query))
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
 
+    async def rows(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> list[T]:
+        """Returns what `of` makes, in the reader's thread, of each row of a statement. Raises StorageError."""
+        return await self.read(lambda connection: list(map(of, connection.execute(statement, values))))
+
+    async def row(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> T | None:
+        """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
+        return next(iter(await self.rows(statement, values, of)), None)
+
     def on_foreign_write(self, invalidate: Callable[[], object]) -> None:
         """Registers a function that is called when another process has written: a store drops what it has in memory."""
         self._invalidating.append(invalidate)
 
     async def has_scope(self, scope: str) -> bool:
         """Returns True if a row of the scope has been written. Raises StorageError."""
-        return await self.read(lambda connection: connection.execute(HAS_SCOPE, (scope,)).fetchone()) is not None
+        return await self.row("SELECT 1 FROM scopes WHERE name = ?", (scope,), bool) is not None
 
     async def close(self) -> None:
         """Writes what is queued, then closes the file. A second call does nothing."""
@@ -112,7 +207,7 @@ class Database:
         if connection is None:
             connection = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = _connect(self.path, self._lock_seconds)
+            connection = self._local.connection = connect(self.path, self._lock_seconds)
             connection.execute("PRAGMA query_only = ON")
             self._readers.append(connection)
         started = time.perf_counter()
@@ -144,44 +239,80 @@ class _Discarding(Writer):
         return query(self._connection)
 
 
-def _open(path: Path | None, lock_seconds: float) -> sqlite3.Connection:
-    if path is not None:
-        private_folder(path.parent)
-        private_file(path)
-    connection = _connect(path or MEMORY, lock_seconds)
-    try:
-        # Only a file with nothing in it takes this: from now on freed pages can be given back in small steps.
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        if path is not None:
-            _use_wal(connection, lock_seconds)
-        migrate(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+class Store:
+    """A store in a database: it queues its writes."""
+
+    def __init__(self, database: Database) -> None:
+        self.keeps = database.keeps
+        self._database = database
+
+    async def flush(self) -> None:
+        await self._database.writer.flush()
 
 
-def _connect(path: Path, lock_seconds: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=lock_seconds, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    # Deleted rows are overwritten. Some builds of SQLite do so by default. It can't be done for a DELETE alone: a
-    # page that was split without it keeps copies (of 300 deleted rows among 3,000 that was so for 49).
-    connection.execute("PRAGMA secure_delete = ON")
-    return connection
+def owners_of(table: str) -> str:
+    """Returns the SQL of `owners`, the ids of the scopes that have rows in a table: from one scope to the next, however
+    many rows each has."""
+    return f"""
+        owners (id) AS (
+            SELECT min(scope_id) FROM {table}
+            UNION ALL
+            SELECT (SELECT min(scope_id) FROM {table} WHERE scope_id > owners.id)
+            FROM owners WHERE owners.id IS NOT NULL
+        )
+    """  # noqa: S608 (our own names)
 
 
-def _use_wal(connection: sqlite3.Connection, lock_seconds: float) -> None:
-    deadline = time.monotonic() + lock_seconds
-    while True:
-        try:
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError:
-            # Another process is switching the same new file: SQLite answers "locked" without waiting.
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            if mode != "wal":
-                log.warning("no WAL on this file system: readers will wait for the writer", extra={"mode": mode})
-            return
+OWNERS = owners_of("session_sums")  # the scopes that have conversations
+Whose = Literal["everybody", "scope", "session", "scope's session"]
+
+
+def whose(scope: str | None, session: str | None) -> Whose:
+    """Returns whose rows are asked for: of a scope, a session, both, or of all (None)."""
+    if session is None:
+        return "everybody" if scope is None else "scope"
+    return "session" if scope is None else "scope's session"
+
+
+def rows_of(table: str) -> Mapping[Whose, str]:
+    """Returns the conditions of a table's rows, by whose they are: `:scope`, `:session`."""
+    return {
+        "everybody": "true",
+        "scope": f"{table}.scope_id = {SCOPE_ID}",
+        "session": f"""{table}.session_id IN (
+            WITH RECURSIVE {OWNERS}
+            SELECT sessions.id FROM owners CROSS JOIN sessions ON sessions.scope_id = owners.id
+            WHERE sessions.name = :session
+        )""",  # noqa: S608 (our own names)
+        "scope's session": f"""{table}.session_id = (
+            SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = :session
+        )""",  # noqa: S608 (our own names)
+    }
+
+
+def add_names(connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> bytes:
+    """Adds the scopes and sessions that rows begin with, as far as they are new. Returns the rows as JSON."""
+    encoded = msgspec.json.encode(rows)
+    connection.execute(ADD_SCOPES, {"rows": encoded})
+    connection.execute(ADD_SESSIONS, {"rows": encoded})
+    return encoded
+
+
+def packed(vector: Vector) -> bytes:
+    """Returns a vector as float16, two bytes a dimension: that changes a cosine by 0.0005 at most."""
+    return vector.astype("<f2").tobytes()
+
+
+def unpacked(stored: bytes) -> Vector:
+    """Returns the vector of packed bytes, as float32."""
+    return np.frombuffer(stored, "<f2").astype(np.float32)
+
+
+def packed_rows(vectors: Vector | None) -> tuple[int, bytes] | None:
+    """Returns the number of dimensions, and the rows one after another as float16; None for no vectors."""
+    return None if vectors is None else (vectors.shape[1], packed(vectors))
+
+
+def unpacked_rows(stored: tuple[int, bytes] | None) -> Vector | None:
+    """Returns the matrix of packed rows, as float32."""
+    return None if stored is None else unpacked(stored[1]).reshape(-1, stored[0])

@@ -1,5 +1,5 @@
 """SQLite's steps of retention: minutes are added to hours and days, expired rows deleted, free pages given back to the
-disk. In memory, the oldest rows are deleted beyond a limit (`memory_limit.py`).
+disk. In memory, the oldest part of every table is deleted beyond a limit of size.
 
 Each step takes a few milliseconds and does what it finds to do: several processes may work on one file.
 """
@@ -11,9 +11,8 @@ from functools import partial
 
 from proxy.config.model import Keep
 from proxy.storage.retention import Step, Work
-from proxy.storage.sqlite import memory_limit, wipes
-from proxy.storage.sqlite.contents import remove_expired
-from proxy.storage.sqlite.rollups import MINUTE, condense
+from proxy.storage.sqlite import contents, facts
+from proxy.storage.sqlite.ledger import MINUTE, condense
 
 MOST_STEPS = 250  # of one kind in a run; more is left to the next
 
@@ -50,6 +49,71 @@ PART = """
 EXPIRED_LINKS = "DELETE FROM links WHERE (scope_id, link) > (:scope, :link) AND at <= :until"
 EXPIRED_LINKS_OF_PART = f"{EXPIRED_LINKS} AND (scope_id, link) <= (:last_scope, :last_link)"
 
+# --- the limit of size in memory: a step deletes one of SHARE rows of each table -------------------------------------
+
+SHARE = 64  # a step deletes one of so many rows
+# Rows each of facts, forgotten links and wipes: nothing could restore them, so they leave by number, not by size.
+MOST_KEPT = 100_000
+
+
+def _oldest(table: str, key: str, age: str, rest: str = "") -> str:
+    """Returns the statement that deletes the oldest of a table's rows. Ids grow as rows are written."""
+    return f"""
+        DELETE FROM {table} WHERE {key} IN (
+            SELECT {key} FROM {table} WHERE {age} IS NOT NULL ORDER BY {age}
+            LIMIT (SELECT (count(*) + {SHARE - 1}) / {SHARE} FROM {table})
+        ) {rest}
+    """  # noqa: S608 (our own names)
+
+
+_OLDEST = (
+    _oldest("ledger", "id", "id"),
+    _oldest("session_sums", "session_id", "last_at"),
+    _oldest("archive", "change", "at"),
+    _oldest("path_states", "id", "at"),
+    _oldest("reuse_log", "id", "id"),
+)
+_OLDEST_CONTENTS = _oldest("contents", "id", "id", "RETURNING size")
+# The row with the highest number of all is never deleted, see reuse.py.
+_OLDEST_REUSE = f"""
+    DELETE FROM reuse_entries WHERE change IN (
+        SELECT change FROM reuse_entries ORDER BY change LIMIT (SELECT count(*) / {SHARE} FROM reuse_entries)
+    )
+"""  # noqa: S608 (same)
+# Of links, those of the oldest 1/SHARE of the time.
+_OLDEST_LINKS = f"DELETE FROM links WHERE at <= (SELECT min(at) + (max(at) - min(at)) / {SHARE} FROM links)"  # noqa: S608 (same)
+# Names that nothing refers to any more. Links, which have no index by session either, are looked through last.
+_SESSIONS = f"""
+    DELETE FROM sessions WHERE id IN (
+        WITH nameless (id) AS MATERIALIZED (
+            SELECT id FROM sessions
+            WHERE NOT EXISTS (SELECT 1 FROM session_sums WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM ledger WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM contents WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM archive WHERE session_id = sessions.id)
+                AND NOT EXISTS (SELECT 1 FROM path_states WHERE session_id = sessions.id)
+            ORDER BY id LIMIT (SELECT (count(*) + {SHARE - 1}) / {SHARE} FROM sessions)
+        )
+        SELECT id FROM nameless
+        EXCEPT SELECT session_id FROM links WHERE session_id IN nameless
+        EXCEPT SELECT other_session_id FROM links WHERE other_session_id IN nameless
+        EXCEPT SELECT session_id FROM wiped_archive
+    )
+"""  # noqa: S608 (same)
+
+_FACTS = "DELETE FROM facts WHERE number IN (SELECT number FROM facts ORDER BY number DESC LIMIT -1 OFFSET :most)"
+_FORGOTTEN = """
+    DELETE FROM archive WHERE change IN (
+        SELECT change FROM archive WHERE at IS NULL ORDER BY change DESC LIMIT -1 OFFSET :most
+    )
+"""
+# The number of rows that wipes have put aside, and the end of the first of these wipes.
+_ASIDE = """
+    SELECT count(*), min(until) FROM (
+        SELECT until FROM wiped_facts UNION ALL SELECT until FROM wiped_archive UNION ALL SELECT until FROM wiped_links
+    )
+"""
+
 
 @dataclass(slots=True)
 class Expiry:
@@ -64,7 +128,7 @@ class Expiry:
     def work(self, now: float) -> Iterator[Work]:
         """Yields the work of one run, in its order."""
         keep = self.keep
-        yield Work("wiped", partial(wipes.remove_expired, until=now), 1)
+        yield Work("wiped", partial(facts.remove_expired, until=now), 1)
         yield Work("condensed", partial(condense, until=now - MINUTE), MOST_STEPS)
         if keep.requests:
             until = now - keep.requests
@@ -72,7 +136,7 @@ class Expiry:
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
         if keep.contents or not self.keeps_contents:
             until = now - keep.contents if self.keeps_contents else float("inf")
-            yield Work("contents", partial(remove_expired, until=until, limit=BYTES), MOST_STEPS)
+            yield Work("contents", partial(contents.remove_expired, until=until, limit=BYTES), MOST_STEPS)
         for kind, seconds, width in (("minutes", keep.minutes, MINUTE), ("hours", keep.hours, HOUR)):
             if seconds:
                 expired = _deleting(EXPIRED_BUCKETS, until=now - seconds, width=width, limit=BUCKETS)
@@ -81,7 +145,7 @@ class Expiry:
             for _ in range(SWEEPS):
                 yield Work("links", partial(self._sweep, until=now - keep.links), 1)
         if self.most_bytes is not None:
-            yield Work("oldest", partial(memory_limit.keep_within, most_bytes=self.most_bytes), MOST_STEPS)
+            yield Work("oldest", partial(keep_within, most_bytes=self.most_bytes), MOST_STEPS)
         if keep.vacuum:
             yield Work("pages", give_back, MOST_STEPS)
         # SQLite's log is emptied last: deleted rows stand in it, and it is never longer than since then.
@@ -101,19 +165,35 @@ class Expiry:
 def give_back(connection: sqlite3.Connection) -> int:
     """Gives free pages of the file back to the disk, and returns how many. None (0) from a file that was made without
     incremental vacuum: see `doctor`."""
-    free = _free(connection)
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    unneeded = free - max(SPARE_PAGES, int(pages * SPARE_SHARE))
+    free = _pragma(connection, "freelist_count")
+    unneeded = free - max(SPARE_PAGES, int(_pragma(connection, "page_count") * SPARE_SHARE))
     if unneeded <= 0:
         return 0
     for _ in range(min(PAGES, unneeded)):
         connection.execute("PRAGMA incremental_vacuum(1)")  # of more pages Python would take the first step only
-    return free - _free(connection)
+    return free - _pragma(connection, "freelist_count")
 
 
-def _free(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA freelist_count").fetchone()[0])
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
 def _deleting(statement: str, **values: float) -> Step:
     return lambda connection: connection.execute(statement, values).rowcount
+
+
+def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int = MOST_KEPT) -> int:
+    """Takes one step if the pages in use take more than `most_bytes`, and deletes rows beyond `most_kept` where that is
+    the limit. Returns how many rows were deleted."""
+    gone = sum(connection.execute(statement, {"most": most_kept}).rowcount for statement in (_FACTS, _FORGOTTEN))
+    aside, first = connection.execute(_ASIDE).fetchone()
+    if aside > most_kept:
+        gone += facts.remove_expired(connection, first)
+    used = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
+    if used * _pragma(connection, "page_size") > most_bytes:
+        sizes = connection.execute(_OLDEST_CONTENTS).fetchall()
+        contents.resize(connection, -sum(size for (size,) in sizes))
+        gone += len(sizes) + sum(
+            connection.execute(each).rowcount for each in (*_OLDEST, _OLDEST_REUSE, _OLDEST_LINKS, _SESSIONS)
+        )
+    return gone

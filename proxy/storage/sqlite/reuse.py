@@ -1,7 +1,6 @@
 """Entries of reuse by intent, with their vectors, and the reuse log in SQLite. Batches that add entries delete expired
 ones."""
 
-import functools
 import itertools
 import operator
 import sqlite3
@@ -12,10 +11,8 @@ from typing import Any
 import msgspec
 
 from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED, PAGE, ReuseChanges
-from proxy.storage.shares import DELETIONS, REUSE, Kind
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.rows import ADD_SCOPE, packed, unpacked
-from proxy.storage.write_queue import Write
+from proxy.storage.sqlite.database import ADD_SCOPE, Database, Store, packed, unpacked
+from proxy.storage.writes import DELETIONS, REUSE, Kind, Write
 from proxy.types import Judgement, ReuseDecision, ReuseEntry, Vector
 
 PRUNED = 1_000  # expired entries that one batch deletes, at most
@@ -104,15 +101,16 @@ class _Change:
     at: float = 0.0  # entries that have expired by then are deleted
 
 
-class SqliteReuse:
+class SqliteReuse(Store):
     """Entries of reuse by intent, and its log, in SQLite. `log_rows`: lines of the log that a scope has."""
 
     def __init__(self, database: Database, log_rows: int = LOG_ROWS) -> None:
-        self._database = database
+        super().__init__(database)
         self._log_rows = log_rows
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
-        values = _by_column(entry) | {name: msgspec.json.encode(getattr(entry, name)).decode() for name in ENCODED}
+        values = {name: getattr(entry, name) for name in COLUMNS}
+        values |= {name: msgspec.json.encode(values[name]).decode() for name in ENCODED}
         self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
 
     def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
@@ -130,32 +128,25 @@ class SqliteReuse:
         self._put(scope, REUSE, _Change(SERVED, (scope, entry_id)))
 
     async def changes(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
-        return await self._database.read(functools.partial(_changes, (scope, partition, after, now, limit)))
+        values = (scope, partition, after, now, limit)
+        rows = await self._database.rows(CHANGES, values, lambda row: (row[0], (_entry(row[1:-1]), unpacked(row[-1]))))
+        upto = rows[-1][0] if rows else after
+        return ReuseChanges(tuple(entry for _, entry in rows), upto, more=len(rows) == limit)
 
     async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
         await self.flush()
-        row = await self._database.read(lambda connection: connection.execute(GET, (scope, entry_id)).fetchone())
-        return None if row is None else _entry(row)
+        return await self._database.row(GET, (scope, entry_id), _entry)
 
     async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
         await self.flush()
-        row = await self._database.read(lambda connection: connection.execute(FIND, (entry_id,)).fetchone())
-        return None if row is None else (row[0], _entry(row[1:]))
+        return await self._database.row(FIND, (entry_id,), lambda row: (row[0], _entry(row[1:])))
 
     def log(self, scope: str, decision: ReuseDecision) -> None:
         line = (self._log_rows, scope, astuple(decision))
         self._database.writer.put(Write(1, _write_log, line, kind=REUSE, scope=scope))
 
     async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
-        values = (scope, max(0, limit))
-        rows = await self._database.read(lambda connection: connection.execute(RECENT, values).fetchall())
-        return [ReuseDecision(*row) for row in rows]
-
-    async def flush(self) -> None:
-        await self._database.writer.flush()
-
-    async def close(self) -> None:
-        await self.flush()
+        return await self._database.rows(RECENT, (scope, max(0, limit)), lambda row: ReuseDecision(*row))
 
     def _put(self, scope: str, kind: Kind, change: _Change) -> None:
         self._database.writer.put(Write(1, _apply, change, kind=kind, scope=scope))
@@ -175,20 +166,6 @@ def _write_log(connection: sqlite3.Connection, lines: Sequence[tuple[int, str, t
     connection.executemany(ADD_SCOPE, [(scope,) for scope in kept])
     connection.executemany(LOG, [(scope, *values) for _, scope, values in lines])
     connection.executemany(SHORTEN_LOG, [(scope, scope, rows) for scope, rows in kept.items()])
-
-
-def _changes(values: tuple[str, str, int, float, int], connection: sqlite3.Connection) -> ReuseChanges:
-    _, _, after, _, limit = values
-    rows = connection.execute(CHANGES, values).fetchall()
-    return ReuseChanges(
-        tuple((_entry(row[1:-1]), unpacked(row[-1])) for row in rows),
-        rows[-1][0] if rows else after,
-        more=len(rows) == limit,
-    )
-
-
-def _by_column(entry: ReuseEntry) -> dict[str, Any]:
-    return {column: getattr(entry, column) for column in COLUMNS}
 
 
 def _entry(row: Sequence[Any]) -> ReuseEntry:

@@ -1,4 +1,4 @@
-"""The schema, version 1: the tables. A released version is never edited; a change is a new step of migrations.py."""
+"""The schema, version 1: the tables. A released version is never edited; a change is a new step of connection.py."""
 
 # The fields of `Sums`, which rollups and session_sums add up.
 _SUMS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proxy.storage.sqlite.database import Database
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 
 LAZY = WriterLimits(interval=60)

@@ -1,5 +1,5 @@
 """What the page reads from SQLite while others write. What it reads: tests/contract/test_accounts.py; that it walks
-through no table: tests/storage/sqlite/test_scoped.py."""
+through no table: tests/storage/sqlite/test_statements.py."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from proxy.storage.base import StorageError
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import LedgerRow
 

@@ -10,9 +10,8 @@ import pytest
 
 from proxy.storage.sqlite import archive as module
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.rows import PAGE_BYTES
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.sqlite.database import PAGE_BYTES, Database
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance
 from tests.storage.sqlite.conftest import LAZY

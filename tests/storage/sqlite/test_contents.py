@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from proxy.storage.sqlite.connection import migrate
 from proxy.storage.sqlite.contents import MOST_GONE, ContentLimits, SqliteContents, remove_expired
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.migrations import migrate
 from proxy.tasks import Tasks
 from proxy.types import Contents
 

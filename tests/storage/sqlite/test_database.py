@@ -19,8 +19,7 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions
-from proxy.storage.sqlite.states import SqliteStates
+from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions, SqliteStates
 from proxy.tasks import Tasks
 from proxy.types import Fact, LedgerRow
 from tests.storage.sqlite.conftest import LAZY, chain_of
@@ -91,8 +90,7 @@ async def test_closing_writes_what_is_queued_and_lets_go_of_the_file(database: D
     SqliteLedger(database).append(row)
     await database.close()
     await database.close()
-    await SqliteLedger(database).close()
-    await SqliteSessions(database).close()
+    await SqliteLedger(database).flush()
     assert list(modes(database.path.parent)) == ["olvido.sqlite3"]
     with closing(sqlite3.connect(database.path)) as other:
         assert other.execute("SELECT request_id FROM ledger").fetchall() == [("r1",)]

@@ -17,7 +17,7 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.write_queue import WriterLimits
+from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from tests.builders import NOW

@@ -102,8 +102,8 @@ async def test_another_process_sees_what_was_added_and_what_was_evicted(path: Pa
     assert [entry for entry, _ in seen.entries] == [ENTRY]
     here.raise_threshold("a/", ENTRY.id, 0.9, 1001.0, evict=True)
     there.raise_threshold("a/", ENTRY.id, 0.8, 1002.0, evict=True)
-    await here.close()
-    await there.close()
+    await here.flush()
+    await there.flush()
     news = await there.changes("a/", ENTRY.partition, seen.upto, 1003.0)
     assert [entry for entry, _ in news.entries] == [replace(ENTRY, min_cosine=0.9, strikes=2, evicted_at=1002.0)]
     await elsewhere.close()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.observe import catalogue
-from proxy.storage.shares import DELETIONS, KINDS, LEDGER, LINKS, TURNS, Kind, Shares, tenant_of
+from proxy.storage.writes import DELETIONS, KINDS, LEDGER, LINKS, TURNS, Kind, Shares, tenant_of
 
 
 def test_the_metrics_know_every_kind() -> None:

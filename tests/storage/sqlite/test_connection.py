@@ -8,10 +8,12 @@ from threading import Barrier
 import pytest
 
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
-from proxy.storage.sqlite.migrations import MIGRATIONS, Migration, migrate, storage_errors
+from proxy.storage.sqlite.connection import MIGRATIONS, migrate, storage_errors
 
-FIRST = Migration("0001_first", ("CREATE TABLE things (name TEXT)",))
-SECOND = Migration("0002_second", ("ALTER TABLE things ADD COLUMN size INTEGER", "CREATE INDEX sizes ON things (size)"))
+FIRST: dict[str, tuple[str, ...]] = {"0001_first": ("CREATE TABLE things (name TEXT)",)}
+SECOND: dict[str, tuple[str, ...]] = {
+    "0002_second": ("ALTER TABLE things ADD COLUMN size INTEGER", "CREATE INDEX sizes ON things (size)")
+}
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def applied(connection: sqlite3.Connection) -> list[str]:
 
 def test_a_new_file_gets_every_step_in_order(connection: sqlite3.Connection) -> None:
     migrate(connection)
-    assert applied(connection) == [migration.name for migration in MIGRATIONS]
+    assert applied(connection) == list(MIGRATIONS)
 
 
 def test_a_second_time_writes_nothing(connection: sqlite3.Connection) -> None:
@@ -46,27 +48,27 @@ def test_a_second_time_writes_nothing(connection: sqlite3.Connection) -> None:
 
 
 def test_a_new_step_is_added_and_what_was_stored_stays(connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST])
+    migrate(connection, FIRST)
     connection.execute("INSERT INTO things VALUES ('kept')")
-    migrate(connection, [FIRST, SECOND])
+    migrate(connection, FIRST | SECOND)
     assert connection.execute("SELECT name, size FROM things").fetchall() == [("kept", None)]
     assert applied(connection) == ["0001_first", "0002_second"]
 
 
 def test_a_database_of_a_newer_version_is_refused_and_not_touched(connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST, SECOND])
+    migrate(connection, FIRST | SECOND)
     changes = connection.total_changes
     with pytest.raises(DatabaseTooNew, match=r"0002_second.*upgrade"):
-        migrate(connection, [FIRST])
+        migrate(connection, FIRST)
     assert connection.total_changes == changes
     assert not connection.in_transaction
 
 
 def test_a_step_that_fails_leaves_nothing_behind(connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST])
-    broken = Migration("0002_broken", ("CREATE TABLE half (x)", "CREATE TABLE things (again)"))
+    migrate(connection, FIRST)
+    broken: dict[str, tuple[str, ...]] = {"0002_broken": ("CREATE TABLE half (x)", "CREATE TABLE things (again)")}
     with pytest.raises(sqlite3.OperationalError, match="already exists"):
-        migrate(connection, [FIRST, broken])
+        migrate(connection, FIRST | broken)
     assert applied(connection) == ["0001_first"]
     assert connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchone() is None
     assert not connection.in_transaction
@@ -83,7 +85,7 @@ def test_all_that_start_together_migrate_once(path: Path) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         results = list(threads.map(start, range(4)))
-    assert results == [[migration.name for migration in MIGRATIONS]] * 4
+    assert results == [list(MIGRATIONS)] * 4
 
 
 def test_a_file_that_is_no_database_is_named(path: Path) -> None:

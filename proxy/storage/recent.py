@@ -1,16 +1,22 @@
-"""Links of hash chains with the sessions that had them (`Link`), and what is in memory in front of a database: links
-that are queued (`Pending`), and an LRU of links (`Recent`)."""
+"""The part of storage that is in memory, in front of a database: links of hash chains with the sessions that had them
+(`Link`), queued ones (`Pending`) and an LRU of them (`Recent`); and the scopes that an upstream has answered.
 
-from collections.abc import Iterable, Iterator, Sequence
+Before that nothing is stored for a scope, neither in memory nor on disk: a client that invents keys, which every
+upstream refuses, leaves rows in one common ledger (`UNANSWERED`), no more.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proxy.lru import Lru
 from proxy.storage.base import KnownPrefix
 
 Key = tuple[str, bytes]  # scope, link
+OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
 
 HOLDS_SECONDS = 60.0  # by which the time of a link may be late
 MOST_SESSIONS = 2  # of a link: enough to say "only this one" or "several"
+MOST_SCOPES = 50_000  # about 150 bytes each; one that was dropped is looked up in storage once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class Link:
         return KnownPrefix(length, tuple(session for session, _ in self.sessions), is_tip=not self.went_on)
 
 
-def passage(session: str, chain: Sequence[bytes], start: int, at: float) -> Iterator[tuple[bytes, Link]]:
+def changes_of(session: str, chain: Sequence[bytes], start: int, at: float) -> Iterator[tuple[bytes, Link]]:
     """Yields the changes of one `SessionStore.remember`: each link, and the Link to merge into it. The first may be the
     link before `start`, with no session: it only stops being a tip, and only if it is known."""
     if start > 0:
@@ -116,3 +122,33 @@ class Recent(Lru[Key, Link]):
                 self.put(key, known.merged(link))
             elif new and link.sessions:
                 self.put(key, link)
+
+
+async def nothing_on_record(scope: str) -> bool:  # noqa: ARG001 (an `OnRecord`)
+    """Returns False: the `OnRecord` of a process that stores nothing."""
+    return False
+
+
+class AnsweredScopes:
+    """The set of scopes that were answered: an LRU of this process, then those that storage has rows of."""
+
+    def __init__(self, on_record: OnRecord = nothing_on_record, most: int = MOST_SCOPES) -> None:
+        self._on_record = on_record
+        self._scopes: Lru[str, bool] = Lru(most)
+
+    def __len__(self) -> int:
+        return len(self._scopes)
+
+    async def has(self, scope: str) -> bool:
+        """Returns True if an upstream has answered the scope. Raises StorageError."""
+        if scope in self._scopes:
+            self._scopes.move_to_end(scope)
+            return True
+        if await self._on_record(scope):
+            self.add(scope)
+            return True
+        return False
+
+    def add(self, scope: str) -> None:
+        """Adds a scope that an upstream has answered with a 2xx."""
+        self._scopes.put(scope, True)

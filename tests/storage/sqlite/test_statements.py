@@ -10,18 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.storage.sqlite import (
-    accounts,
-    archive,
-    contents,
-    expiry,
-    facts,
-    ledger,
-    rollups,
-    states,
-)
-from proxy.storage.sqlite.migrations import migrate
-from proxy.storage.sqlite.rows import packed, packed_rows, unpacked, unpacked_rows
+from proxy.storage.sqlite import accounts, archive, contents, expiry, facts, ledger, sessions
+from proxy.storage.sqlite.connection import migrate
+from proxy.storage.sqlite.database import packed, packed_rows, unpacked, unpacked_rows
 from proxy.types import Vector
 
 
@@ -63,7 +54,7 @@ def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-MODULES = (accounts, archive, contents, facts, ledger, expiry, rollups, states)
+MODULES = (accounts, archive, contents, facts, ledger, expiry, sessions)
 STATEMENTS = {
     name: text
     for module in MODULES
@@ -74,7 +65,7 @@ STATEMENTS = {
 TABLES = "archive|archive_links|contents|facts|known|ledger|links|path_states|rollups|scopes|session_sums|sessions"
 # The first ones by number are all that is looked at.
 LIMITED = {
-    "proxy.storage.sqlite.contents.FIRST", "proxy.storage.sqlite.contents.RECENT",
+    "proxy.storage.sqlite.contents.FIRST", "proxy.storage.sqlite.contents.RECENT everybody",
     "proxy.storage.sqlite.expiry.EXPIRED_ROWS",
     "proxy.storage.sqlite.accounts.ROWS_BEFORE everybody", "proxy.storage.sqlite.accounts.SESSIONS",
 }  # fmt: skip
@@ -88,7 +79,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 def test_the_statements_are_found() -> None:
-    wanted = {"facts.ALL", "states.GET", "archive.PATH", "rollups.ADD_ROLLUPS", "accounts.BUCKETS model"}
+    wanted = {"facts.ALL", "sessions.GET_STATE", "archive.PATH", "ledger.ADD_ROLLUPS", "accounts.BUCKETS model"}
     assert {f"proxy.storage.sqlite.{name}" for name in wanted} <= set(STATEMENTS)
 
 

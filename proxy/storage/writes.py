@@ -1,4 +1,5 @@
-"""Shares of the write queue: how many rows a tenant may have waiting, so that none makes another's disappear.
+"""Writes that wait for a database: their kinds, how they are applied, and how many rows of them a tenant may have
+waiting, so that none makes another's disappear.
 
 There are two lanes, so that what is many (links, turns, vectors, contents) never crowds out what is little (ledger
 rows, facts). In each lane a tenant may hold as many rows as are left free in it: one alone half of the lane, two a
@@ -7,13 +8,18 @@ Thresholds for Shared-Memory Packet Switches, 1998, with alpha = 1.) Deletions a
 them.
 """
 
+import itertools
+import operator
+import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from proxy.types import RowKind
 
 Lane = Literal["bulk", "small", "deletion"]
+Apply: TypeAlias = Callable[[Any, Sequence[Any]], object]  # gets the connection, and the `what` of some writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,51 @@ FACTS = Kind("facts", "small")
 DELETIONS = Kind("deletions", "deletion")
 
 KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, DELETIONS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Write:
+    """A queued change of the database. It must be idempotent: after a failure it is applied again.
+
+    `apply` runs in the writer's thread, inside a transaction, once for all writes of a batch that share it: with the
+    connection, and the `what` of each in the order they were queued. So many rows can be one statement.
+    """
+
+    rows: int
+    apply: Apply
+    what: Any = None
+    kind: Kind = field(kw_only=True)
+    scope: str = field(kw_only=True)  # whose share of the queue it takes
+    settled: Callable[[], object] | None = None  # called in the event loop once it is durable, or dropped
+    queued_at: float = field(default_factory=time.monotonic)
+    erases: bool = False  # what it deletes must not stay in a log of the database either
+    in_order: bool = False  # applied after all that was queued before it, and before all that was queued after it
+
+
+@dataclass(frozen=True, slots=True)
+class WriterLimits:
+    """Limits of the queue, and how long writes wait."""
+
+    interval: float = 0.25  # seconds that a write may wait for others
+    batch_rows: int = 2_000  # queued rows that are written without waiting
+    bulk_rows: int = 80_000  # in the queue, see Shares; more are dropped: memory must not grow with a stuck disk
+    small_rows: int = 20_000
+    pauses: tuple[float, ...] = (0.05, 0.25, 1.0)  # seconds between the attempts for one batch, or to empty the log
+    retry: float = 5.0  # seconds between the attempts while the database cannot be written
+
+
+def apply_all(connection: Any, writes: Sequence[Write]) -> None:
+    """Applies the writes of a batch: those that share `apply` by one call, except across one that is `in_order`."""
+    for in_order, run in itertools.groupby(writes, key=operator.attrgetter("in_order")):
+        if in_order:
+            for write in run:
+                write.apply(connection, [write.what])
+        else:
+            together: dict[Apply, list[Any]] = {}
+            for write in run:
+                together.setdefault(write.apply, []).append(write.what)
+            for apply, whats in together.items():
+                apply(connection, whats)
 
 
 def tenant_of(scope: str) -> str:
