@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from proxy.context.fates import ExplainedPrompt
+from proxy.context.layout import ExplainedPrompt
 from proxy.replay.pricing import worst
 from proxy.types import Mechanisms, PlanKind
 

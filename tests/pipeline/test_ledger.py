@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from proxy.attempt import Attempts
-from proxy.context.fates import unpack
+from proxy.context.layout import unpack
 from proxy.pipeline import ledger as ledger_row
 from proxy.pipeline.ledger import Keeper
 from proxy.protocol.request import message

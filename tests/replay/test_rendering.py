@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from proxy.context.fates import ExplainedMessage, ExplainedPrompt
+from proxy.context.layout import ExplainedMessage, ExplainedPrompt
 from proxy.replay.reading import Skipped
 from proxy.replay.rendering import as_json, as_text, shown
 from proxy.replay.report import Report, total
