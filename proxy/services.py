@@ -15,11 +15,10 @@ from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.judge import UpstreamJudge
 from proxy.pipeline.ledger import Keeper
+from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.parts import Services
 from proxy.pipeline.record import Keep, Recorder
-from proxy.pipeline.verify import Verifier
 from proxy.protocol.turns import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
@@ -130,11 +129,12 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         ttl=config.reuse.exact.ttl,
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
+    own_requests = OwnRequests(planner.count, recorder, metrics, tasks)
     judging = None
     if (judge := config.reuse.intent.judge) is not None:
         judging = Judging(
             judge,
-            UpstreamJudge(judge, plan=planner.count, recorder=recorder, router=router, metrics=metrics, tasks=tasks),
+            UpstreamJudge(judge, router, own_requests),
             partitions,
             storage.ledger,
             breakers=shared.breakers,
@@ -155,14 +155,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         planner=planner,
         learner=learner,
         obedience=obedience,
-        verifier=Verifier(
-            config.reuse.intent,
-            embedder=embedder,
-            plan=planner.count,
-            recorder=recorder,
-            metrics=metrics,
-            tasks=tasks,
-        ),
+        verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         tasks=tasks,
         executor=executor,

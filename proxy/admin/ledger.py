@@ -46,8 +46,8 @@ from proxy.admin.codec import (
 )
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
-from proxy.context import fates
-from proxy.context.fates import ExplainedMessage
+from proxy.context import layout
+from proxy.context.layout import ExplainedMessage
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.access import KEYS
 from proxy.http.exchange import Call
@@ -292,7 +292,7 @@ def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], in
     and ValueError if the fates can't be read."""
     request = parse(contents.body)
     sent = unpacked(contents.sent) if contents.sent else None
-    found = fates.explained(request.messages, fates.unpack(contents.fates) if contents.fates else None, tokens)
+    found = layout.explained(request.messages, layout.unpack(contents.fates) if contents.fates else None, tokens)
     went = (sent or request.messages) if row.source == "upstream" else ()
     return {
         "has_content": True,

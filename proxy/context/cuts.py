@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Literal
 
 from proxy.context.nouns import MEASURES, NOUN_WORDS
-from proxy.context.referents import things_of
+from proxy.context.referents import things
 from proxy.language.phrases import expression, phrases, words
 from proxy.language.tables import union
 from proxy.language.text import plain
@@ -261,26 +261,26 @@ def is_passing(said: str, language: Language) -> bool:
 
 def is_platitude(text: str, language: Language) -> bool:
     """True if the text praises and names little else."""
-    said = things_of(text, language)
+    said = things(text, language)
     left = [word for word in said if word not in EVALUATES]
     return concreteness(text) < 1 and len(left) < min(_LEAST, len(said))
 
 
 def names_thing(text: str, language: Language) -> bool:
     """True if the text names anything beyond evaluations ("your favourite part" does not)."""
-    return any(word not in EVALUATES for word in things_of(text, language))
+    return any(word not in EVALUATES for word in things(text, language))
 
 
 def is_generic(text: str, language: Language) -> bool:
     """True if the request would fit any subject ("review my code")."""
-    said = things_of(text, language)
+    said = things(text, language)
     return sum(word not in GENERIC for word in said) < min(_LEAST, len(said))
 
 
 def is_slight(text: str, kind: Kind, language: Language) -> bool:
     """True if a piece does not show the subject of its turn: a question to the reader, a remark, or a bare amount."""
     counts = NOUN_WORDS[language].determiners | NOUN_WORDS[language].trailing | MEASURES
-    said = [word for word in things_of(text, language) if word not in counts]
+    said = [word for word in things(text, language) if word not in counts]
     remarks = kind == "statement" and not concreteness(text) and not MINE.search(plain(text))
     return not said or remarks or (kind == "request" and speaks_to_you(text))
 

@@ -5,16 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from proxy.context import tools
+from proxy.context import shortening
 from proxy.context.economics import CostSoFar, PromptSizes, Rates
+from proxy.context.shortening import Count
 from proxy.conversation import blocks as block
 from proxy.conversation.progress import Case, Progress
 from proxy.memory import choosing
+from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
-
-Count = Callable[[str], int]
 
 NO_BLOCK = VolatileBlock()
 FRAMING = 4  # tokens that a block or a message costs beside its text
@@ -42,11 +42,13 @@ class PlanContext:
 
     now: float
     session: str
+    is_private: bool  # the scope is one person's: conversations may share messages
     rates: Rates
     limit: int | None  # tokens of the prompt
     role: Literal["user", "system"]  # of the message that carries the head
     count: Count
     cap: Callable[[int], Message]  # the message with this index, shortened to `window.answer_tokens`
+    decay: Decay  # limits of a fact's age
     profile: str = ""  # name
 
 
@@ -132,7 +134,7 @@ class TokenBudget:
             return
         keep = self.case.profile.tool_results.keep
         self.markers = {}
-        for index, said in tools.markers(self.case.messages, frozenset(results), self.case.tokens, keep).items():
+        for index, said in shortening.markers(self.case.messages, frozenset(results), self.case.tokens, keep).items():
             if (saved := self._saved(index, said)) > 0:
                 self.markers[index], self.saved[index] = said, saved
 
@@ -192,23 +194,15 @@ class TokenBudget:
             open=tuple(map(self.size, draft.kept)),
             newest=self.newest(),
             repeated=self.repeated(),
-            reasoning=self.reasoning_by_turn(draft) if self.context.rates.rethinking else (),
-            in_loop=self.in_loop,
+            reasoning=self._reasoning(draft) if self.context.rates.rethinking else (),
+            in_loop=self.case.messages[-1].role in ("tool", "function"),
         )
 
-    @property
-    def in_loop(self) -> bool:
-        """True if the request returns results of tool calls: the newest turn goes on."""
-        return self.case.messages[-1].role in ("tool", "function")
-
-    def reasoning(self, start: int, stop: int) -> int:
-        """Returns the tokens of reasoning in messages[start:stop]."""
-        return sum(self.context.count(self.case.messages[index].reasoning) for index in range(start, stop))
-
-    def reasoning_by_turn(self, draft: Draft) -> tuple[int, ...]:
+    def _reasoning(self, draft: Draft) -> tuple[int, ...]:
         """Returns the tokens of reasoning in each kept turn and in the newest one."""
-        newest = self.reasoning(self.progress.newest, len(self.case.messages))
-        return (*(self.reasoning(turn.start, self.stop(turn)) for turn in draft.kept), newest)
+        messages, newest = self.case.messages, self.progress.newest
+        spans = (*((turn.start, self.stop(turn)) for turn in draft.kept), (newest, len(messages)))
+        return tuple([sum([self.context.count(said.reasoning) for said in messages[slice(*span)]]) for span in spans])
 
     def repeated(self) -> int:
         """Returns the tokens at the beginning that this prompt shares with the previous one if nothing is folded."""
@@ -300,3 +294,11 @@ class TokenBudget:
         if draft.omitted:
             return sent[0].start if sent else self.progress.newest
         return draft.fold.start if draft.fold else self.progress.preamble
+
+
+class Step:
+    """A step in the planning of one request, with what all steps read."""
+
+    def __init__(self, budget: TokenBudget, memory: Memory) -> None:
+        self.budget, self.memory = budget, memory
+        self.case, self.progress, self.context, self.state = budget.case, budget.progress, budget.context, budget.state

@@ -23,6 +23,7 @@ A cold cache, or none, makes the advance negative: then every fold pays at once.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from proxy.config import Upstream
 from proxy.config.upstreams import UNPRICED, prefix_cache
@@ -43,12 +44,12 @@ DEAR = 0.4
 NO_CACHE = PrefixCache()
 
 
-def assumed_cache(upstream: Upstream, model: str, price: Price, *, shown_none: bool = False) -> PrefixCache:
-    """Returns the prefix cache to assume for a model. Every upstream is taken to have one, unless the configuration or
-    its own usage (`shown_none`, from `CacheEvidence`) says otherwise: to overlook a cache makes each fold cost up to
-    ten times more, while to assume one that is missing merely saves less."""
+def assumed_cache(upstream: Upstream, model: str, price: Price) -> PrefixCache:
+    """Returns the prefix cache to assume for a model until the upstream's usage shows none (`CacheEvidence`). Every
+    upstream is taken to have one, unless the configuration says otherwise: to overlook a cache makes each fold cost up
+    to ten times more, while to assume one that is missing merely saves less."""
     costs_the_same = 0 < price.input <= price.cached
-    if upstream.cache == "none" or costs_the_same or shown_none:
+    if upstream.cache == "none" or costs_the_same:
         return NO_CACHE
     return prefix_cache(upstream.dialect, upstream.aliases.get(model, model))
 
@@ -145,64 +146,55 @@ class Terms:
     flush: bool = False  # the user has closed the topic: keep nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Folding:
-    """The decision to fold, and its reason."""
-
-    leave: int  # complete turns that leave, oldest first
-    reason: FoldReason
-
-
-def decide(rates: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms) -> Folding | None:
-    """Returns the fold to make before this request is sent; None if none is."""
+def decide(rates: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms) -> BreakEven:
+    """Returns how many of the oldest complete turns to fold before this request is sent, and why; with the numbers of
+    that fold, or, if there is none, of the one that was considered."""
     turns = len(prompt.open)
-    if not turns:
-        return None
     fold = _Fold(rates, prompt, costs, terms.head)
-    limit = math.inf if terms.limit is None else terms.limit
     wanted = _window(prompt, terms, 0 if terms.strict else rates.shortest)
-    is_forced = prompt.tokens > limit and fold.size(0) <= limit
-
-    if prompt.in_loop and not is_forced:
-        return None
-    if terms.strict:
-        return Folding(turns - wanted, "strict") if wanted < turns else None
-    if is_forced:
-        least = 1 if fold.size(1) <= limit and fold.regret(1) <= FORCED else 0
-        kept = (keep for keep in range(wanted, least, -1) if fold.size(keep) <= limit and fold.regret(keep) <= REGRET)
-        return Folding(turns - next(kept, least), "limit")
-    if terms.flush and fold.size(0) < prompt.tokens and fold.regret(0) <= REGRET / 2:
-        return Folding(turns, "flush")
-    if rates.cached < DEAR * rates.write and terms.pressure is not None and prompt.tokens <= terms.pressure:
-        return None
-    if wanted == turns or fold.size(wanted) >= prompt.tokens or fold.regret(wanted) > 0:
-        return None
-    if terms.pressure is not None and prompt.tokens > terms.pressure:
-        return Folding(turns - wanted, "pressure")
-    if fold.advance(wanted) <= _carried(rates, prompt.open[: turns - wanted]):
-        return Folding(turns - wanted, "economic")
-    return None
-
-
-def weighed(rates: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms, decided: Folding | None) -> BreakEven:
-    """Returns the numbers behind `decided`: of the fold that is made, or of the one that was considered."""
-    turns = len(prompt.open)
-    fold = _Fold(rates, prompt, costs, terms.head)
-    leave = decided.leave if decided else turns - _window(prompt, terms, 0 if terms.strict else rates.shortest)
+    leave, reason = _decided(fold, wanted, terms) if turns else (0, "")
+    weighed = leave if reason else turns - wanted
     return BreakEven(
-        leave=decided.leave if decided else 0,
-        reason=decided.reason if decided else "",
+        leave=leave,
+        reason=reason,
         cached=rates.cached,
         write=rates.write,
         turns=turns,
         standing=prompt.tokens,
-        folded=fold.size(turns - leave),
-        advance=fold.advance(turns - leave),
-        carried=_carried(rates, prompt.open[:leave]),
-        regret=fold.regret(turns - leave),
+        folded=fold.size(turns - weighed),
+        advance=fold.advance(turns - weighed),
+        carried=fold.carried(weighed),
+        regret=fold.regret(turns - weighed),
         baseline=costs.baseline,
         spent=costs.spent,
     )
+
+
+def _decided(fold: "_Fold", wanted: int, terms: Terms) -> tuple[int, FoldReason | Literal[""]]:
+    """Returns how many complete turns leave, and the reason. `wanted`: how many to keep by the goals alone."""
+    rates, prompt, turns = fold.rates, fold.prompt, len(fold.prompt.open)
+    limit = math.inf if terms.limit is None else terms.limit
+    is_forced = prompt.tokens > limit and fold.size(0) <= limit
+
+    if prompt.in_loop and not is_forced:
+        return 0, ""
+    if terms.strict:
+        return (turns - wanted, "strict") if wanted < turns else (0, "")
+    if is_forced:
+        least = 1 if fold.size(1) <= limit and fold.regret(1) <= FORCED else 0
+        kept = (keep for keep in range(wanted, least, -1) if fold.size(keep) <= limit and fold.regret(keep) <= REGRET)
+        return turns - next(kept, least), "limit"
+    if terms.flush and fold.size(0) < prompt.tokens and fold.regret(0) <= REGRET / 2:
+        return turns, "flush"
+    if rates.cached < DEAR * rates.write and terms.pressure is not None and prompt.tokens <= terms.pressure:
+        return 0, ""
+    if wanted == turns or fold.size(wanted) >= prompt.tokens or fold.regret(wanted) > 0:
+        return 0, ""
+    if terms.pressure is not None and prompt.tokens > terms.pressure:
+        return turns - wanted, "pressure"
+    if fold.advance(wanted) <= fold.carried(turns - wanted):
+        return turns - wanted, "economic"
+    return 0, ""
 
 
 def allowance(rates: Rates, tokens: int, repeated: int, costs: CostSoFar, *, regret: float = REGRET) -> int:
@@ -233,6 +225,12 @@ class _Fold:
     def advance(self, keep: int) -> float:
         return self.cost(keep) - self.rates.cost(self.prompt.tokens, self.prompt.repeated)
 
+    def carried(self, leave: int) -> float:
+        """Returns the cost of the `leave` oldest turns since they left the window. The newest of them is carried for
+        the first time now, which the advance has counted; each one before it once more."""
+        leaving = reversed(self.prompt.open[:leave])
+        return self.rates.cached * sum(tokens * times for times, tokens in enumerate(leaving))
+
     def regret(self, keep: int) -> float:
         """Returns the excess of spending over pass-through after this fold, as a share of pass-through; negative if
         there is none."""
@@ -250,9 +248,3 @@ def _window(prompt: PromptSizes, terms: Terms, minimum: int) -> int:
             break
         keep += 1
     return keep
-
-
-def _carried(rates: Rates, leaving: Sequence[int]) -> float:
-    """Returns the cost of turns since they left the window. The newest of them is carried for the first time now, which
-    the advance has counted; each one before it once more."""
-    return rates.cached * sum(tokens * times for times, tokens in enumerate(reversed(leaving)))

@@ -7,18 +7,19 @@ the whole prefix cache: done only if it pays off within as many requests as ther
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import jsonschema_rs
 import msgspec
 
 from proxy.config.profiles import Elide
-from proxy.context.economics import CostSoFar, Rates
+from proxy.context.economics import Rates
+from proxy.context.shortening import Count
 from proxy.conversation.progress import Case, Progress
 from proxy.protocol.message import rewritten, without_descriptions
 from proxy.protocol.turns import INSTRUCTIONS
-from proxy.types import ChatRequest, Json, Message, PathState, Plan, ResponseFormat, Tool, ToolCall
+from proxy.types import ChatRequest, Json, Message, PathState, Plan, ResponseFormat, Tool
 
 _TAGGED = {name: re.compile(rf"<{name}>.*?</{name}>\s*", re.DOTALL) for name in ("format", "examples")}
 
@@ -38,15 +39,22 @@ class Instructions:
     system: Message | None
     tools: Sequence[Tool]
 
+    @property
+    def definitions(self) -> list[Json]:
+        """The tools' definitions, as they are sent."""
+        return [tool.definition for tool in self.tools]
+
 
 @dataclass(frozen=True, slots=True)
-class ConversationState:
-    """State of the conversation, current elisions included."""
+class Elision:
+    """The elision of one request, with the tokens that it saves."""
 
-    tokens: int  # of the prompt
-    repeated: int  # tokens at the beginning that it shares with the previous prompt
-    requests: int  # so far
-    costs: CostSoFar
+    elided: Elided
+    tools: list[Json] | None  # definitions that replace the client's
+    is_system: bool  # the system message is shortened
+    of_tools: int  # tokens saved
+    of_system: int  # tokens saved
+    is_new: bool  # differs from the previous request's
 
 
 def passed(answer: Message, response_format: ResponseFormat | None, tools: Sequence[Tool]) -> bool | None:
@@ -54,7 +62,12 @@ def passed(answer: Message, response_format: ResponseFormat | None, tools: Seque
     fit its schema; content must be JSON, and fit the schema if there is one."""
     if calls := answer.tool_calls:
         schemas = {tool.name: tool.parameters for tool in tools if tool.name}
-        return all(_is_call(call, schemas) for call in calls)
+        return all(
+            call.name in schemas
+            and call.arguments is not None
+            and _is_valid(call.arguments or "{}", schemas[call.name])
+            for call in calls
+        )
     if response_format is None or response_format.schema is None:
         return None
     return _is_valid(answer.text, response_format.schema)
@@ -72,108 +85,62 @@ def possible(wanted: Elide, instructions: Instructions, used: Collection[str], v
 
 
 def choose(
-    before: Elided,
-    may: Elided,
-    instructions: Instructions,
-    state: ConversationState,
-    rates: Rates,
-    count: Callable[[str], int],
+    before: Elided, may: Elided, instructions: Instructions, state: PathState, rates: Rates, count: Count
 ) -> Elided:
     """Returns the parts to leave out of this request: those of the previous request that still may be, and new ones if
-    that pays off."""
+    that pays off. `state`: of the previous request."""
     stays = Elided(before.tools & may.tools, before.tags & may.tags)
     if stays == may:
         return may
-    saved = _tokens(applied(instructions, stays), count) - _tokens(applied(instructions, may), count)
-    cost = rates.cost(state.tokens - saved, 0)
-    advance = cost - rates.cost(state.tokens, state.repeated)
-    pays = saved > 0 and advance <= rates.cached * saved * state.requests
-    return may if pays and state.costs.spent + cost <= state.costs.baseline else stays
+    saved = sum(_tokens(applied(instructions, stays), count)) - sum(_tokens(applied(instructions, may), count))
+    cost = rates.cost(state.sent - saved, 0)
+    advance = cost - rates.cost(state.sent, state.stable)
+    pays = saved > 0 and advance <= rates.cached * saved * state.turns
+    baseline = state.baseline + rates.cost(state.original, state.original)
+    return may if pays and state.spent + cost <= baseline else stays
 
 
 def applied(instructions: Instructions, elided: Elided) -> Instructions:
     """Returns the instructions without the elided parts; all else is the client's own."""
-    return Instructions(
-        _without_tags(instructions.system, elided.tags) if instructions.system else None,
-        [_without_descriptions(tool) if tool.name in elided.tools else tool for tool in instructions.tools],
-    )
+
+    def terse(tool: Tool) -> Tool:
+        return Tool(tool.name, tool.parameters, without_descriptions(tool.definition))
+
+    system = _without_tags(instructions.system, elided.tags) if instructions.system else None
+    return Instructions(system, [terse(tool) if tool.name in elided.tools else tool for tool in instructions.tools])
 
 
-def _tokens(instructions: Instructions, count: Callable[[str], int]) -> int:
-    system = count(instructions.system.text) if instructions.system else 0
-    return system + count(msgspec.json.encode([tool.definition for tool in instructions.tools]).decode())
-
-
-def _without_tags(system: Message, tags: Collection[str]) -> Message:
-    def cut(said: str) -> str:
-        for tag in sorted(tags):
-            said = _TAGGED[tag].sub("", said)
-        return said
-
-    # Kept whole if nothing would be left: not every upstream takes an empty message.
-    return rewritten(system, cut) if cut(system.text).strip() else system
-
-
-def _without_descriptions(tool: Tool) -> Tool:
-    return Tool(tool.name, tool.parameters, without_descriptions(tool.definition))
-
-
-def _is_call(call: ToolCall, schemas: Mapping[str, Json]) -> bool:
-    return call.name in schemas and call.arguments is not None and _is_valid(call.arguments or "{}", schemas[call.name])
-
-
-def _is_valid(said: str, schema: Json) -> bool:
-    """True if the text is JSON that fits the schema. Invalid schemas, and such that refer elsewhere, fit nothing."""
-    try:
-        value = msgspec.json.decode(said)
-        # The schema is the client's: nothing is fetched, and no pattern may take for ever.
-        options = jsonschema_rs.RegexOptions()
-        return jsonschema_rs.validator_for(schema, offline=True, pattern_options=options).is_valid(value)
-    except (ValueError, RecursionError, jsonschema_rs.ReferencingError):
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class Elision:
-    """The elision of one request, with the tokens that it saves."""
-
-    elided: Elided
-    tools: list[Json] | None  # definitions that replace the client's
-    is_system: bool  # the system message is shortened
-    of_tools: int  # tokens saved
-    of_system: int  # tokens saved
-    is_new: bool  # differs from the previous request's
-
-
-def without(request: ChatRequest, case: Case, rates: Rates, count: Callable[[str], int]) -> tuple[Case, Elision | None]:
+def without(request: ChatRequest, case: Case, rates: Rates, count: Count) -> tuple[Case, Elision | None]:
     """Returns the case without the elided parts, and the elision; None for the latter if everything is sent."""
-    wanted = case.profile.elide
+    wanted, state = case.profile.elide, case.state
     if not (wanted.tools or wanted.format or wanted.examples):
         return case, None
-    state = case.state
-    instructions = _instructions(request)
+    first = request.messages[0]
+    instructions = Instructions(first if first.role in INSTRUCTIONS else None, request.tools)
     before = Elided(frozenset(state.elided_tools), frozenset(state.elided_tags)) if state else Elided()
     answers = [said for said in request.messages if said.role == "assistant"]
-    tools = instructions.tools
-    valid = passed(answers[-1], request.response_format, tools) if answers else None
-    may = possible(wanted, instructions, _called(answers), valid)
-    chosen = choose(before, may, instructions, _conversation(state, rates), rates, count) if state else Elided()
+    valid = passed(answers[-1], request.response_format, request.tools) if answers else None
+    used = frozenset(call.name for said in answers for call in said.tool_calls)
+    may = possible(wanted, instructions, used, valid)
+    chosen = choose(before, may, instructions, state, rates, count) if state else Elided()
     if chosen == before == Elided():
         return case, None
     shorter = applied(instructions, chosen)
     messages = tuple(case.messages)
     if shorter.system is not None:
         messages = (shorter.system, *messages[1:])
-    whole, terse = _definitions(instructions), _definitions(shorter)
-    changed_tools = terse if terse != whole else None
-    of_tools = _json_tokens(whole, count) - _json_tokens(terse, count)
-    of_system = _text_tokens(instructions.system, count) - _text_tokens(shorter.system, count)
-    is_system = shorter.system is not instructions.system
-    elision = Elision(chosen, changed_tools, is_system, of_tools, of_system, is_new=chosen != before)
+    whole, terse = _tokens(instructions, count), _tokens(shorter, count)
+    elision = Elision(
+        chosen,
+        shorter.definitions if shorter.definitions != instructions.definitions else None,
+        is_system=shorter.system is not instructions.system,
+        of_tools=whole[0] - terse[0],
+        of_system=whole[1] - terse[1],
+        is_new=chosen != before,
+    )
     if elision.is_new and state is not None:
         state = replace(state, stable=0, sent=0)  # the prompts share no beginning
-
-    return replace(case, messages=messages, overhead=case.overhead - of_tools, state=state), elision
+    return replace(case, messages=messages, overhead=case.overhead - elision.of_tools, state=state), elision
 
 
 def shortened(so_far: Progress, elision: Elision | None) -> Progress:
@@ -210,27 +177,28 @@ def with_elision(plan: Plan, case: Case, elision: Elision | None) -> Plan:
     )
 
 
-def _instructions(request: ChatRequest) -> Instructions:
-    first = request.messages[0]
-    return Instructions(first if first.role in INSTRUCTIONS else None, request.tools)
+def _tokens(instructions: Instructions, count: Count) -> tuple[int, int]:
+    """Returns the tokens of the tools' definitions, and of the system message."""
+    tools, system = instructions.definitions, instructions.system
+    return count(msgspec.json.encode(tools).decode()) if tools else 0, count(system.text) if system else 0
 
 
-def _definitions(instructions: Instructions) -> list[Json]:
-    return [tool.definition for tool in instructions.tools]
+def _without_tags(system: Message, tags: Collection[str]) -> Message:
+    def cut(said: str) -> str:
+        for tag in sorted(tags):
+            said = _TAGGED[tag].sub("", said)
+        return said
+
+    # Kept whole if nothing would be left: not every upstream takes an empty message.
+    return rewritten(system, cut) if cut(system.text).strip() else system
 
 
-def _called(answers: Iterable[Message]) -> frozenset[str]:
-    return frozenset(call.name for said in answers for call in said.tool_calls)
-
-
-def _conversation(state: PathState, rates: Rates) -> ConversationState:
-    costs = CostSoFar(state.baseline + rates.cost(state.original, state.original), state.spent)
-    return ConversationState(tokens=state.sent, repeated=state.stable, requests=state.turns, costs=costs)
-
-
-def _json_tokens(tools: list[Json], count: Callable[[str], int]) -> int:
-    return count(msgspec.json.encode(tools).decode()) if tools else 0
-
-
-def _text_tokens(said: Message | None, count: Callable[[str], int]) -> int:
-    return count(said.text) if said is not None else 0
+def _is_valid(said: str, schema: Json) -> bool:
+    """True if the text is JSON that fits the schema. Invalid schemas, and such that refer elsewhere, fit nothing."""
+    try:
+        value = msgspec.json.decode(said)
+        # The schema is the client's: nothing is fetched, and no pattern may take for ever.
+        options = jsonschema_rs.RegexOptions()
+        return jsonschema_rs.validator_for(schema, offline=True, pattern_options=options).is_valid(value)
+    except (ValueError, RecursionError, jsonschema_rs.ReferencingError):
+        return False

@@ -1,5 +1,5 @@
-"""Selection of the pieces that fit into a record, shortened where necessary: something of every turn comes before more
-of one.
+"""Records of a size: the pieces that fit into one, shortened where necessary (something of every turn comes before more
+of one), and its rendering as a line.
 
 The answer shows the main subject of a turn: pieces that the answer takes up are worth more than remarks beside them.
 Where room is short, every piece is shortened at its edges before a turn is left out.
@@ -12,9 +12,11 @@ from proxy.context.cuts import JOINT, clauses_of, concreteness, is_closed, parts
 from proxy.context.nouns import NOUN_WORDS
 from proxy.context.pieces import Piece, decides
 from proxy.context.referents import names, points_outside, things
+from proxy.context.shortening import Count
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.memory.signals import folded
+from proxy.types import Summary
 from proxy.types.memory import Language
 
 _PIECES = 6  # of a record
@@ -91,7 +93,7 @@ def forms(piece: Piece) -> list[str]:
     text = piece.text
     language, whole = piece.language, _says(text)
     found: dict[str, None] = {}
-    for bare in dict.fromkeys((_unwished(text), text)):
+    for bare in dict.fromkeys((without(_WISH, text), text)):
         for part in _beginnings(bare, is_decision=piece.kind == "decision"):
             left = len(names(part)) >= _SAYS and _says(part) >= _LEAST_LEFT * whole and len(part.split()) >= _SHORTEST
             kept = piece.kind != "decision" or (
@@ -111,7 +113,7 @@ def _is_complete(part: str, language: Language) -> bool:
     known = NOUN_WORDS[language]
     last = folded(part).split()[-1].strip(" ,;.?!\"'")
     waits = last in known.trailing or (last in known.verbs and last not in known.nouns)
-    return not waits and (things(part, language) >= _SAYS or concreteness(part) > 0)
+    return not waits and (len(things(part, language)) >= _SAYS or concreteness(part) > 0)
 
 
 def _ends_well(part: str) -> bool:
@@ -190,10 +192,6 @@ def _says(text: str) -> float:
     return len(names(text)) + min(concreteness(text), 4)
 
 
-def _unwished(text: str) -> str:
-    return without(_WISH, text)
-
-
 def _beginnings(text: str, *, is_decision: bool) -> Iterator[str]:
     yield text
     reason = _REASON.search(folded(text))
@@ -202,3 +200,55 @@ def _beginnings(text: str, *, is_decision: bool) -> Iterator[str]:
     yield from clauses_of(text, soft=not is_decision)
     ends = (part for part in parts(text, len(text.split())) if not text.startswith(part))
     yield from (part for part in ends if _SUBJECT.match(folded(part)))
+
+
+def render(summary: Summary) -> str:
+    """Renders a summary as one line, without empty fields."""
+    fields = {
+        "topic": summary.topic,
+        "discussed": _listed(summary.discussed),
+        "outcome": summary.outcome,
+        "decisions": _listed(summary.decisions),
+        "open_questions": _listed(summary.open_questions),
+    }
+    return "{" + ", ".join(f"{name}: {value}" for name, value in fields.items() if value) + "}"
+
+
+def fitted(summary: Summary, max_tokens: int, count: Count) -> Summary:
+    """Returns the summary cut to `max_tokens`: first the discussed pieces go, then open questions, then ends of the
+    outcome, of the decisions and of the topic. It may end up empty."""
+    while count(render(summary)) > max_tokens:
+        shorter = _shorter(summary)
+        if shorter == summary:
+            return summary
+        summary = shorter
+    return summary
+
+
+def _shorter(summary: Summary) -> Summary:
+    if summary.topic and any(
+        summary.topic in each for each in (*summary.discussed, *summary.decisions, summary.outcome)
+    ):
+        return replace(summary, topic="")  # another field has it
+    if summary.discussed:
+        return replace(summary, discussed=summary.discussed[:-1])
+    if summary.open_questions:
+        return replace(summary, open_questions=())
+    if summary.outcome:
+        stated = summary.outcome.split("; ")
+        return replace(summary, outcome="; ".join(_trimmed(stated) or stated[:-1]))
+    if summary.decisions:
+        return replace(summary, decisions=_trimmed(summary.decisions) or summary.decisions[1:])  # the newest are valid
+    return replace(summary, topic="")
+
+
+def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
+    """Returns the clauses, the longest of them shortened by its last part; () if none can be."""
+    for at in sorted(range(len(clauses)), key=lambda at: -len(clauses[at])):
+        if shorter := forms(Piece(clauses[at], "decision", 0.0)):
+            return (*clauses[:at], shorter[0], *clauses[at + 1 :])
+    return ()
+
+
+def _listed(values: Sequence[str]) -> str:
+    return f"[{'; '.join(values)}]" if values else ""

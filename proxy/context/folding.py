@@ -5,9 +5,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from proxy.context import economics, summaries, tools, window
-from proxy.context.draft import FRAMING, Draft, Memory, TokenBudget
+from proxy.config.profiles import Window
+from proxy.context import economics, shortening, summaries
+from proxy.context.draft import FRAMING, Draft, Step
 from proxy.context.economics import Terms
+from proxy.context.filling import render
 from proxy.conversation import blocks as block
 from proxy.memory import choosing
 from proxy.memory.commands import is_command
@@ -20,26 +22,18 @@ HEAD_SHARE = 0.0925
 FACTS_SHARE = 0.0375
 
 
-class FoldPlanner:
+class FoldPlanner(Step):
     """The folds of one request."""
-
-    def __init__(self, budget: TokenBudget, memory: Memory) -> None:
-        self.budget, self.memory = budget, memory
-        self.case, self.progress, self.context, self.state = (
-            budget.case,
-            budget.progress,
-            budget.context,
-            budget.state,
-        )
 
     def folded(self, draft: Draft) -> Draft:
         """Returns the draft, folded if the economics say so. A conversation that is seen for the first time is folded
         only if a limit or the strict profile demands it: it is read in the background, and managed from the next
         request on."""
-        if self.state is None and self.progress.turns > 1 and not self._is_forced(draft):
-            return draft
         profile = self.case.profile
-        turns = window.window_turns((*self.progress.open, self.progress.digest), profile.window)
+        is_new = self.state is None and self.progress.turns > 1
+        if is_new and profile.fold != "strict" and not self.budget.is_too_large(draft):
+            return draft
+        turns = window_turns((*self.progress.open, self.progress.digest), profile.window)
         terms = Terms(
             turns=turns,
             tokens=profile.window.tokens,
@@ -49,13 +43,9 @@ class FoldPlanner:
             strict=profile.fold == "strict",
             flush=self.progress.topic.shift == "flush",
         )
-        given = (self.context.rates, self.budget.sizes(draft), self.budget.costs(), terms)
-        decided = economics.decide(*given)
-        draft = replace(draft, weighed=economics.weighed(*given, decided))
-        return self._fold(draft, decided.leave) if decided else draft
-
-    def _is_forced(self, draft: Draft) -> bool:
-        return self.budget.is_too_large(draft) or self.case.profile.fold == "strict"
+        decided = economics.decide(self.context.rates, self.budget.sizes(draft), self.budget.costs(), terms)
+        draft = replace(draft, weighed=decided)
+        return self._fold(draft, decided.leave) if decided.leave else draft
 
     def current_fold(self) -> Fold | None:
         """Returns the previous request's fold, with a new head if a fact or message in it has been forgotten since."""
@@ -71,8 +61,6 @@ class FoldPlanner:
     def _fold(self, draft: Draft, leave: int) -> Draft:
         """Returns the draft with its `leave` oldest complete turns turned into summaries."""
         leaving, kept = draft.kept[:leave], draft.kept[leave:]
-        if not leaving:
-            return draft
         first = self.progress.turns - len(draft.kept)
         slots = self.case.profile.summaries
         written = self._summaries(leaving, first)
@@ -149,7 +137,7 @@ class FoldPlanner:
     def headed(self, fold: Fold) -> Fold:
         """Returns the fold with its head rendered, and with the newest summaries that the limit leaves room for."""
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
-        rendered = [summaries.render(summary) for summary in fold.summaries]
+        rendered = [render(summary) for summary in fold.summaries]
         room = self._head_room(HEAD_SHARE)
         head = block.head(choosing.render(stated), rendered)
         while rendered and self.context.count(head) + FRAMING > room:
@@ -195,24 +183,22 @@ class FoldPlanner:
     def fold_results(self, draft: Draft) -> None:
         """Marks old tool results, before any turn is folded, where a limit demands it or it pays. Reasoning that would
         be lost with them counts as a reason not to."""
-        if self._has_thoughts_to_lose() and not self.budget.is_too_large(draft):
+        loses_thoughts = self.context.rates.rethinking > 0 and any(said.reasoning for said in self.case.messages)
+        if loses_thoughts and not self.budget.is_too_large(draft):
             return
-        prompt = tools.Prompt(
+        prompt = shortening.Prompt(
             start=draft.fold.start if draft.fold else self.progress.preamble,
             before=self.budget.prefix(draft) + draft.head,
             tokens=self.budget.tokens(draft),
             repeated=self.budget.repeated(),
+            keep=self.case.profile.tool_results.keep,
             folded=self.budget.markers.keys(),
+            limit=self.context.limit,
+            pressure=self.budget.pressure(),
         )
-        bounds = tools.Bounds(self.case.profile.tool_results.keep, self.context.limit, self.budget.pressure())
-        left = tools.to_fold(
-            self.case.messages, self.case.tokens, prompt, bounds, self.context.rates, self.budget.costs()
-        )
+        left = shortening.to_fold(self.case.messages, self.case.tokens, prompt, self.context.rates, self.budget.costs())
         if left:
             self.budget.mark((*self.budget.markers, *left))
-
-    def _has_thoughts_to_lose(self) -> bool:
-        return self.context.rates.rethinking > 0 and any(said.reasoning for said in self.case.messages)
 
     def _expected_head(self, draft: Draft) -> int:
         slots = self.case.profile.summaries
@@ -221,3 +207,16 @@ class FoldPlanner:
         stated = self.context.count(choosing.render(self.memory.standing)) if self.memory.standing else 0
         expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
         return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))
+
+
+def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:
+    """Returns how many turns the window should have after `digests`, oldest first."""
+    last = [digest.continuity for digest in digests[-numbers.continuity_turns :]]
+    known = [near for near in last if near is not None]
+    if len(known) < numbers.continuity_turns:
+        return numbers.turns
+    if min(known) > numbers.high_continuity:
+        return numbers.max_turns
+    if max(known) < numbers.low_continuity:
+        return numbers.min_turns
+    return numbers.turns

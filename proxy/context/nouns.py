@@ -100,7 +100,6 @@ class _Reader(ABC):
     """Boundaries of the noun phrases of one language."""
 
     def __init__(self, language: Language) -> None:
-        self.language: Language = language
         self.words: NounWords = NOUN_WORDS[language]
 
     def may_begin(self, said: Sequence[_Word], at: int) -> bool:

@@ -139,7 +139,10 @@ def _pieces(passage: str) -> list[Piece]:
         last = found[-1] if found and before and before.startswith(found[-1].text) else None
         if piece and before.endswith("?") and not last and len(before.split()) <= SHORTEST and piece.kind == "request":
             piece = replace(piece, text=f"{before} {piece.text}")
-        elif piece is None or (last and _belongs(piece, last)):
+        # A short request belongs to the piece before it.
+        elif piece is None or (
+            last and last.kind != "decision" and piece.kind == "request" and len(piece.text.split()) < _SHORT
+        ):
             piece = _joined(before, last, sentence, language) or piece
             if piece and last and piece.text.startswith(last.text):
                 found.pop()
@@ -163,7 +166,7 @@ def _ban(sentence: str, language: Language) -> Piece | None:
 def _denial(sentence: str, language: Language) -> Piece | None:
     """Returns the piece of a correction of the assistant, denial included; None if it does not say enough."""
     text = clean(sentence)
-    is_whole = len(names(text)) >= _LEAST and things(text, language) > 0 and is_closed(text)
+    is_whole = len(names(text)) >= _LEAST and things(text, language) and is_closed(text)
     return (
         Piece(text, "statement", _worth(text, "statement", language), language=language)
         if is_whole and len(text.split()) <= LONGEST
@@ -176,11 +179,6 @@ def _named(sentence: str) -> str:
     text = without(LEAD, sentence).strip(" ,;:.!¿?")
     is_name = "?" in sentence and len(text.split()) <= SHORTEST and len(names(text)) == 1
     return f"{text}?" if is_name else ""
-
-
-def _belongs(piece: Piece, last: Piece) -> bool:
-    """True if a short request belongs to the piece before it."""
-    return piece.kind == "request" and last.kind != "decision" and len(piece.text.split()) < _SHORT
 
 
 def _joined(before: str, last: Piece | None, sentence: str, language: Language) -> Piece | None:
@@ -215,7 +213,9 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
     is_request = asks or (not is_decision and _ASKS.match(folded(text)) is not None)
     if is_request and (idle := _IDLE.search(folded(text))):
         text, asks = clauses_before(text, idle.start()), False
-    if not text or (is_request and _is_fragment(text)):
+    # A fragment is the end of an earlier question.
+    is_fragment = len(text.split()) <= _FRAGMENT and not _interrogates(text) and not _ASKS.match(folded(text))
+    if not text or (is_request and is_fragment):
         return None
     best = _best(text, language, is_request=is_request, is_decision=is_decision)
     if not best or not (is_request or is_decision or _states(best, language)):
@@ -229,11 +229,6 @@ def _piece(sentence: str, said: str, language: Language) -> Piece | None:
         worth -= _WAVERING if wavers else _PASSING if is_passing(said, language) else 0.0
     is_question = asks and best != _unframed(text) and (_interrogates(best) or sentence.rstrip(_ENDS).endswith(best))
     return Piece(f"{best}?" if is_question else best, kind, worth, corrects, language)
-
-
-def _is_fragment(text: str) -> bool:
-    """True if the question is the end of an earlier one."""
-    return len(text.split()) <= _FRAGMENT and not _interrogates(text) and not _ASKS.match(folded(text))
 
 
 def _best(text: str, language: Language, *, is_request: bool, is_decision: bool) -> str:
@@ -304,4 +299,4 @@ def _worth(text: str, kind: Kind, language: Language) -> float:
     mine = kind == "statement" and MINE.search(plain(text)) is not None
     rule = _RULE * (kind != "request" and _RULES.search(plain(text)) is not None)
     generic = _GENERIC * (kind == "request" and is_generic(text, language))
-    return base + mine + rule - generic + min(concreteness(text), 4) * 0.4 + min(things(text, language), 6) * 0.3
+    return base + mine + rule - generic + min(concreteness(text), 4) * 0.4 + min(len(things(text, language)), 6) * 0.3

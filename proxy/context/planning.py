@@ -18,9 +18,9 @@ Pure: lookups were made before; excerpts come from a function.
 from dataclasses import replace
 
 from proxy.context import elide
-from proxy.context.draft import Draft, Memory, PlanContext, TokenBudget
+from proxy.context.draft import Draft, Memory, PlanContext, Step, TokenBudget
 from proxy.context.folding import FoldPlanner
-from proxy.context.layout import Layout, lay_out
+from proxy.context.layout import lay_out
 from proxy.context.volatile import BLOCK, VolatilePlanner
 from proxy.conversation.progress import Case, Progress
 from proxy.types import (
@@ -49,20 +49,13 @@ def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -
     return _Planner(TokenBudget(case, progress, context), memory).made()
 
 
-class _Planner:
+class _Planner(Step):
     """Planner of one request. Its methods are the steps above."""
 
     def __init__(self, budget: TokenBudget, memory: Memory) -> None:
-        self.budget = budget
+        super().__init__(budget, memory)
         self.folds = FoldPlanner(budget, memory)
         self.volatile = VolatilePlanner(budget, memory, self.folds)
-        self.case, self.progress, self.context, self.state = (
-            budget.case,
-            budget.progress,
-            budget.context,
-            budget.state,
-        )
-        self.memory = memory
 
     def made(self) -> Plan:
         draft = Draft(self.folds.current_fold(), self.progress.open)
@@ -77,7 +70,8 @@ class _Planner:
         limit = self.context.limit
         if limit is None or not self.budget.is_too_large(draft):
             return draft
-        if draft.volatile.text and not self.volatile.is_old(draft):
+        is_old = self.state is not None and draft.volatile.text == self.state.volatile.text
+        if draft.volatile.text and not is_old:
             # The lines cost a little more or less than estimated.
             over = self.budget.tokens(draft) - limit
             draft = self.volatile.volatile(draft, max(0, draft.volatile.tokens - 2 * over - 2 * BLOCK))
@@ -258,14 +252,10 @@ class _Planner:
         return min(stable, self.budget.ended(draft)) if self.context.rates.breakpoints else stable
 
     def _messages(self, draft: Draft, fates: Fates) -> tuple[Message, ...]:
-        layout = Layout(
-            preamble=fates.preamble,
-            start=fates.start,
-            newest=fates.newest,
+        return lay_out(
+            self.case.messages,
+            fates,
             head=draft.sent_fold.head if draft.sent_fold else "",
-            volatile=fates.volatile,
             role=self.context.role,
-            instructions=fates.instructions,
             replaced={**self.budget.capped, **self.budget.markers},
         )
-        return lay_out(self.case.messages, layout)

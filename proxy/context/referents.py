@@ -64,31 +64,18 @@ class _At:
         return not self.after[:1].isalnum()
 
 
-def names(text: str) -> list[str]:
-    """Returns the stems of the words of meaning in `text`, folded."""
-    return list(_names(text))
-
-
-def things(text: str, language: Language) -> int:
-    """Returns the number of words in `text` that name things: neither verbs nor words of grammar nor placeholders."""
-    return len(things_of(text, language))
-
-
-def things_of(text: str, language: Language) -> list[str]:
-    """Returns these words, folded."""
-    return list(_things(text, language))
-
-
 @lru_cache(_REMEMBERED)
-def _names(text: str) -> tuple[str, ...]:
+def names(text: str) -> tuple[str, ...]:
+    """Returns the stems of the words of meaning in `text`, folded."""
     return tuple(word[:_STEM] for word in _said(text) if _is_telling(word))
 
 
 @lru_cache(_REMEMBERED)
-def _things(text: str, language: Language) -> tuple[str, ...]:
+def things(text: str, language: Language) -> tuple[str, ...]:
+    """Returns the words in `text` that name things, folded: neither verbs nor words of grammar nor placeholders."""
     known = NOUN_WORDS[language]
-    rest = (word for word in _said(text) if _is_telling(word) and word not in known.verbs and word not in known.closed)
-    return tuple(word for word in rest if word not in known.vague)
+    rest = (word for word in _said(text) if _is_telling(word) and word not in known.verbs)
+    return tuple(word for word in rest if word not in known.closed and word not in known.vague)
 
 
 @lru_cache(_REMEMBERED)

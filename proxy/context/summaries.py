@@ -3,25 +3,65 @@ once.
 
 A record is filled with whole pieces of the user's messages, the most telling first and something of every turn:
 decisions, names, numbers, questions. Decisions that change later in the same turns are left out. Text that needs its
-context is no piece, so a record may have few fields or none; turns without a piece get a topic: the things that both
-sides name repeatedly. Claims of the assistant are never included, so the outcome stays empty.
+context is no piece, so a record may have few fields or none; a question that points to a noun of the message before
+goes with that noun; turns without a piece get a topic: the things that both sides name repeatedly, in the user's words.
+Claims of the assistant are never included, so the outcome stays empty.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.context.about import about, named, resolved_question
-from proxy.context.cuts import FENCE, is_earnest, is_slight
-from proxy.context.filling import PlacedPiece, filled, forms, weighed
-from proxy.context.pieces import Piece, pieces_of, takes_back
+from proxy.context.cuts import EVALUATES, FENCE, GENERIC, is_earnest, is_slight, sentences
+from proxy.context.filling import PlacedPiece, filled, fitted, render, weighed
+from proxy.context.nouns import MEASURES, names_something, noun_phrases
+from proxy.context.pieces import Piece, pieces_of, pointing_question, takes_back
+from proxy.context.referents import names, points_outside, things
+from proxy.context.shortening import Count
+from proxy.memory.signals import folded
+from proxy.memory.values import spoken_in
 from proxy.types import Summary, TurnDigest
-
-Count = Callable[[str], int]  # tokens of a text
+from proxy.types.memory import Language
 
 _MOST_READ = 2_000  # characters of a message: the rest is seldom worth a note
 _HEARD = 700  # characters of an answer: it takes up the question at its beginning
 _RESOLVED = 3.0  # worth of a question with the noun that it points to
 _SHARED = 2  # words that two pieces about the same thing share
+
+# Topics.
+_SAY_LITTLE = EVALUATES | GENERIC
+_READ = 400  # characters of a message: its beginning shows its topic
+_STEM = 6  # letters
+_SIDES = 3  # messages that must name a topic
+_AGAIN = 2  # messages that must name each of its words
+_LONGEST = 4  # words of a topic
+_MOST = 2  # topics
+_LEAST = 2  # words of meaning in all topics together: fewer are unclear
+_COUNTS = 4  # messages: more count no further
+
+# Phrases that are no names: with an amount, a line end, markup, or a word of selection.
+_NO_NAME = re.compile(
+    r"^\W*\d|\n|[*#`:]|\b(?:same|other|first|second|third|last|next|new|more|most|one|two|greater|less|mism[oa]s?|otr[oa]s?"
+    r"|nuev[oa]s?)\b"
+)
+_LINKS = re.compile(
+    r"\s(?:for|in|with|without|from|about|on|between|at|against|en|con|para|sin|al?|por|contra|entre|sobre)\s"
+    r"(?:(?:the|an?|my|our|your|el|la|los|las|mi|mis|tu|tus|un|una)\s)?"
+)
+# A person addressed at the beginning of a sentence is not its topic.
+_ADDRESSED = re.compile(
+    r"(?:^|[,.!?]\s+|\b(?:Hey|Hi|Hello|Wow|Thanks|Yeah|Yep|Yup|Cool|Sure|Oh|Aww|Hola|Gracias|[Qq]uerid[oa])\s)"
+    r"([A-ZÁÉÍÓÚÑ]\w+)(?=[,!.?])"
+)
+
+# Questions that point to a noun of the message before.
+_CONTRACTED = re.compile(r"\s\w+['\u2019](?:d|ll|re|ve|m)\b.*")  # begins a clause
+_POINTED = re.compile(r"\b(th(?:is|at|ese|ose)|est[ae]|es[ae]|est[oa]s|es[oa]s|ese|este)\s(\w{3,})", re.IGNORECASE)
+_STEM_MEANT = 4  # letters: the singular is the plural
+_READ_ANSWER = 500  # characters of the answer
+_MOST_READ_ABOUT = 500  # characters of the message before: a longer one has too many candidates
+_LONGEST_MEANT = 5  # words of the phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +99,6 @@ def summarise(
     return summary if render(summary) != "{}" else None
 
 
-def render(summary: Summary) -> str:
-    """Renders a summary as one line, without empty fields."""
-    fields = {
-        "topic": summary.topic,
-        "discussed": _listed(summary.discussed),
-        "outcome": summary.outcome,
-        "decisions": _listed(summary.decisions),
-        "open_questions": _listed(summary.open_questions),
-    }
-    return "{" + ", ".join(f"{name}: {value}" for name, value in fields.items() if value) + "}"
-
-
-def fitted(summary: Summary, max_tokens: int, count: Count) -> Summary:
-    """Returns the summary cut to `max_tokens`: first the discussed pieces go, then open questions, then ends of the
-    outcome, of the decisions and of the topic. It may end up empty."""
-    while count(render(summary)) > max_tokens:
-        shorter = _shorter(summary)
-        if shorter == summary:
-            return summary
-        summary = shorter
-    return summary
-
-
 def segments(digests: Sequence[TurnDigest], segment_turns: int) -> list[range]:
     """Returns the closed segments of `digests`, as ranges of indices: a segment is closed after `segment_turns` turns,
     or by a change of topic. The last turns may still be open, and are left out."""
@@ -99,35 +116,6 @@ def segments(digests: Sequence[TurnDigest], segment_turns: int) -> list[range]:
 def keep_slots(summaries: Sequence[Summary], slots: int) -> tuple[Summary, ...]:
     """Returns the newest `slots` summaries, oldest first."""
     return tuple(summaries[-slots:]) if slots > 0 else ()
-
-
-def _shorter(summary: Summary) -> Summary:
-    if summary.topic and any(
-        summary.topic in each for each in (*summary.discussed, *summary.decisions, summary.outcome)
-    ):
-        return replace(summary, topic="")  # another field has it
-    if summary.discussed:
-        return replace(summary, discussed=summary.discussed[:-1])
-    if summary.open_questions:
-        return replace(summary, open_questions=())
-    if summary.outcome:
-        stated = summary.outcome.split("; ")
-        return replace(summary, outcome="; ".join(_trimmed(stated) or stated[:-1]))
-    if summary.decisions:
-        return replace(summary, decisions=_trimmed(summary.decisions) or summary.decisions[1:])  # the newest are valid
-    return replace(summary, topic="")
-
-
-def _trimmed(clauses: Sequence[str]) -> tuple[str, ...]:
-    """Returns the clauses, the longest of them shortened by its last part; () if none can be."""
-    for at in sorted(range(len(clauses)), key=lambda at: -len(clauses[at])):
-        if shorter := forms(Piece(clauses[at], "decision", 0.0)):
-            return (*clauses[:at], shorter[0], *clauses[at + 1 :])
-    return ()
-
-
-def _listed(values: Sequence[str]) -> str:
-    return f"[{'; '.join(values)}]" if values else ""
 
 
 def _topic(
@@ -161,15 +149,12 @@ def _said(turns: Sequence[NumberedTurn], before: NumberedTurn | None) -> Iterato
     for index, turn in enumerate(turns):
         last = turns[index - 1] if index else before
         pieces = pieces_of(turn.user)
-        if not pieces and (asked := _asked(turn, last)):
+        heard = (last.user, last.assistant) if last else ("", "")
+        if not pieces and (asked := resolved_question(turn.user, turn.assistant, *heard)):
             pieces = (Piece(asked, "request", _RESOLVED),)
         for piece in pieces:
             yield PlacedPiece(index, at, piece)
             at += 1
-
-
-def _asked(turn: NumberedTurn, last: NumberedTurn | None) -> str:
-    return resolved_question(turn.user, turn.assistant, last.user if last else "", last.assistant if last else "")
 
 
 def _current(turns: Sequence[NumberedTurn], said: Sequence[PlacedPiece]) -> list[PlacedPiece]:
@@ -205,3 +190,113 @@ def _record(turns: Sequence[NumberedTurn], said: Sequence[PlacedPiece], *, is_op
         first_turn=turns[0].number,
         last_turn=turns[-1].number,
     )
+
+
+def about(messages: Sequence[str], around: Sequence[str], known: str) -> str:
+    """Returns the things that `messages` name and that recur in them or in `around`, at most two, joined by commas.
+    Things that `known` names already are left out; "" if there are none."""
+    texts = [text[:_READ] for text in messages if text.strip()]
+    here = len(texts)
+    texts += [text[:_READ] for text in around if text.strip()]
+    addressed = {found.lower()[:_STEM] for text in texts for found in _ADDRESSED.findall(text)}
+    said = [(text, spoken_in(text)) for text in texts]
+    sides = [_stems(text, language) - addressed for text, language in said] if len(said) > 1 else []
+    known_here = Counter(stem for side in sides[:here] for stem in side)
+    counts = Counter(stem for side in sides for stem in side if stem in known_here)
+    if not any(times >= _AGAIN for times in counts.values()):
+        return ""
+    phrases = {phrase: language for text, language in said[:here] for phrase in _things(text, language, least=1)}
+    ranked = sorted(_ranked(phrases, counts, min(_SIDES, len(said))), reverse=True)
+    told, found = _stems(known, spoken_in(known)), []
+    seen: set[str] = set()
+    for _, _, phrase, stems in ranked:
+        if stems.isdisjoint(seen):
+            seen |= stems
+            found.append((phrase, stems))
+        if len(found) == _MOST:
+            break
+    new = [(phrase, stems) for phrase, stems in found if not stems & told]
+    words = sum(len(names(phrase)) for phrase, _ in new)
+    return ", ".join(phrase for phrase, _ in new) if words >= _LEAST else ""
+
+
+def named(piece: str, language: Language, known: str) -> str:
+    """Returns the longest thing that `piece` names and `known` does not; "" if there is none."""
+    told = _stems(known, language)
+    found = (
+        phrase
+        for phrase in _things(piece, language, least=2)
+        if names_something(phrase)
+        and not _NO_NAME.search(phrase)
+        and _SAY_LITTLE.isdisjoint(folded(phrase).split())
+        and not _stems(phrase, language) & told
+    )
+    return max(found, key=len, default="")
+
+
+def _things(text: str, language: Language, *, least: int) -> Iterator[str]:
+    """Yields the noun phrases of a text, cut before complements of place or purpose (those with of and de stay
+    whole)."""
+    for phrase in noun_phrases(text, language, least):
+        yield from _LINKS.split(phrase)
+
+
+def _ranked(
+    phrases: Mapping[str, Language], counts: Counter[str], least: int
+) -> Iterator[tuple[int, int, str, frozenset[str]]]:
+    """Yields (mentions, minus length, phrase, stems) of the phrases that are named often enough."""
+    for phrase, language in phrases.items():
+        if len(phrase.split()) > _LONGEST or _NO_NAME.search(phrase):
+            continue
+        plainly = folded(phrase).split()
+        stems = _stems(phrase, language)
+        times = [counts[stem] for stem in stems]
+        is_named = names_something(phrase) if " " in phrase else phrase[:1].isupper()
+        if not times or not is_named or not _SAY_LITTLE.isdisjoint(plainly):
+            continue
+        often = max(times) >= least or " " in phrase
+        if often and min(times) >= _AGAIN and MEASURES.isdisjoint(plainly):
+            yield sum(min(each, _COUNTS) for each in times), -len(phrase), phrase, stems
+
+
+def _stems(text: str, language: Language) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in things(text, language))
+
+
+def resolved_question(user: str, answer: str, before: str, heard: str = "") -> str:
+    """Returns the question of `user` together with the noun that it points to ("the boat: how long is it?"); "" if the
+    question points to nothing, or the noun is uncertain. `before` is the user's last message, `heard` the answer to it,
+    `answer` the answer to `user`."""
+    question = pointing_question(user)
+    if not question:
+        return ""
+    if _is_known(question, f"{before}\n{heard[:_READ_ANSWER]}"):
+        return question
+    if len(sentences(user)) > 1 or len(before) > _MOST_READ_ABOUT:
+        return ""
+    phrases = _named(before)
+    if len(phrases) != 1 or len(phrases[0].split()) > _LONGEST_MEANT:
+        return ""
+    meant = frozenset(names(phrases[0])) - frozenset(names(question))
+    return f"{phrases[0]}: {question}" if meant & frozenset(names(answer[:_READ_ANSWER])) else ""
+
+
+def _is_known(question: str, before: str) -> bool:
+    """True if the question points with nouns only ("those nodes") and `before` names all of them."""
+    language = spoken_in(question)
+    nouns = {noun for _, noun in _POINTED.findall(question)}
+    if not nouns or points_outside(_POINTED.sub(r"\2", question), language):
+        return False
+    known = frozenset(things(before, spoken_in(before)))
+    return all(any(each[:_STEM_MEANT] == noun.lower()[:_STEM_MEANT] for each in known) for noun in nouns)
+
+
+def _named(message: str) -> list[str]:
+    """Returns the things that a message names, without repetition."""
+    language = spoken_in(message)
+    found: dict[frozenset[str], str] = {}
+    for sentence in sentences(message):
+        for phrase in (_CONTRACTED.sub("", each) for each in noun_phrases(sentence, language)):
+            if names_something(phrase):
+                found.setdefault(frozenset(names(phrase)), phrase)
+    return list(found.values())

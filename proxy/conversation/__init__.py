@@ -1,9 +1,9 @@
 """Conversations: the scope and session of a request, and the progress of its conversation.
 
-identify.py   the scope (who asks) and the session, recognised by the hash chain of its messages
-resume.py     the history of a named session whose client sends only what is new
-progress.py   the state that the last request left, brought up to this one; that state as bytes
-turns.py      turns, as memory archives them
+identify.py   the scope (who asks) and the session, recognised by the hash chain of its messages; the history of a named
+              session whose client sends only what is new
+progress.py   the state that the last request left, brought up to this one; that state as bytes; turns, as memory
+              archives them
 topics.py     changes of topic, and the domain (part of life) of a message
 blocks.py     our own blocks in a prompt: rendered, recognised, removed
 """

@@ -1,20 +1,48 @@
-"""Identification of the scope and the session of a request.
+"""Identification of the scope and the session of a request, and resumption of a named session.
 
 The scope is the tenant (a keyed hash of the API key: the key itself is never stored) and the end user that the client
 names. The session is the one that the client names, or else the conversation that the hash chain recognises: the
 longest part of this history that an earlier request already had.
+
+In a session with a name (`x-olvido-session`) the client may send only what is new: user messages, or results of the
+calls in the last answer. The archive supplies the history, this process's memory the turn that is going on; from then
+on the request is as if the client had sent all of it. A request that is repeated, since its answer was lost on the way,
+replaces the first one. Some repeat a message and mean more by it ("continue"), so a few words count as a repetition
+only if the client marks them as one.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from proxy.conversation.progress import up_to_calls
+from proxy.errors import BadRequest
 from proxy.protocol import turns
+from proxy.protocol.headers import is_retry
+from proxy.protocol.message import unpacked
+from proxy.protocol.request import with_messages
+from proxy.protocol.turns import INSTRUCTIONS
 from proxy.storage.base import KnownPrefix, SessionStore
+from proxy.storage.recollection import Archive
+from proxy.storage.shared import OpenTurns
 from proxy.tasks import Offload
-from proxy.types import ChatRequest, Continuity, Directives, Identity, Incoming, Message, Scope, SessionSource
+from proxy.types import (
+    ArchivedTurn,
+    ChatRequest,
+    Continuity,
+    Directives,
+    Identity,
+    Incoming,
+    Message,
+    Scope,
+    SessionSource,
+)
 
 MAX_NAME = 128
+MOST_TURNS = 2_000  # of a history that is resumed
+AGAIN_SECONDS = 600.0  # within this time the same question is the same request, as for reuse by intent
+FEW_WORDS = 3
 _HASHED = "h-"
 _SAFE_NAME = re.compile(rf"[A-Za-z0-9._:@+/=-]{{1,{MAX_NAME}}}")
 _SCOPE = re.compile(rf"[0-9a-f]{{32}}/(?:~?{_SAFE_NAME.pattern})?")
@@ -41,10 +69,14 @@ async def identify(
     chain_of = chains.of if answered else turns.chain
     chain = await offload(lambda: chain_of(scope.id, request.messages))
     named, source = _named_session(request, directives)
-    first_user, first_answer = _opening(request.messages)
+    for first_user, said in enumerate(request.messages):  # noqa: B007 (the number of messages before it)
+        if said.role == "user":
+            break
+    else:
+        first_user = len(request.messages)
 
     prefix = await sessions.longest_prefix(scope.id, chain) if answered else None
-    if prefix is not None and prefix.length <= (first_user if private else first_answer):
+    if prefix is not None and prefix.length <= (first_user if private else first_user + 1):
         prefix = None  # a shared system prompt (or a shared opening) is not a conversation
     known = prefix.length if prefix else 0
 
@@ -60,14 +92,12 @@ async def identify(
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
 
 
-async def identify_unreadable(
-    incoming: Incoming, request: ChatRequest, directives: Directives, *, is_answered: Callable[[str], Awaitable[bool]]
+def identify_unreadable(
+    incoming: Incoming, request: ChatRequest, directives: Directives, scope: Scope, *, is_answered: bool
 ) -> Identity:
     """Returns the identity of a request whose messages can't be read: they belong to no history."""
-    scope = scope_of(incoming, request, directives)
     named, source = _named_session(request, directives)
-    answered = await is_answered(scope.id)
-    return Identity(scope, named or f"c-{incoming.request_id}", source, chain=(), is_answered=answered)
+    return Identity(scope, named or f"c-{incoming.request_id}", source, chain=(), is_answered=is_answered)
 
 
 def scope_of(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
@@ -87,15 +117,6 @@ def _is_own(prefix: KnownPrefix, messages: tuple[Message, ...]) -> bool:
     common."""
     last = messages[prefix.length - 1]
     return last.role == "assistant" and prefix.is_tip and len(prefix.sessions) == 1 and prefix.length < len(messages)
-
-
-def _opening(messages: tuple[Message, ...]) -> tuple[int, int]:
-    """Returns the number of messages before the first user message, and that number with it included. Only a longer
-    prefix tells who is talking."""
-    for index, message in enumerate(messages):
-        if message.role == "user":
-            return index, index + 1
-    return len(messages), len(messages)
 
 
 def _new_session(scope: Scope, chain: tuple[bytes, ...], first_user: int, incoming: Incoming, *, private: bool) -> str:
@@ -135,3 +156,115 @@ def _name(value: str) -> str:
 
 def _hashed(value: str) -> str:
     return _HASHED + blake2b(value.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """The messages before the new ones."""
+
+    messages: Sequence[Message]
+    is_again: bool = False  # a repetition: the new messages had an answer already
+
+
+async def resume(
+    incoming: Incoming,
+    request: ChatRequest,
+    identity: Identity,
+    *,
+    archive: Archive,
+    open_turns: OpenTurns,
+    settled: Callable[[Identity], Awaitable[None]],
+    chains: turns.Chains,
+    offload: Offload,
+) -> tuple[ChatRequest, Identity]:
+    """Returns the request with its history; unchanged if it has one, or there is none. `settled` returns once the
+    newest answer in this session is in the archive. Raises BadRequest for results of calls that no answer here made: no
+    upstream would take them."""
+    if identity.session_source != "header" or identity.known:
+        return request, identity
+    new = [said for said in request.messages if said.role not in INSTRUCTIONS]
+    calls = _answered(new)
+    # User messages alone, or results: clients that send a history send answers, too.
+    if not calls and (not new or any(said.role != "user" for said in new)):
+        return request, identity
+    await settled(identity)
+    latest = await archive.latest(identity.memory, identity.session)
+    path = await archive.path(identity.memory, latest.link, MOST_TURNS) if latest else []
+    if calls:
+        going_on, before = await open_turns.get(identity.memory, identity.session), path
+        if going_on is not None:
+            before = await archive.path(identity.memory, going_on.parent, MOST_TURNS)
+        begun = going_on.messages if going_on else ()
+        history = await offload(lambda: _of_results(calls, begun, before, path, identity.session))
+    elif path:
+        history = await offload(lambda: _of_question(incoming, new, path))
+    else:
+        return request, identity
+    messages = await offload(lambda: _joined(history.messages, request.messages))
+    chain = await offload(lambda: chains.of(identity.scope.id, messages))
+    return (
+        await offload(lambda: with_messages(request, messages)),
+        replace(
+            identity,
+            chain=chain,
+            known=len(messages) - (0 if history.is_again else len(new)),
+            continuity="regenerated" if history.is_again else "continued",
+        ),
+    )
+
+
+def _answered(new: Sequence[Message]) -> tuple[str, ...]:
+    """Returns the ids of the calls whose results are sent; () if there is anything besides results and user messages
+    after them."""
+    results = [said for said in new if said.role == "tool"]
+    rest = new[len(results) :]
+    if not results or new[0].role != "tool" or any(said.role != "user" for said in rest):
+        return ()
+    return tuple(said.tool_call_id for said in results)
+
+
+def _of_results(
+    calls: tuple[str, ...],
+    going_on: Sequence[Message],
+    before: Sequence[ArchivedTurn],
+    path: Sequence[ArchivedTurn],
+    session: str,
+) -> _History:
+    """Returns the history up to the calls with these results: in the turn that goes on, or, for a repetition, in the
+    newest complete one. `before`: the turns before the one that goes on."""
+    if begun := up_to_calls(going_on, calls):
+        return _History((*_said(before), *begun))
+    if path and (begun := up_to_calls(unpacked(path[-1].messages), calls)):
+        return _History((*_said(path[:-1]), *begun), is_again=True)
+    raise BadRequest(
+        f"Session {session!r} has no answer here that made exactly these calls: {', '.join(calls)[:200]}. Send the "
+        "results of all calls of its newest answer, or the whole conversation.",
+        param="messages",
+    )
+
+
+def _of_question(incoming: Incoming, new: Sequence[Message], path: Sequence[ArchivedTurn]) -> _History:
+    """Returns the whole history, without the question itself and its answer if it is a repetition."""
+    asked = [said for turn in path[-len(new) :] for said in unpacked(turn.messages) if said.role == "user"]
+    is_same = [turns.identity(said) for said in asked] == [turns.identity(said) for said in new]
+    if is_same and (is_retry(incoming.headers) or _is_soon(incoming, new, path[-1])):
+        return _History(_said(path[: -len(new)]), is_again=True)
+    return _History(_said(path))
+
+
+def _is_soon(incoming: Incoming, new: Sequence[Message], latest: ArchivedTurn) -> bool:
+    words = sum(len(said.text.split()) for said in new)
+    return words > FEW_WORDS and incoming.received_at - latest.at < AGAIN_SECONDS
+
+
+def _said(path: Sequence[ArchivedTurn]) -> list[Message]:
+    return [said for turn in path for said in unpacked(turn.messages)]
+
+
+def _joined(old: Sequence[Message], new: Sequence[Message]) -> tuple[Message, ...]:
+    """Returns the history with the new messages; new instructions replace old ones."""
+    instructions = tuple(said for said in new if said.role in INSTRUCTIONS)
+    if instructions:
+        first = next((index for index, said in enumerate(old) if said.role not in INSTRUCTIONS), len(old))
+        old = [*instructions, *old[first:]]
+    return (*old, *(said for said in new if said.role not in INSTRUCTIONS))

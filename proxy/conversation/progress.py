@@ -1,7 +1,9 @@
-"""Progress of a conversation: the state that an earlier request left, brought up to this one. The work is in proportion
-to what is new; a history without a known state is read once, however many questions follow it."""
+"""Turns and progress of a conversation. Its progress is the state that an earlier request left, brought up to this one:
+the work is in proportion to what is new; a history without a known state is read once, however many questions follow
+it.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,7 +15,8 @@ from proxy.config.profiles import Profile, Window
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity, domain, shift
 from proxy.lru import Lru
-from proxy.types import Message, PathState, TurnDigest, Vector
+from proxy.protocol.message import packed
+from proxy.types import ArchivedTurn, Message, OpenTurn, PathState, TurnDigest, Utterance, Vector
 
 # Newest turns of an unknown history that are read for their topics: summaries may be made of these.
 MOST_READ = 12
@@ -37,16 +40,22 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Sizes and turns of a conversation up to the newest user message."""
+class History:
+    """Sizes of all messages before the newest user message."""
 
     preamble: int  # messages before the first user message
     preamble_tokens: int
-    newest: int  # index of the newest user message
-    newest_tokens: int  # tokens from there on
-    before: int  # tokens of all messages before it
+    before: int  # tokens of all messages before the newest user message
     turns: int  # user messages so far
     open: tuple[TurnDigest, ...]  # complete turns of the prompt unless it is folded now, oldest first
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(History):
+    """Sizes and turns of a conversation up to the newest user message."""
+
+    newest: int  # index of the newest user message
+    newest_tokens: int  # tokens from there on
     topic: Topic  # of the newest turn
 
     @property
@@ -54,17 +63,6 @@ class Progress:
         """The digest of the newest turn so far."""
         topic = self.topic
         return TurnDigest(b"", self.newest_tokens, topic.continuity, topic.shift, topic.domain, self.newest)
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """Sizes of all messages before the newest user message."""
-
-    preamble: int
-    preamble_tokens: int
-    before: int
-    turns: int
-    open: tuple[TurnDigest, ...]
 
 
 class Histories:
@@ -103,17 +101,12 @@ def progress(case: Case, histories: Histories | None = None) -> Progress | None:
     if state is not None and newest == state.newest:  # the same turn goes on
         said = Topic(state.continuity, state.shift, state.domain)
     else:
-        said = _topic(case, newest, history.open, _cosine(case))
-    return Progress(
-        preamble=history.preamble,
-        preamble_tokens=history.preamble_tokens,
-        newest=newest,
-        newest_tokens=sum(map(case.tokens, range(newest, len(messages)))),
-        before=history.before,
-        turns=history.turns,
-        open=history.open,
-        topic=said,
-    )
+        earlier = state.vector if state else None
+        cosine = None if case.vector is None or earlier is None else float(np.dot(case.vector, earlier))
+        said = _topic(case, newest, history.open, cosine)
+    newest_tokens = sum(map(case.tokens, range(newest, len(messages))))
+    sizes = history.preamble, history.preamble_tokens, history.before, history.turns, history.open
+    return Progress(*sizes, newest, newest_tokens, said)
 
 
 def _read(case: Case, newest: int) -> History:
@@ -140,12 +133,6 @@ def _read(case: Case, newest: int) -> History:
         turns=(state.turns if state else 1) + len(starts) - 1,
         open=tuple(read),
     )
-
-
-def _cosine(case: Case) -> float | None:
-    """Returns the cosine of the newest user message with the one before it; None if either has no vector."""
-    earlier = case.state.vector if case.state else None
-    return None if case.vector is None or earlier is None else float(np.dot(case.vector, earlier))
 
 
 def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
@@ -201,3 +188,57 @@ def _read_state(kind: type, value: Any) -> Any:
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_written)
 _decoder = msgspec.msgpack.Decoder(PathState, dec_hook=_read_state)
+
+
+def archived(
+    messages: Sequence[Message], chain: Sequence[bytes], start: int, stop: int, *, number: int, session: str, at: float
+) -> ArchivedTurn:
+    """Returns messages[start:stop] as a turn for the archive. The first turn of a conversation includes the
+    preamble."""
+    utterances = []
+    for index in range(start, stop):
+        role, said = messages[index].role, without_ours(messages[index].text)
+        if role in ("user", "assistant") and said.strip():
+            utterances.append(Utterance("user" if role == "user" else "assistant", said, chain[index]))
+    return ArchivedTurn(
+        link=chain[stop - 1],
+        parent=chain[start - 1] if start else b"",
+        session=session,
+        number=number,
+        at=at,
+        messages=packed(messages[start:stop]),
+        utterances=tuple(utterances),
+    )
+
+
+def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
+    """Returns the complete turns, as ranges of messages: each begins with a user message, the first one with everything
+    before it, and the last one ends with an answer that calls no tool."""
+    starts = [index for index, said in enumerate(messages) if said.role == "user"]
+    if not starts:
+        return []
+    starts[0] = 0
+    stops = [*starts[1:], len(messages)]
+    found = list(zip(starts, stops, strict=True))
+    if messages[-1].role != "assistant" or messages[-1].calls_tools:
+        found.pop()
+    return found
+
+
+def open_turn(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
+    """Returns the last turn if it ends with calls, else None."""
+    if not messages or not messages[-1].tool_calls:
+        return None
+    asked = [index for index, said in enumerate(messages) if said.role == "user"]
+    start = asked[-1] if len(asked) > 1 else 0
+    return OpenTurn(tuple(messages[start:]), chain[start - 1] if start else b"")
+
+
+def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Message, ...]:
+    """Returns the messages of a turn up to the last answer that made exactly the calls with these ids; () if none
+    did."""
+    for index in range(len(messages) - 1, -1, -1):
+        made = [call.id for call in messages[index].tool_calls]
+        if made and sorted(made) == sorted(ids):
+            return tuple(messages[: index + 1])
+    return ()

@@ -108,22 +108,6 @@ class Topic:
     domain: str
 
 
-def topic(
-    message: str,
-    before: Sequence[TurnTexts],
-    *,
-    since: int,
-    cosine: float | None,
-    numbers: Window,
-    embedding: str = MINILM,
-) -> Topic:
-    """Returns the topic of a user message after the turns `before` (oldest first; the newest `LOOKED_BACK` will do).
-    `since`: complete turns since the last change of topic, that one included. `cosine`: of the embeddings of `message`
-    and `before[-1].text`; None if one is missing. `embedding`: the embedder's version."""
-    near = None if cosine is None or not before else continuity(message, before, cosine, embedding)
-    return Topic(near, shift(message, before, since=since, near=near, numbers=numbers), domain(message[:_MOST_READ]))
-
-
 def continuity(message: str, before: Sequence[TurnTexts], cosine: float, embedding: str = MINILM) -> float:
     """Returns the part of `cosine` above that of unrelated messages in this language: 0 is unrelated, 1 the same.
     `embedding`: the version of the embedder."""

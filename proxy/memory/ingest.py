@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from proxy.conversation.turns import archived, complete
+from proxy.conversation.progress import archived, complete
 from proxy.memory import facts
 from proxy.memory.commands import Ordered, Said, commands, is_command, mark, meant, outlived
 from proxy.memory.extract import extract

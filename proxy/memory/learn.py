@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from proxy.conversation.turns import open_turn
+from proxy.conversation.progress import open_turn
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
 from proxy.memory.commands import commands, mark

@@ -2,10 +2,10 @@
 estimate. Pure. And the contents of requests, where they are kept."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from proxy.context import fates
+from proxy.context import layout
 from proxy.protocol.message import packed
 from proxy.storage.base import ContentStore
 from proxy.tasks import Attempts
@@ -29,8 +29,6 @@ def forwarded(
         source="upstream",
         status=delivery.status,
         outcome=delivery.outcome,
-        reuse_reason=exchange.miss.reason,
-        intent_reason=exchange.miss.intent,
         tokens_original=tokens.original if is_changed else counted.prompt_tokens,
         tokens_sent=counted.prompt_tokens,
         tokens_cached=counted.cached_tokens,
@@ -49,14 +47,14 @@ def forwarded(
 def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, total: float) -> LedgerRow:
     """Returns the row of a request that a stored answer served. `total`: seconds."""
     usage = hit.answer.usage
+    # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
+    alike = usage and replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0)
     return LedgerRow(
         **_common(exchange, attempts, total),
         upstream=hit.answer.upstream,
         source=hit.source,
         status=200,
         outcome="complete",
-        reuse_reason=exchange.miss.reason,
-        intent_reason=exchange.miss.intent,
         tokens_original=usage.prompt_tokens if usage else 0,
         tokens_sent=0,
         tokens_cached=0,
@@ -64,10 +62,7 @@ def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, 
         tokens_completion=usage.completion_tokens if usage else 0,
         measured=usage is not None,
         cost=0.0,
-        # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
-        cost_saved=cost_of(replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0), price)
-        if usage
-        else 0.0,
+        cost_saved=cost_of(alike, price) if alike else 0.0,
         upstream_seconds=0.0,
     )
 
@@ -83,6 +78,8 @@ def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, A
         "plan": exchange.plan.kind,
         "plan_reason": exchange.plan.reason,
         "trail": exchange.plan.trail,
+        "reuse_reason": exchange.miss.reason,
+        "intent_reason": exchange.miss.intent,
         "total_seconds": total,
         "stage_seconds": attempts.timings(),
     }
@@ -113,23 +110,22 @@ def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float
 SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
 
 
+@dataclass(frozen=True, slots=True)
 class Keeper:
     """Keeps the contents of requests and answers, for display."""
 
-    def __init__(self, contents: ContentStore, has_forgotten: Callable[[str, Sequence[bytes]], bool]) -> None:
-        """`has_forgotten`: of a scope of memory, and links: is one of them a message to be forgotten?"""
-        self._contents = contents
-        self._has_forgotten = has_forgotten
+    contents: ContentStore
+    has_forgotten: Callable[[str, Sequence[bytes]], bool]  # (scope of memory, links): is one of them to be forgotten?
 
     def keep(self, exchange: Exchange, answers: Sequence[Message]) -> None:
         """Stores what a request and its answer said, unless the client or an order to forget forbids it."""
         identity, plan = exchange.identity, exchange.plan
         if not exchange.directives.remember or exchange.directives.mode == "off":
             return
-        if self._has_forgotten(identity.memory, identity.chain):
+        if self.has_forgotten(identity.memory, identity.chain):
             return
         is_changed = plan.messages is not None
-        self._contents.put(
+        self.contents.put(
             Contents(
                 scope=identity.scope.id,
                 request_id=exchange.incoming.request_id,
@@ -137,7 +133,7 @@ class Keeper:
                 at=exchange.incoming.received_at,
                 body=exchange.request.raw,
                 sent=packed(plan.messages or ()) if is_changed else b"",
-                fates=fates.pack(plan.fates) if plan.fates is not None else b"",
+                fates=layout.pack(plan.fates) if plan.fates is not None else b"",
                 answer=answers[0].raw if answers else b"",
                 headers={name: value for name, value in exchange.incoming.headers if name.startswith(SHOWN_HEADERS)},
             )

@@ -1,7 +1,9 @@
-"""The services that handle requests, built once for a process: `proxy/services.py` composes them."""
+"""The services that handle requests, built once for a process (`proxy/services.py` composes them), and the context of
+one request.
+"""
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from proxy.config import Config
 from proxy.context.planner import Planner
@@ -10,17 +12,18 @@ from proxy.memory.learn import Learner
 from proxy.memory.library import Library
 from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
+from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import Recorder
-from proxy.pipeline.verify import Verifier
 from proxy.protocol.turns import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.storage.opening import Storage
 from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
-from proxy.tasks import Tasks
+from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter
-from proxy.upstream.routing import Router
+from proxy.types import Answer, ChatRequest, Directives, Exchange, Headers, Identity, Incoming, Plan, ReuseMiss
+from proxy.upstream.routing import Route, Router
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +61,39 @@ class Services:
         for upstream in self.router.upstreams:
             await upstream.close()
         self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """One request on its way: what its stages share. Two of them change it: `identify` sets the identity, `resume` may
+    add the history."""
+
+    incoming: Incoming
+    services: Services
+    attempts: Attempts
+    offload: Offload
+    started: float  # perf_counter
+    request: ChatRequest
+    directives: Directives
+    route: Route
+    identity: Identity = field(init=False)
+
+    def exchange(self, miss: ReuseMiss, plan: Plan, upstream: str) -> Exchange:
+        """Returns the request with the decisions about it, for recording."""
+        return Exchange(self.incoming, self.request, self.identity, self.directives, miss, plan, upstream, self.started)
+
+    def labelled(self, answer: Answer, exchange: Exchange) -> Answer:
+        """Returns the answer with the headers that say what we did to it."""
+        plan = exchange.plan
+        done = f"{plan.kind};{plan.reason}" if plan.reason else plan.kind
+        if self.attempts.failed:
+            done = f"fail-open;stage={','.join(self.attempts.failed)}"
+        ours: Headers = (
+            ("x-olvido-source", answer.source),
+            ("x-olvido-session", exchange.identity.session),
+            ("x-olvido-request", exchange.incoming.request_id),
+            ("x-olvido-tokens-original", str(plan.tokens.original)),
+            ("x-olvido-tokens-sent", str(plan.tokens.sent)),
+            ("x-olvido-plan", done),
+        )
+        return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)

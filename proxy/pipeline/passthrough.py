@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 import httpx
@@ -60,20 +61,20 @@ def _cause(error: BaseException | None) -> OlvidoError | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
 class _Through:
     """The upstream's body as a stream."""
 
-    def __init__(self, upstream: Upstream, response: httpx.Response) -> None:
-        self._upstream = upstream
-        self._response = response
+    upstream: Upstream
+    response: httpx.Response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async with aclosing(self._upstream.body(self._response)) as body:
+            async with aclosing(self.upstream.body(self.response)) as body:
                 async for chunk in body:
                     yield chunk
         except UpstreamError as error:
             raise _cause(error.__cause__) or error from error.__cause__
 
     async def aclose(self) -> None:
-        await asyncio.shield(close_response(self._response))
+        await asyncio.shield(close_response(self.response))

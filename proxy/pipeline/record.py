@@ -7,7 +7,8 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -46,48 +47,29 @@ Keep = Callable[[Exchange, Sequence[Message]], None]
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Recorder:
     """Records the outcome of requests: answers from an upstream (`delivered`) and reused ones (`reused`)."""
 
-    def __init__(  # noqa: PLR0913 (built in one place, services.py)
-        self,
-        *,
-        answered: AnsweredScopes,
-        storage: Storage,
-        shared: SharedState,
-        counter: TokenCounter,
-        metrics: Metrics,
-        router: Router,
-        remember: Remember,
-        learner: Learner,
-        obedience: Obedience,
-        tasks: Tasks,
-        executor: Executor,
-        ttl: float,
-        keep: Keep | None = None,
-    ) -> None:
-        self._answered = answered
-        self._ledger = storage.ledger
-        self._sessions = storage.sessions
-        self._answers = storage.answers
-        self._counter = counter
-        self._calibrations = shared.calibrations
-        self._metrics = metrics
-        self._router = router
-        self._flights = shared.flights
-        self._remember_asked = remember
-        self._learner = learner
-        self._obedience = obedience
-        self._tasks = tasks
-        self._executor = executor
-        self._ttl = ttl
-        self._keep_contents = keep  # None: contents are not kept
+    answered: AnsweredScopes
+    storage: Storage
+    shared: SharedState
+    counter: TokenCounter
+    metrics: Metrics
+    router: Router
+    remember: Remember
+    learner: Learner
+    obedience: Obedience
+    tasks: Tasks
+    executor: Executor
+    ttl: float  # seconds for which an answer is kept for identical requests
+    keep: Keep | None = None  # None: contents are not kept
 
     def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
         """Records a delivery, or its failure. The session is updated before the last byte goes to the client, whose
         next request may follow at once; the rest is done in the background."""
         if _is_success(delivery):
-            self._answered.add(exchange.identity.scope.id)
+            self.answered.add(exchange.identity.scope.id)
             self._obey_late(exchange, attempts)
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
         if small:
@@ -95,7 +77,7 @@ class Recorder:
                 "record", lambda: self._read_and_remember(exchange, delivery, attempts), fallback=delivery
             )
         total = perf_counter() - exchange.started
-        self._tasks.spawn(self._finish(exchange, delivery, attempts, total, read=small), name="record")
+        self.tasks.spawn(self._finish(exchange, delivery, attempts, total, read=small), name="record")
 
     def _obey_late(self, exchange: Exchange, attempts: Attempts) -> None:
         """Carries out an order to forget in the first request of a scope, of which only now something could be kept:
@@ -105,7 +87,7 @@ class Recorder:
             return
         order = attempts.call("obey", lambda: obey.ordered(exchange.request, identity, at), fallback=None)
         if order is not None:
-            self._obedience.begin(identity.memory, order)
+            self.obedience.begin(identity.memory, order)
 
     async def _finish(
         self, exchange: Exchange, delivery: Delivery, attempts: Attempts, total: float, *, read: bool
@@ -121,66 +103,60 @@ class Recorder:
             if (key is not None or asked is not None) and delivery.upstream == exchange.upstream:
                 answer = exact.storable(delivery, exchange.incoming.received_at)
             if key is not None and answer is not None:
-                self._flights.share(key, lead, answer)
-                put = self._answers.put(exchange.identity.scope.id, key, answer, self._ttl)
+                self.shared.flights.share(key, lead, answer)
+                put = self.storage.answers.put(exchange.identity.scope.id, key, answer, self.ttl)
                 await attempts.run("store", put, fallback=None, deadline=DEADLINE)
         finally:
             # Requests that wait for this answer are released in any case.
             if key is not None:
                 self._land(key, lead, delivery, answer)
         if asked is not None and answer is not None and exchange.directives.store:
-            remembering = self._remember_asked(exchange, asked, answer, key)
+            remembering = self.remember(exchange, asked, answer, key)
             await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
         generated = 0
         if delivery.usage is None and (text := generated_text(delivery.completion or delivery.partial)):
-            counting = self._in_thread(lambda: self._counter.text(text))
+            counting = self._in_thread(lambda: self.counter.text(text))
             generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
-        attempts.call(
-            "ledger", lambda: self._write(self._row(exchange, delivery, generated, attempts, total)), fallback=None
-        )
-        if _is_known(exchange, delivery):
-            answer_given = delivery.completion or delivery.partial
-            attempts.call("contents", lambda: self._keep(exchange, answer_given), fallback=None)
+        row = partial(self._row, exchange, delivery, generated, attempts, total)
+        attempts.call("ledger", lambda: self._write(row()), fallback=None)
+        if (keep := self.keep) is not None and _is_known(exchange, delivery):
+            said = delivery.completion or delivery.partial
+            attempts.call("contents", lambda: keep(exchange, answers_of(said)), fallback=None)
 
     def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
         if delivery.outcome == "client_gone":
-            self._flights.abandon(key, lead)
+            self.shared.flights.abandon(key, lead)
         elif answer is None and _came_to_nothing(delivery):
-            self._flights.fail(key, lead, _failed(delivery).answer())
+            self.shared.flights.fail(key, lead, _failed(delivery).answer())
         else:
-            self._flights.land(key, lead, answer)
+            self.shared.flights.land(key, lead, answer)
 
     def reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts) -> None:
         """Records a request that a stored answer served; no upstream saw it."""
         total = perf_counter() - exchange.started
-        self._tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
+        self.tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
 
     async def _finish_reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts, total: float) -> None:
+        packed = hit.answer.completion
         # A regenerated request that got the same answer has its links already.
         if hit.source != "exact" or exchange.identity.continuity != "regenerated":
-            completion = hit.answer.completion
-            offload = Offload(self._executor, len(completion))
-            chaining = offload(lambda: _chain(exchange, _object.decode(completion)))
+            chaining = Offload(self.executor, len(packed))(lambda: _chain(exchange, _object.decode(packed)))
             chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
             attempts.call("record", lambda: self._note(exchange, chain), fallback=None)
-            answers = answers_of(_object.decode(completion))
-            attempts.call("record", lambda: self._learner.delivered(exchange, chain, answers, attempts), fallback=None)
-        row = ledger_row.reused(
-            exchange, hit, self._price(hit.answer.upstream, exchange.request.model), attempts, total
-        )
+            answers = answers_of(_object.decode(packed))
+            attempts.call("record", lambda: self.learner.delivered(exchange, chain, answers, attempts), fallback=None)
+        price = self._price(hit.answer.upstream, exchange.request.model)
+        row = ledger_row.reused(exchange, hit, price, attempts, total)
         attempts.call("ledger", lambda: self._write(row), fallback=None)
-        attempts.call("contents", lambda: self._keep(exchange, _object.decode(hit.answer.completion)), fallback=None)
+        if (keep := self.keep) is not None:
+            attempts.call("contents", lambda: keep(exchange, answers_of(_object.decode(packed))), fallback=None)
 
     def _write(self, row: LedgerRow) -> None:
-        self._ledger.append(row)
-        self._metrics.recorded(row)
-
-    def _keep(self, exchange: Exchange, completion: Mapping[str, Any] | None) -> None:
-        if self._keep_contents is not None:
-            self._keep_contents(exchange, answers_of(completion))
+        self.storage.ledger.append(row)
+        self.metrics.recorded(row)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
 
     def _read_and_remember(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> Delivery:
         delivery, chain = _read_and_chain(exchange, delivery)
@@ -190,13 +166,13 @@ class Recorder:
     def _remember(self, exchange: Exchange, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
         self._note(exchange, chain)
         answers = answers_of(delivery.completion)
-        self._learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
+        self.learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
 
     def _note(self, exchange: Exchange, chain: tuple[bytes, ...]) -> None:
         """Queues the session's links. On the event loop only, to which the storage's queue belongs."""
         if chain:
             identity, at = exchange.identity, exchange.incoming.received_at
-            self._sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
+            self.storage.sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
 
     def _row(
         self, exchange: Exchange, delivery: Delivery, generated: int, attempts: Attempts, total: float
@@ -204,17 +180,17 @@ class Recorder:
         plan, usage = exchange.plan, delivery.usage
         if usage is not None:
             whose, measured = (delivery.upstream, exchange.request.model), usage.prompt_tokens
-            self._calibrations.rough.observe(*whose, counted=plan.tokens.rough, measured=measured)
-            self._calibrations.exact.observe(*whose, counted=plan.tokens.counted, measured=measured)
+            self.shared.calibrations.rough.observe(*whose, counted=plan.tokens.rough, measured=measured)
+            self.shared.calibrations.exact.observe(*whose, counted=plan.tokens.counted, measured=measured)
             # A fallback has not seen what the prompt begins with.
             seen = plan.tokens.expected if delivery.upstream == exchange.upstream else 0
-            self._calibrations.caches.observe(*whose, usage, repeated=seen)
+            self.shared.calibrations.caches.observe(*whose, usage, repeated=seen)
         price = self._price(delivery.upstream, exchange.request.model)
         row = ledger_row.forwarded(exchange, delivery, generated, price, attempts, total)
         return row if _is_known(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
 
     def _price(self, upstream: str, model: str) -> Price:
-        return price_for(self._router.named(upstream).config, model)
+        return price_for(self.router.named(upstream).config, model)
 
 
 def _came_to_nothing(delivery: Delivery) -> bool:

@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
-from proxy.context.fates import ExplainedPrompt
+from proxy.context.layout import ExplainedPrompt
 from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import Mechanisms, Message, PlanKind
 

@@ -22,7 +22,7 @@ from proxy.config.model import Keep
 from proxy.config.model import Storage as StorageSettings
 from proxy.config.upstreams import PriceSetting
 from proxy.context import economics
-from proxy.context.fates import explained
+from proxy.context.layout import explained
 from proxy.conversation import identify
 from proxy.conversation.blocks import without_ours
 from proxy.embedding.base import DelegatingEmbedder, Embedder, EmbeddingOff, EmbeddingUnavailable, Vectors

@@ -263,7 +263,7 @@ class PromptTokens:
 
 @dataclass(frozen=True, slots=True)
 class Fates:
-    """The decisions about the messages of a managed request, from which `context/fates.py` derives the fate of each.
+    """The decisions about the messages of a managed request, from which `context/layout.py` derives the fate of each.
     Indices are of the client's messages."""
 
     preamble: int  # messages before the first user message: always sent

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from proxy.admin.ledger import LIVE_HEADERS, MOST_REQUESTS, NOTHING_KEPT, By, explained, point_width, summary_of
-from proxy.context.fates import pack
+from proxy.context.layout import pack
 from proxy.conversation.blocks import head
 from proxy.errors import BadRequest
 from proxy.types import ArchivedTurn, Bucket, Contents, Fates, LedgerRow, Sums, Utterance

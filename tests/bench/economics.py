@@ -118,7 +118,7 @@ def replay(name: str, requests: Sequence[Asked], rates: Rates, profile: Profile,
             pressure=limit and int(limit * profile.pressure),
         )
         standing = PromptSizes(request.prefix, head, request.turns[start:], request.newest, stable)
-        if folding := decide(rates, standing, costs, terms):
+        if (folding := decide(rates, standing, costs, terms)).leave:
             start, head = start + folding.leave, terms.head
             stable = min(stable, request.prefix)
             standing = PromptSizes(request.prefix, head, request.turns[start:], request.newest, stable)

@@ -23,8 +23,9 @@ import simplemma
 
 from proxy.config.profiles import BUILT_IN
 from proxy.context import referents
-from proxy.context.summaries import NumberedTurn, render, segments, summarise
-from proxy.conversation.topics import LOOKED_BACK, TurnTexts, topic
+from proxy.context.filling import render
+from proxy.context.summaries import NumberedTurn, segments, summarise
+from proxy.conversation.topics import LOOKED_BACK, TurnTexts
 from proxy.language.phrases import words
 from proxy.language.terms import terms
 from proxy.memory import clause_models, clauses, extract, own_words, subject, voice
@@ -32,7 +33,7 @@ from proxy.tokens import load_tokenizer
 from proxy.types import Summary, TurnDigest
 from tests.bench import context_data
 from tests.bench.topics import share, telling_of
-from tests.bench.topics_data import FOLDER, conversations
+from tests.bench.topics_data import FOLDER, conversations, topic
 
 _PROFILE = BUILT_IN["lean"]
 _SEED = 20_261

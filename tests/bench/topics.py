@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.config.profiles import BUILT_IN
-from proxy.context.summaries import NumberedTurn, render, segments, summarise
-from proxy.conversation.topics import topic
+from proxy.context.filling import render
+from proxy.context.summaries import NumberedTurn, segments, summarise
 from proxy.tokens import load_tokenizer
 from proxy.types import ShiftCause, TurnDigest
-from tests.bench.topics_data import FOLDER, Conversation, conversations, cosines
+from tests.bench.topics_data import FOLDER, Conversation, conversations, cosines, topic
 
 _PROFILE = BUILT_IN["lean"]
 _Z = 1.96

@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from proxy.conversation.topics import LOOKED_BACK, TurnTexts
+from proxy.config.profiles import Window
+from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity, domain, shift
 from proxy.embedding.engines import LocalEngine
 from proxy.embedding.exported import BUILTIN
 from tests.bench.reuse_data import AUTHORED
@@ -73,3 +74,10 @@ async def _cosines(told: Sequence[Conversation]) -> list[list[float]]:
         found.append([1.0, *np.sum(asked[1:] * turns[:-1], axis=1).tolist()])
     await engine.close()
     return found
+
+
+def topic(message: str, before: Sequence[TurnTexts], *, since: int, cosine: float | None, numbers: Window) -> Topic:
+    """The topic of a user message after the turns `before`, oldest first. `since`: complete turns since the last change
+    of topic, that one included. `cosine`: of `message` and `before[-1].text`; None if one is missing."""
+    near = None if cosine is None or not before else continuity(message, before, cosine)
+    return Topic(near, shift(message, before, since=since, near=near, numbers=numbers), domain(message))

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from proxy.context.draft import FRAMING, Draft, TokenBudget
-from proxy.context.layout import Layout, lay_out
+from proxy.context.layout import lay_out
 from proxy.conversation.blocks import head
 from proxy.conversation.progress import progress
 from proxy.types import Fold
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.builders import counter as real
-from tests.context.told import OVERHEAD, WARM, Teller, case, context, counter, exchange, profile, words
+from tests.context.told import OVERHEAD, ROLES, WARM, Teller, case, context, counter, exchange, profile, where, words
 
 S = system("Be brief.")
 SAID: list[Said] = [
@@ -118,11 +118,12 @@ def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> Non
 def test_a_block_costs_no_more_than_its_text_and_its_framing_whatever_stands_beside_it(said: str) -> None:
     count = real().text
     memory, recalled = head("- [work] tea", ["{topic: tea}"]), "<recalled>\n1: tea\n</recalled>"
-    layout = Layout(1, 1, 1, head=memory, volatile=recalled)
+    at = where(1, 1, 1, volatile=recalled)
     for content in (said, [{"type": "text", "text": said}]):
         given = messages(S, user(content))
-        for where in (layout, replace(layout, role="system")):
-            before, after = (sum(map(real().message, each)) for each in (given, lay_out(given, where)))
+        for role in ROLES:
+            sent = lay_out(given, at, head=memory, role=role)
+            before, after = (sum(map(real().message, each)) for each in (given, sent))
             assert after <= before + count(memory) + count(recalled) + 2 * FRAMING
 
 

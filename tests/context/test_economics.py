@@ -1,6 +1,7 @@
 """Folding as a table of decisions, and its promises over whole conversations of any shape."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -17,7 +18,6 @@ from proxy.context.economics import (
     REGRET,
     RESERVE,
     CostSoFar,
-    Folding,
     PromptSizes,
     Rates,
     Terms,
@@ -25,7 +25,6 @@ from proxy.context.economics import (
     assumed_cache,
     decide,
     rates,
-    weighed,
 )
 from proxy.protocol.dialects import DIALECTS
 from proxy.types import PrefixCache, Price
@@ -112,7 +111,7 @@ def test_where_thinking_hangs_on_what_is_before_it_it_costs_what_it_did_to_think
 
 LONG = (100,) * 30  # turns
 
-DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]] = [
+DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, tuple[int, str] | None]] = [
     ("nothing has been said before", COLD, standing(), RICH, LEAN, None),
     ("the window holds all", COLD, standing(*[100] * 6), RICH, LEAN, None),
     (
@@ -121,16 +120,16 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         standing(*[200] * 7),
         RICH,
         replace(LEAN, tokens=2_000),
-        Folding(1, "economic"),
+        (1, "economic"),
     ),
     ("not if the head is longer than what leaves", COLD, standing(*[100] * 7), RICH, LEAN, None),
-    ("an old head leaves, too", COLD, standing(*[100] * 7, head=160), RICH, LEAN, Folding(1, "economic")),
+    ("an old head leaves, too", COLD, standing(*[100] * 7, head=160), RICH, LEAN, (1, "economic")),
     ("a warm one waits until it has paid for it", CHEAP, standing(*[100] * 15), RICH, EASY, None),
-    ("and folds then", CHEAP, standing(*[100] * 20), RICH, EASY, Folding(14, "economic")),
+    ("and folds then", CHEAP, standing(*[100] * 20), RICH, EASY, (14, "economic")),
     ("a cheap cache holds what is not under pressure", CHEAP, standing(*[100] * 20), RICH, LEAN, None),
-    ("a dear one does not", Rates(0.4, 1.0), standing(*[100] * 20), RICH, LEAN, Folding(14, "economic")),
+    ("a dear one does not", Rates(0.4, 1.0), standing(*[100] * 20), RICH, LEAN, (14, "economic")),
     ("not with money that was not saved", CHEAP, standing(*[100] * 20), CostSoFar(5_000, 4_800), EASY, None),
-    ("under pressure it need not pay off", CHEAP, standing(*[590] * 5, newest=100), RICH, LEAN, Folding(3, "pressure")),
+    ("under pressure it need not pay off", CHEAP, standing(*[590] * 5, newest=100), RICH, LEAN, (3, "pressure")),
     (
         "but be affordable",
         CHEAP,
@@ -139,14 +138,14 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         LEAN,
         None,
     ),
-    ("the limit forces", CHEAP, standing(*[790] * 5, newest=100), RICH, LEAN, Folding(4, "limit")),
+    ("the limit forces", CHEAP, standing(*[790] * 5, newest=100), RICH, LEAN, (4, "limit")),
     (
         "and shrinks the window to what is affordable",
         CHEAP,
         standing(*[100] * 39, newest=110),
         CostSoFar(11_000, 10_590),
         LEAN,
-        Folding(36, "limit"),
+        (36, "limit"),
     ),
     (
         "to the newest turn, at a price",
@@ -154,7 +153,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         standing(*[700] * 6, newest=100),
         CostSoFar(6_000, 5_480),
         LEAN,
-        Folding(5, "limit"),
+        (5, "limit"),
     ),
     (
         "to nothing where that is too dear",
@@ -162,20 +161,20 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         standing(*[700] * 6, newest=100),
         CostSoFar(6_000, 5_900),
         LEAN,
-        Folding(6, "limit"),
+        (6, "limit"),
     ),
-    ("a turn that does not fit leaves", CHEAP, standing(100, 3_900), RICH, LEAN, Folding(2, "limit")),
+    ("a turn that does not fit leaves", CHEAP, standing(100, 3_900), RICH, LEAN, (2, "limit")),
     ("a limit that cannot be met forces nothing", CHEAP, standing(100, newest=3_900), RICH, LEAN, None),
-    ("a closed topic", CHEAP, standing(*[100] * 4), RICH, replace(LEAN, flush=True), Folding(4, "flush")),
+    ("a closed topic", CHEAP, standing(*[100] * 4), RICH, replace(LEAN, flush=True), (4, "flush")),
     ("not one that was shorter than its summary", CHEAP, standing(100), RICH, replace(LEAN, flush=True), None),
-    ("strict", CHEAP, standing(*[100] * 7), CostSoFar(1, 1), replace(LEAN, strict=True), Folding(1, "strict")),
+    ("strict", CHEAP, standing(*[100] * 7), CostSoFar(1, 1), replace(LEAN, strict=True), (1, "strict")),
     (
         "strict, by tokens",
         CHEAP,
         standing(*[500] * 3),
         CostSoFar(1, 1),
         replace(LEAN, strict=True),
-        Folding(1, "strict"),
+        (1, "strict"),
     ),
     ("strict, within", CHEAP, standing(*[100] * 6), CostSoFar(1, 1), replace(LEAN, strict=True), None),
     (
@@ -184,7 +183,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         standing(*[100] * 7),
         RICH,
         replace(LEAN, strict=True),
-        Folding(1, "strict"),
+        (1, "strict"),
     ),
     (
         "not while tools are called",
@@ -209,7 +208,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         replace(standing(*[100] * 50), in_loop=True),
         RICH,
         LEAN,
-        Folding(44, "limit"),
+        (44, "limit"),
     ),
     (
         "not where thinking is lost with it",
@@ -225,7 +224,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         replace(standing(*[100] * 20), reasoning=(0,) * 21),
         RICH,
         EASY,
-        Folding(14, "economic"),
+        (14, "economic"),
     ),
     (
         "later, where instructions are not found behind a fold",
@@ -241,7 +240,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         standing(*[100] * 20, prefix=1_500),
         RICH,
         EASY,
-        Folding(14, "economic"),
+        (14, "economic"),
     ),
     ("never a longer prompt", Rates(0.5, 1.0), standing(*[10] * 18), RICH, LEAN, None),
     (
@@ -252,7 +251,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         replace(LEAN, flush=True),
         None,
     ),
-    ("a long turn, carried long", CHEAP, standing(800, *[50] * 13), RICH, EASY, Folding(8, "economic")),
+    ("a long turn, carried long", CHEAP, standing(800, *[50] * 13), RICH, EASY, (8, "economic")),
     ("one that is not", CHEAP, standing(*[50] * 7, 800, *[50] * 6), RICH, EASY, None),
     (
         "no limit, no pressure",
@@ -260,7 +259,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
         standing(*LONG),
         RICH,
         Terms(turns=6, tokens=1_200, head=160),
-        Folding(24, "economic"),
+        (24, "economic"),
     ),
 ]
 
@@ -272,15 +271,51 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, Folding | None]
     ids=[row[0] for row in DECISIONS],
 )
 def test_when_and_how_far_to_fold(
-    at: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms, expected: Folding | None
+    at: Rates, prompt: PromptSizes, costs: CostSoFar, terms: Terms, expected: tuple[int, str] | None
 ) -> None:
-    assert decide(at, prompt, costs, terms) == expected
+    found = decide(at, prompt, costs, terms)
+    assert (found.leave, found.reason) == (expected or (0, ""))
+
+
+def kept(tokens: Sequence[int], limit: int, turns: int) -> int:
+    """Complete turns that a strict fold keeps."""
+    folding = decide(CHEAP, standing(*tokens), RICH, Terms(turns=turns, tokens=limit, head=0, strict=True))
+    return len(tokens) - folding.leave
+
+
+@pytest.mark.note("2.1/4")
+@pytest.mark.parametrize(
+    ("tokens", "limit", "turns", "expected"),
+    [
+        ([], 1_200, 6, 0),
+        ([5_000], 1_200, 6, 1),  # the newest is whole, whatever it costs
+        ([10, 5_000], 1_200, 6, 1),
+        ([100] * 10, 1_200, 6, 6),
+        ([300] * 10, 1_200, 6, 4),
+        ([100, 1_101], 1_200, 6, 1),
+        ([100, 1_100], 1_200, 6, 2),
+        ([10, 1_300, 10], 1_200, 6, 1),  # none behind one that does not fit
+        ([100] * 3, 1_200, 0, 1),
+    ],
+)
+def test_a_fold_keeps_the_newest_turn_and_older_ones_that_fit(
+    tokens: list[int], limit: int, turns: int, expected: int
+) -> None:
+    assert kept(tokens, limit, turns) == expected
+
+
+@pytest.mark.note("3.2/3")
+@given(st.lists(st.integers(0, 3_000), min_size=1, max_size=20), st.integers(0, 3_000), st.integers(0, 10))
+def test_what_is_kept_fits_or_is_the_newest_turn_alone(tokens: list[int], limit: int, turns: int) -> None:
+    number = kept(tokens, limit, turns)
+    assert number >= 1
+    assert number == 1 or (number <= turns and sum(tokens[-number:]) <= limit)
 
 
 def test_a_folded_prompt_stays_long_enough_for_the_prefix_cache() -> None:
     openai = Rates(0.1, 1.0, block=128, minimum=1_024)
     folding = decide(openai, standing(*LONG), RICH, LEAN)
-    assert folding is not None
+    assert folding.leave
     assert standing(*LONG).folded(30 - folding.leave, 0) in range(1_024, 1_124)  # whatever its head
 
 
@@ -294,7 +329,7 @@ def test_an_economic_fold_obeys_lindys_rule(turns: list[int], cached: float, old
     prompt = standing(*turns, head=old_head)
     terms = Terms(turns=6, tokens=1_200, head=head)
     folding = decide(Rates(cached, 1.0), prompt, CostSoFar(1e9, 0), terms)
-    if folding is not None:
+    if folding.leave:
         left, kept = sum(turns[: folding.leave]) + old_head, sum(turns[folding.leave :])
         assert cached * left * len(turns) >= (1 - cached) * kept + head - 1e-6
 
@@ -317,8 +352,8 @@ def bills(said: list[tuple[int, int]], at: Rates, terms: Terms) -> tuple[list[fl
         baselines.append(at.cost(original, before))
         before = original
         prompt = PromptSizes(0, head, turns[start:], asked, stable)
-        if folding := decide(at, prompt, CostSoFar(sum(baselines), sum(costs)), terms):
-            start, head, stable = start + folding.leave, terms.head, 0
+        if leave := decide(at, prompt, CostSoFar(sum(baselines), sum(costs)), terms).leave:
+            start, head, stable = start + leave, terms.head, 0
         sizes.append(head + sum(turns[start:]) + asked)
         costs.append(at.cost(sizes[-1], stable))
         stable = sizes[-1]
@@ -402,7 +437,7 @@ def test_where_writing_to_the_cache_costs_more_less_is_added() -> None:
 def test_the_numbers_behind_a_decision_are_those_of_the_fold_that_is_made() -> None:
     prompt = standing(500, 400, 300, prefix=100, head=80)
     cold = Rates(1.0, 1.0)
-    told = weighed(cold, prompt, RICH, EASY, Folding(2, "economic"))
+    told = decide(cold, prompt, RICH, replace(EASY, turns=1))
     assert (told.leave, told.reason, told.turns) == (2, "economic", 3)
     assert told.standing == 100 + 80 + 1_200 + 50
     assert told.folded == 100 + EASY.head + 300 + 50
@@ -414,7 +449,7 @@ def test_the_numbers_behind_a_decision_are_those_of_the_fold_that_is_made() -> N
 
 def test_where_nothing_folds_they_are_those_of_the_fold_that_was_considered() -> None:
     prompt = standing(500, 400, 900, prefix=100)
-    told = weighed(Rates(0.1, 1.0), prompt, RICH, replace(EASY, turns=1), None)
+    told = decide(Rates(0.1, 1.0), prompt, RICH, replace(EASY, turns=1))
     assert (told.leave, told.reason) == (0, "")
     assert told.folded == 100 + EASY.head + 900 + 50
 
@@ -442,27 +477,25 @@ def upstream(**settings: Any) -> Upstream:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
-    ("settings", "shown_none", "cached"),
+    ("settings", "cached"),
     [
-        ({}, False, UNPRICED),
-        ({"price": {"input": 1, "output": 4}}, False, UNPRICED),  # nothing is said of cached tokens
-        ({"price": HALF}, False, 0.5),
-        ({"price": {**HALF, "cached": 1}}, False, 1.0),
-        ({"price": {**HALF, "cached": 2}}, False, 1.0),
-        ({"price": {**HALF, "input": 0, "cached": 0}}, False, UNPRICED),  # no price at all
-        ({"price": HALF, "cache": "none"}, False, 1.0),
-        ({"cache": "none"}, False, 1.0),
-        ({"price": HALF}, True, 1.0),
-        ({}, True, 1.0),
-        ({"price": HALF, "cache": "assumed"}, False, 0.5),
+        ({}, UNPRICED),
+        ({"price": {"input": 1, "output": 4}}, UNPRICED),  # nothing is said of cached tokens
+        ({"price": HALF}, 0.5),
+        ({"price": {**HALF, "cached": 1}}, 1.0),
+        ({"price": {**HALF, "cached": 2}}, 1.0),
+        ({"price": {**HALF, "input": 0, "cached": 0}}, UNPRICED),  # no price at all
+        ({"price": HALF, "cache": "none"}, 1.0),
+        ({"cache": "none"}, 1.0),
+        ({"price": HALF, "cache": "assumed"}, 0.5),
     ],
 )
 def test_every_upstream_has_one_unless_it_is_known_not_to(
-    dialect: str, settings: dict[str, Any], cached: float, *, shown_none: bool
+    dialect: str, settings: dict[str, Any], cached: float
 ) -> None:
     entry = upstream(dialect=dialect, **settings)
     price = price_for(entry, "m")
-    cache = assumed_cache(entry, "m", price, shown_none=shown_none)
+    cache = assumed_cache(entry, "m", price)
     assert cache == (NO_CACHE if cached == 1.0 else prefix_cache(dialect, "m"))
     assert rates(price, cache, idle=0.0).cached == pytest.approx(cached)
 
@@ -471,15 +504,14 @@ def test_every_upstream_has_one_unless_it_is_known_not_to(
     st.sampled_from(sorted(DIALECTS)),
     st.none() | st.floats(0, 10),
     st.sampled_from(["assumed", "none"]),
-    st.booleans(),
     st.floats(0, 1e6),
 )
 def test_a_cached_token_never_costs_more_than_one_that_is_not(
-    dialect: str, cached: float | None, cache: str, shown_none: bool, idle: float
+    dialect: str, cached: float | None, cache: str, idle: float
 ) -> None:
     priced = {"input": 1, "output": 4} | ({} if cached is None else {"cached": cached})
     entry = upstream(dialect=dialect, cache=cache, price=priced)
     price = price_for(entry, "m")
-    found = rates(price, assumed_cache(entry, "m", price, shown_none=shown_none), idle=idle)
+    found = rates(price, assumed_cache(entry, "m", price), idle=idle)
     assert 0 <= found.cached <= found.write
     assert found.write == 1.0

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from proxy.config.profiles import BUILT_IN, Elide, Profile
-from proxy.context.economics import CostSoFar, Rates
+from proxy.context.economics import Rates
 from proxy.context.elide import (
-    ConversationState,
     Elided,
     Elision,
     Instructions,
@@ -181,11 +180,20 @@ def test_text_parts_are_cut_one_by_one() -> None:
 
 
 WARM, COLD = Rates(0.1, 1.0), Rates(1.0, 1.0)
-RICH = CostSoFar(baseline=1e9, spent=0)
 
 
-def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> ConversationState:
-    return ConversationState(tokens, tokens - 20, requests, costs)
+def going(requests: int, *, tokens: int = 500, baseline: float = 1e9, spent: float = 0.0) -> PathState:
+    return PathState(
+        turns=requests,
+        at=0.0,
+        newest=1,
+        before=0,
+        original=0,
+        sent=tokens,
+        stable=tokens - 20,
+        baseline=baseline,
+        spent=spent,
+    )
 
 
 @pytest.mark.note("3.3/6")
@@ -195,7 +203,7 @@ def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> Conve
         (Elided(), EVERYTHING, going(2), WARM, Elided()),  # saves 11 a request, and costs 320 now
         (Elided(), EVERYTHING, going(40), WARM, EVERYTHING),
         (Elided(), EVERYTHING, going(40, tokens=5_000), WARM, Elided()),
-        (Elided(), EVERYTHING, going(40, costs=CostSoFar(100, 99)), WARM, Elided()),  # never more than pass-through
+        (Elided(), EVERYTHING, going(40, baseline=100, spent=99), WARM, Elided()),  # never more than pass-through
         (Elided(), EVERYTHING, going(1), COLD, EVERYTHING),
         (EVERYTHING, EVERYTHING, going(2), WARM, EVERYTHING),
         (EVERYTHING, Elided(), going(99), WARM, Elided()),  # an answer failed
@@ -210,7 +218,7 @@ def going(requests: int, *, tokens: int = 500, costs: CostSoFar = RICH) -> Conve
     ],
 )
 def test_it_is_left_out_when_that_pays_off_and_said_again_at_once(
-    before: Elided, may: Elided, state: ConversationState, rates: Rates, expected: Elided
+    before: Elided, may: Elided, state: PathState, rates: Rates, expected: Elided
 ) -> None:
     assert choose(before, may, SAID, state, rates, counter().text) == expected
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from proxy.context.draft import Draft, Memory, TokenBudget
-from proxy.context.folding import FoldPlanner
+from proxy.context.folding import FoldPlanner, window_turns
 from proxy.conversation import blocks as block
 from proxy.conversation.progress import progress
-from proxy.types import Fact, Fold
+from proxy.types import Fact, Fold, TurnDigest
 from tests.builders import Said, assistant, messages, system, user
 from tests.context.told import COLD, LEAN, Teller, case, context, counter, exchange, fact, profile, words
 
@@ -122,3 +122,34 @@ def test_where_the_window_is_full_older_answers_lose_their_middle() -> None:
     fold = FoldPlanner(TokenBudget(of, made.progress, context(of)), Memory()).capped(Fold(3), made.progress.open[1:])
     assert fold.capped == (4,)  # the newest turn is whole
     assert folder(said).capped(Fold(3), made.progress.open[1:]).capped == ()
+
+
+NUMBERS = LEAN.window
+HIGH, LOW = NUMBERS.high_continuity + 0.1, NUMBERS.low_continuity - 0.1
+BETWEEN = (NUMBERS.high_continuity + NUMBERS.low_continuity) / 2
+
+
+def digest(continuity: float | None) -> TurnDigest:
+    return TurnDigest(b"", 100, continuity, None)
+
+
+@pytest.mark.note("1.2/3", "1.2/4", "1.2/5", "2.2/5", "9.2/3")
+@pytest.mark.parametrize(
+    ("continuities", "turns"),
+    [
+        ([], 6),
+        ([None], 6),
+        ([HIGH], 6),  # one turn is not enough
+        ([HIGH, HIGH], 8),
+        ([HIGH, NUMBERS.high_continuity], 6),  # above, not at
+        ([LOW, LOW], 4),
+        ([LOW, NUMBERS.low_continuity], 6),
+        ([HIGH, LOW], 6),
+        ([LOW, HIGH], 6),
+        ([LOW, LOW, HIGH, HIGH], 8),  # only the last two count
+        ([HIGH, HIGH, BETWEEN], 6),
+        ([LOW, None], 6),
+    ],
+)
+def test_the_window_follows_the_continuity_of_the_last_two_turns(continuities: list[float | None], turns: int) -> None:
+    assert window_turns([digest(near) for near in continuities], NUMBERS) == turns

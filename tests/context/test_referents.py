@@ -71,8 +71,8 @@ def test_what_names_its_referent_or_has_none_does_not(language: Language, clause
 
 
 def test_words_of_grammar_and_contractions_name_nothing() -> None:
-    assert names("I don't want to do it, we'll see") == ["see"]
-    assert names("The deadline is March 14") == ["deadli", "march", "14"]
+    assert names("I don't want to do it, we'll see") == ("see",)
+    assert names("The deadline is March 14") == ("deadli", "march", "14")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_words_of_grammar_and_contractions_name_nothing() -> None:
     ],
 )
 def test_neither_verbs_nor_what_stands_for_anything_are_things(language: Language, text: str, count: int) -> None:
-    assert things(text, language) == count
+    assert len(things(text, language)) == count
 
 
 @given(st.text(max_size=120), st.sampled_from(["en", "es"]))

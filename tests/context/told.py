@@ -6,20 +6,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from proxy.config.profiles import BUILT_IN, Profile
-from proxy.context import planning, window
+from proxy.context import planning, shortening
 from proxy.context.draft import Memory, PlanContext
 from proxy.context.economics import Rates
 from proxy.conversation.progress import Case, Progress, pack, progress, unpack
+from proxy.memory.facts import Decay
 from proxy.memory.library import STEPS_BACK
 from proxy.protocol import turns
 from proxy.tokens import Counter
-from proxy.types import Excerpt, Fact, Message, PathState, Plan, Vector
+from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Vector
 from tests.builders import NOW, Said, assistant, messages, user
 
 OVERHEAD = 3
 WARM = Rates(cached=0.25, write=1.0)
 COLD = Rates(cached=1.0, write=1.0)
 LEAN = BUILT_IN["lean"]
+ROLES: tuple[Literal["user", "system"], ...] = ("user", "system")  # of the message that carries the head
 
 
 class Characters(Counter):
@@ -78,6 +80,11 @@ def case(
     )
 
 
+def where(preamble: int, start: int, newest: int, *, volatile: str = "", instructions: tuple[int, ...] = ()) -> Fates:
+    """The messages that are sent, as a plan decides them."""
+    return Fates(preamble, start, start, newest, instructions=instructions, volatile=volatile)
+
+
 def context(
     of: Case,
     *,
@@ -86,11 +93,12 @@ def context(
     role: Literal["user", "system"] = "user",
     now: float = NOW,
     session: str = "s",
+    is_private: bool = True,
 ) -> PlanContext:
     def cap(index: int) -> Message:
-        return window.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
+        return shortening.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
 
-    return PlanContext(now, session, rates, limit, role, counter.text, cap)
+    return PlanContext(now, session, is_private, rates, limit, role, counter.text, cap, Decay())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.context.layout import Layout, lay_out
+from proxy.context.layout import lay_out
 from proxy.conversation.blocks import (
     FACTS_TITLE,
     RECALLED_TITLE,
@@ -20,6 +20,7 @@ from proxy.conversation.blocks import (
 )
 from proxy.types import Excerpt
 from tests.builders import messages, system, user
+from tests.context.told import ROLES, where
 
 NOON = 1_700_000_000.0  # 2023-11-14
 DAY = 86_400.0
@@ -86,10 +87,12 @@ def test_whatever_our_blocks_quote_the_clients_words_come_back_to_the_byte(
     recalled = volatile(facts, [replace(BOAT, text=each) for each in old], now=NOON, session="s")
     for newest in (1, 2):
         for content in (said, [{"type": "text", "text": said}] if said else [], None):
-            for role in ("user", "system"):
+            for role in ROLES:
                 sent = lay_out(
                     messages(system("Be brief."), user(content), user(content)),
-                    Layout(1, newest, newest, head=memory, volatile=recalled, role=role),
+                    where(1, newest, newest, volatile=recalled),
+                    head=memory,
+                    role=role,
                 )
                 assert {without_ours(each.text) for each in sent[1:]} == {said if content else ""}
                 assert without_ours(sent[0].text) == "Be brief."

@@ -16,9 +16,9 @@ from proxy.conversation.topics import (
     likelihood,
     phrase,
     shift,
-    topic,
 )
 from proxy.embedding.exported import BUILTIN, MULTILINGUAL, source_of
+from tests.bench.topics_data import topic
 
 NUMBERS = BUILT_IN["lean"].window
 SERVER = (

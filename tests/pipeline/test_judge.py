@@ -24,7 +24,7 @@ from starlette.routing import Route
 from proxy.config import Config
 from proxy.embedding.base import EmbeddingOff, State, Vectors
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.judge import HEADERS
+from proxy.pipeline.own_requests import HEADERS
 from proxy.pipeline.parts import Services
 from proxy.reuse.judging import MOST_ANSWER
 from proxy.services import compose

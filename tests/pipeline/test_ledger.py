@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from proxy.context.fates import unpack
+from proxy.context.layout import unpack
 from proxy.pipeline import ledger as ledger_row
 from proxy.pipeline.ledger import Keeper
 from proxy.protocol.message import message

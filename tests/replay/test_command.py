@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from proxy.cli.main import main
-from proxy.context.fates import ExplainedMessage, ExplainedPrompt
+from proxy.context.layout import ExplainedMessage, ExplainedPrompt
 from proxy.replay.command import as_json, as_text, shown
 from proxy.replay.reading import Skipped
 from proxy.replay.report import Report, total

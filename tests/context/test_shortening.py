@@ -1,4 +1,4 @@
-"""Old tool results: which leave, what stands in their place, and that no upstream minds."""
+"""Messages that are sent shortened: what of them is left, and that no upstream minds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.context.economics import CostSoFar, Rates
-from proxy.context.tools import LEAST, MARKER, Bounds, Prompt, markers, to_fold
+from proxy.context.shortening import (
+    LEAST,
+    MARKER,
+    Prompt,
+    cap,
+    cap_message,
+    markers,
+    to_fold,
+)
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import message
 from proxy.types import Message
@@ -57,8 +65,17 @@ def fold(
 ) -> tuple[int, ...]:
     sizes = size_of(said)
     total = sum(sizes) - sum(sizes[index] - MARKER for index in folded)
-    prompt = Prompt(start=1, before=sizes[0], tokens=total, repeated=total - sizes[-1], folded=folded)
-    return to_fold(said, sizes.__getitem__, prompt, Bounds(keep, limit, pressure), rates, costs)
+    prompt = Prompt(
+        start=1,
+        before=sizes[0],
+        tokens=total,
+        repeated=total - sizes[-1],
+        keep=keep,
+        folded=folded,
+        limit=limit,
+        pressure=pressure,
+    )
+    return to_fold(said, sizes.__getitem__, prompt, rates, costs)
 
 
 @pytest.mark.note("4/7")
@@ -205,8 +222,8 @@ def replaced(said: Sequence[Message], keep: int) -> tuple[Message, ...]:
     sizes = size_of(said)
     total = sum(sizes)
     start = next((index for index, each in enumerate(said) if each.role == "user"), 0)
-    prompt = Prompt(start, sum(sizes[:start]), total, 0)
-    folded = to_fold(said, sizes.__getitem__, prompt, Bounds(keep, limit=0), COLD, RICH)
+    prompt = Prompt(start, sum(sizes[:start]), total, 0, keep, limit=0)
+    folded = to_fold(said, sizes.__getitem__, prompt, COLD, RICH)
     found = markers(said, folded, sizes.__getitem__, keep)
     assert set(found) == set(folded)
     return tuple(found.get(index, each) for index, each in enumerate(said))
@@ -255,3 +272,85 @@ def test_no_upstream_minds_what_was_left_out_of_real_histories(name: str) -> Non
         pytest.skip(f"no evaluation data at {path}")
     rows = [msgspec.json.decode(line)["messages"] for line in path.read_bytes().splitlines()[:25] if line]
     assert sum(check_replaced(messages(*said), keep=1) for said in rows) > 0
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
+    text = " ".join(f"w{number}" for number in range(500))
+    shorter = cap(text, 60, words)
+    assert shorter.startswith("w0 w1 ")
+    assert shorter.endswith(" w498 w499")
+    assert "tokens left out] …" in shorter
+    assert 50 <= words(shorter) <= 60
+
+
+def test_the_marker_says_how_much_is_left_out() -> None:
+    text = " ".join(f"w{number}" for number in range(500))
+    shorter = cap(text, 60, words)
+    said = int(shorter.split("[")[1].split()[0])
+    assert said == 500 - sum(word.startswith("w") for word in shorter.split())
+
+
+def test_a_text_that_fits_is_untouched() -> None:
+    assert cap("  two\n words ", 2, words) == "  two\n words "
+
+
+@pytest.mark.note("2.1/4")
+@given(st.text(max_size=400), st.integers(0, 60))
+def test_a_capped_text_never_has_more_than_it_may(text: str, most: int) -> None:
+    for count in (words, len):
+        shorter = cap(text, most, count)
+        assert count(shorter) <= most or shorter == text
+        assert count(shorter) <= most
+        assert shorter == cap(text, most, count)
+
+
+PROSE = "one two three four five six seven eight nine ten " * 10
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"role": "assistant", "content": PROSE, "tool_calls": [{"id": "a", "type": "function"}]},
+        {"role": "assistant", "content": PROSE, "function_call": {"name": "f"}},
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "content": "short"},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:" + PROSE}}]},
+        {"role": "assistant", "content": 7},
+    ],
+)
+def test_what_must_not_or_cannot_be_capped_stays_the_very_same_message(data: dict[str, Any]) -> None:
+    said = message(data)
+    assert cap_message(said, 20, words) is said
+
+
+def test_every_other_field_of_a_capped_message_is_kept() -> None:
+    said = message(
+        {
+            "role": "assistant",
+            "content": PROSE,
+            "name": "x",
+            "x_unknown": {"a": [1]},
+            "reasoning_content": PROSE,
+        }
+    )
+    shorter = cap_message(said, 20, words)
+    assert words(shorter.data["content"]) <= 20
+    assert {**shorter.data, "content": PROSE} == said.data
+    assert b"left out" in shorter.raw
+
+
+def test_parts_share_the_limit_and_what_is_no_text_stays() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:x"}}
+    said = message(
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": PROSE}, image, {"type": "text", "text": PROSE}],
+        }
+    )
+    content = cap_message(said, 30, words).data["content"]
+    assert image in content
+    assert sum(words(part["text"]) for part in content if part["type"] == "text") <= 30

@@ -1,4 +1,4 @@
-"""Selection of old tool results to leave out, and the markers that replace them.
+"""Messages that are sent shortened: long older answers lose their middle, old tool results become a line each.
 
 A result that is left out stays a message: role, id and every other field are kept, only its content becomes a line that
 describes it. Calls, reasoning, system and tools are never touched. Results leave in batches, by the rules of
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from proxy.context.economics import REGRET, CostSoFar, Rates
-from proxy.protocol.message import replaced
+from proxy.protocol.message import replaced, rewritten
 from proxy.types import Message
 
 MARKER = 60  # tokens of a marker, about
@@ -23,27 +23,26 @@ LEAST = 2 * MARKER  # tokens of a result worth leaving out
 MOST_ARGUMENTS = 120  # characters of a call's arguments in a marker
 MOST_QUOTED = 80  # characters of a result's first line in a marker, some 20 tokens
 
+_CAPPED = "\n… [{} tokens left out] …\n"  # in place of an answer's middle
+_HEAD = 2 / 3  # share of the beginning in a capped answer: answers come to the point first
+_CLOSE_ENOUGH = 8  # characters: precision of the search for the cut
+
 Size: TypeAlias = Callable[[int], int]  # tokens of the message with this index, as the client sent it
+Count: TypeAlias = Callable[[str], int]  # tokens of a text
 
 _canonical = msgspec.json.Encoder(order="deterministic")
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Sizes of the prompt as it would be sent with no further result left out."""
+    """Sizes of the prompt as it would be sent with no further result left out, and bounds of what may leave."""
 
     start: int  # index of the first message behind the memory head
     before: int  # tokens in front of that message
     tokens: int  # of the whole prompt
     repeated: int  # tokens at the beginning that it shares with the previous prompt
-    folded: Collection[int] = ()  # indices of results that are left out already
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Bounds of what leaves: results to keep, limit and pressure."""
-
     keep: int  # newest results that stay whole
+    folded: Collection[int] = ()  # indices of results that are left out already
     limit: int | None = None  # tokens of the prompt
     pressure: int | None = None  # tokens above which a batch need not pay off, only be affordable
 
@@ -57,15 +56,13 @@ class _Result:
     carried: int  # requests that repeated it since it left the newest `keep`
 
 
-def to_fold(
-    messages: Sequence[Message], size: Size, prompt: Prompt, bounds: Bounds, rates: Rates, costs: CostSoFar
-) -> tuple[int, ...]:
+def to_fold(messages: Sequence[Message], size: Size, prompt: Prompt, rates: Rates, costs: CostSoFar) -> tuple[int, ...]:
     """Returns the indices of the results to leave out from now on, besides those that already are."""
-    old = _old_results(messages, size, prompt, bounds.keep)
+    old = _old_results(messages, size, prompt)
     if not old:
         return ()
-    limit = math.inf if bounds.limit is None else bounds.limit
-    pressure = math.inf if bounds.pressure is None else bounds.pressure
+    limit = math.inf if prompt.limit is None else prompt.limit
+    pressure = math.inf if prompt.pressure is None else prompt.pressure
     repeated = _repeated(messages, old)
     batches = [batch for batch in (repeated, old) if batch]
 
@@ -108,23 +105,23 @@ def markers(messages: Sequence[Message], folded: Collection[int], size: Size, ke
             described = "identical to the later result"
         else:
             line = next((line for line in map(str.strip, said.splitlines()) if line), "")
-            described = f"line 1: {_quoted(line)}"
+            described = f"line 1: {msgspec.json.encode(_cut(line, MOST_QUOTED)).decode()}"
         content = f"[tool result left out: {_described(name, arguments)}, {size(index):,} tokens, {described}]"
         found[index] = replaced(messages[index], content)
     return found
 
 
-def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt, keep: int) -> list[_Result]:
-    """Returns the results that may leave, oldest first: the model has seen them, and at least `keep` newer ones
+def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt) -> list[_Result]:
+    """Returns the results that may leave, oldest first: the model has seen them, and at least `prompt.keep` newer ones
     follow."""
     results = list(_results(messages, prompt.start))
     answers = [index for index in range(prompt.start, len(messages)) if messages[index].role == "assistant"]
     last = answers[-1] if answers else 0
     old = []
-    for at, (index, name, arguments) in enumerate(results[: max(0, len(results) - keep)]):
+    for at, (index, name, arguments) in enumerate(results[: max(0, len(results) - prompt.keep)]):
         if index in prompt.folded or index > last or size(index) < LEAST or not messages[index].has_only_text:
             continue
-        since = results[at + keep][0]
+        since = results[at + prompt.keep][0]
         carried = sum(answer > since for answer in answers)
         call = _canonical.encode([name, _decoded(arguments)])
         old.append(_Result(index, size(index), call, messages[index].text, carried))
@@ -172,9 +169,60 @@ def _decoded(arguments: str) -> Any:
         return arguments
 
 
-def _quoted(line: str) -> str:
-    return msgspec.json.encode(_cut(line, MOST_QUOTED)).decode()
-
-
 def _cut(said: str, most: int) -> str:
     return said if len(said) <= most else f"{said[: most - 1]}…"
+
+
+def cap(text: str, max_tokens: int, count: Count) -> str:
+    """Returns `text`, shortened to at most `max_tokens` by `count`: its beginning, a marker with the number of tokens
+    left out, its end. `count` must not fall when a text grows. With no room for a marker it is a mere beginning."""
+    total = count(text)
+    if total <= max_tokens:
+        return text
+    low, high, best = 0, len(text), ""
+    while high - low > _CLOSE_ENOUGH:
+        middle = (low + high) // 2
+        shorter = _without_middle(text, middle, total, count)
+        if count(shorter) <= max_tokens:
+            low, best = middle, shorter
+        else:
+            high = middle
+    return best or _beginning(text, max_tokens, count)
+
+
+def cap_message(said: Message, max_tokens: int, count: Count) -> Message:
+    """Returns the message with its text capped; itself if there is nothing to cap. Messages with tool calls, and parts
+    that are no text, are never capped."""
+    if said.calls_tools:
+        return said
+    if said.is_plain:
+        return rewritten(said, lambda text: cap(text, max_tokens, count))
+    left = max_tokens
+
+    def shorter(text: str) -> str:
+        nonlocal left
+        capped = cap(text, left, count)
+        left = max(0, left - count(capped))
+        return capped
+
+    return rewritten(said, shorter)
+
+
+def _without_middle(text: str, characters: int, total: int, count: Count) -> str:
+    head = text[: round(characters * _HEAD)]
+    tail = text[len(text) - (characters - len(head)) :]
+    # Cut at the end of a word, if one is near.
+    head = head.rsplit(None, 1)[0] if " " in head[-24:] else head
+    tail = tail.split(None, 1)[-1] if " " in tail[:24].strip() else tail
+    return head.rstrip() + _CAPPED.format(max(1, total - count(head) - count(tail))) + tail.lstrip()
+
+
+def _beginning(text: str, max_tokens: int, count: Count) -> str:
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(text[:middle]) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip()
