@@ -12,9 +12,8 @@ from proxy.embedding.base import Embedder
 from proxy.embedding.service import open_embedder
 from proxy.http.edge import Authenticator
 from proxy.http.origins import OriginPolicy
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.judge import UpstreamJudge
 from proxy.pipeline.ledger import Keeper

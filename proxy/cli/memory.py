@@ -25,7 +25,7 @@ from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.edge import Authenticator
 from proxy.memory import edits, facts, forgetting, portable
-from proxy.memory.orders import undo
+from proxy.memory.library import undo
 from proxy.memory.portable import count, moment, plain, table, word
 from proxy.storage.base import StorageError
 from proxy.storage.opening import DATABASE

@@ -8,8 +8,7 @@ from proxy.context.cuts import EVALUATES, GENERIC, sentences
 from proxy.context.nouns import MEASURES, names_something, noun_phrases
 from proxy.context.pieces import pointing_question
 from proxy.context.referents import names, points_outside, things_of
-from proxy.memory.signals import folded
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import folded, spoken_in
 from proxy.types.memory import Language
 
 _SAY_LITTLE = EVALUATES | GENERIC

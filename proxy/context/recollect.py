@@ -11,15 +11,14 @@ from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import Case, Progress
 from proxy.conversation.turns import archived, complete
 from proxy.language.terms import terms
-from proxy.memory import choosing, need, recall, selecting
-from proxy.memory.choosing import Current, current
-from proxy.memory.clause_models import needs
+from proxy.memory import choosing, recall, selecting
+from proxy.memory.choosing import Current, answering, current
+from proxy.memory.clauses import needs
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
 from proxy.memory.facts import Decay
-from proxy.memory.need import answering
 from proxy.memory.shelf import Shelf
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import spoken_in
 from proxy.types import Excerpt, Fact, Vector
 
 ANSWERED = 150  # tokens of excerpts for a question that a fact answers, the fact included
@@ -70,7 +69,7 @@ def recollect(context: RecallContext, case: Case, so_far: Progress, shelf: Shelf
         others_than=others,
     )
     ranking = recall.rank(shelf.index, query)
-    needed = need.need(shelf.index, query, ranking)
+    needed = selecting.need(shelf.index, query, ranking)
     numbers = case.profile.recall
     most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
 

@@ -12,11 +12,20 @@ from functools import lru_cache
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP, terms
-from proxy.memory.ending import topics
+from proxy.memory.clauses import topics
 from proxy.memory.facts import fact_id, sayable
-from proxy.memory.signals import folded
-from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Analysis, analyse, subjects
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import (
+    ATTRIBUTE_NAMES,
+    KIN,
+    KIN_NAMES,
+    ME,
+    RELATIVES,
+    Analysis,
+    analyse,
+    folded,
+    spoken_in,
+    subjects,
+)
 from proxy.types.memory import Fact, Forgetting
 
 _TABLES = union("orders_to_forget")

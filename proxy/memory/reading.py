@@ -13,13 +13,10 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
 from proxy.language.text import plain
-from proxy.memory.clause_models import Guess
-from proxy.memory.clauses import Clause
+from proxy.memory.clauses import Clause, Guess
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.shapes import HANDOVER
-from proxy.memory.signals import Signals, folded
-from proxy.memory.subject import Analysis, analyse
-from proxy.memory.values import WORD, without_signal
+from proxy.memory.signals import WORD, Analysis, Signals, analyse, folded, without_signal
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
 LIKELY = 0.42
@@ -149,7 +146,7 @@ def _least(
     """Returns the threshold of probability that the signs of a clause set."""
     if signed:
         return SIGNED
-    if signals.asks.match(core) or signals.task.match(core) or HANDOVER.orders.match(folded(value)):
+    if signals.asks.match(core) or signals.task.match(core) or HANDOVER["orders"].match(folded(value)):
         return SURE
     if (said.changes or said.ends) and of_user:
         return CHANGED
@@ -163,7 +160,7 @@ def _asks_for(value: str) -> bool:
 
 def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
     """Tells whether a clause begins as a question does; its mark may stand at the end of a later clause."""
-    said = folded(text).replace("\u2019", "'").lstrip(" ,;(-\u2013\u2014\u00bf\"'")
+    said = folded(text).lstrip(" ,;(-\u2013\u2014\u00bf\"'")
     if _INVERTS.match(said) and (is_first or _RELATES.match(said) is None):
         return True
     return in_question and bool(_ASKS_BY_ACCENT.match(text) or (is_first and _ASKS_WITHOUT.match(said)))

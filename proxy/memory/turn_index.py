@@ -19,8 +19,21 @@ import numpy.typing as npt
 
 from proxy.language.terms import terms
 from proxy.memory.cues import asking, concreteness
-from proxy.memory.passages import estimate, spans
-from proxy.memory.view import FIRST_ROWS, Columns, Flags, Floats, Ints, Paths, View, Walked, joined, room, spread
+from proxy.memory.view import (
+    FIRST_ROWS,
+    Columns,
+    Flags,
+    Floats,
+    Ints,
+    Paths,
+    View,
+    Walked,
+    estimate,
+    joined,
+    room,
+    spans,
+    spread,
+)
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PASSAGE_TOKENS = 120  # of a passage, at most

@@ -158,7 +158,7 @@ def _signs(text: str, found: Sequence[Piece], tables: Sequence[Strings], lines: 
 @lru_cache(1_024)
 def _tables(said: str) -> Strings:
     plainly = folded(said)
-    return [name for name in _TABLES if getattr(HANDOVER, name).search(plainly)]
+    return [name for name in _TABLES if HANDOVER[name].search(plainly)]
 
 
 def _gap_before(before: str) -> str:

@@ -7,9 +7,8 @@ from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.http.edge import Authenticator
 from proxy.http.origins import OriginPolicy
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.record import Recorder
 from proxy.pipeline.verify import Verifier

@@ -15,9 +15,8 @@ from typing import Literal
 import numpy as np
 
 from proxy.embedding.local import LocalEngine
-from proxy.memory.need import Need, need
 from proxy.memory.recall import WEIGHTS, Query, Weights, rank
-from proxy.memory.selecting import FRAMING, select
+from proxy.memory.selecting import FRAMING, Need, need, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.tokens import PER_MESSAGE, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from proxy.attempt import Attempts
 from proxy.embedding.base import EmbeddingOff
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answered import AnsweredScopes, nothing_on_record
