@@ -17,7 +17,7 @@ from proxy.language.text import plain
 from proxy.memory.clauses import Needs, about
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, later, sayable, status
-from proxy.memory.signals import analyse
+from proxy.memory.signals import analyse, terms_of
 from proxy.types.memory import Fact, Language
 
 _COVERED = 0.8  # share of a fact's terms that a text must have to contain the fact
@@ -59,19 +59,12 @@ _HOLDERS: Mapping[str, str] = {
     **dict.fromkeys(("dog", "cat", "horse", "pet"), "pet"),
 }
 _SLOTS: Mapping[str, str] = {
-    "residence": "residence",
-    "diet": "diet",
+    **{name: name for name in ("residence", "diet", "health", "schedule", "age", "language", "project", "name")},
     "allergy": "diet",
-    "health": "health",
     "job": "work",
-    "schedule": "schedule",
-    "age": "age",
-    "language": "language",
     "budget": "money",
-    "project": "project",
     "pets": "pet",
     "children": "child",
-    "name": "name",
 }
 
 _MOST_ANSWERS = 2  # facts that answer; more of them are no single answer
@@ -204,7 +197,7 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
     `tokens` as counted by `count`. Facts of the status "retrieval-only" reach a prompt by this alone."""
     least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(facts.others))
     scored = [(score, fact) for fact in facts.others if (score := relevance(fact, need)) >= least]
-    said = _said(need.said)
+    said = terms_of(need.said)
     chosen: list[Fact] = []
     refused = 0
     for _, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
@@ -224,12 +217,8 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """Returns the facts whose content none of `texts` contains."""
-    said = _said(texts)
+    said = terms_of(texts)
     return tuple(fact for fact in facts if not _is_said(fact, said))
-
-
-def _said(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(term for text in texts for term in terms(text))
 
 
 def relevance(fact: Fact, need: Need) -> float:

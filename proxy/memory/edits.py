@@ -70,19 +70,9 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edite
     if same is not None:
         same_again = replace(same, confidence=draft.confidence, pinned=draft.pinned)
         return _rows(same, confirm(same_again, now), (fact for fact in old if fact is not same), now)
-    new = Fact(
-        id=_new_id(scope, domain, key, value, now, old),
-        domain=domain,
-        key=key,
-        value=value,
-        confidence=draft.confidence,
-        source="explicit",
-        session="",
-        turn=0,
-        created_at=now,
-        last_confirmed_at=now,
-        pinned=draft.pinned,
-    )
+    # The facts it replaces are part of its id: changed and changed back makes a third fact.
+    name = _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
+    new = fact_of(Statement(domain, key, value, draft.confidence, draft.pinned), name, now)
     return _rows(None, new, old, now)
 
 
@@ -218,12 +208,6 @@ def _both(mine: Fact, theirs: Fact) -> Fact:
 
 def _name(given: str) -> str:
     return "-".join(given.lower().split())
-
-
-def _new_id(scope: str, domain: str, key: str, value: str, now: float, old: Sequence[Fact]) -> str:
-    """Returns the id of a new fact. The facts it replaces are part of it: changed and changed back makes a third
-    fact."""
-    return _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
 
 
 def _digest(*parts: str) -> str:

@@ -51,9 +51,9 @@ def learn(
     now: float,
     again: bool = False,
 ) -> tuple[Fact, ...]:
-    """Applies the statements of a user message to `facts`, all facts of its scope; returns those that are new, confirmed
-    or superseded. The same message (`link`) changes nothing when it is read twice, unless `again`: the user says it
-    anew, and it is valid from now on."""
+    """Applies the statements of a user message to `facts`, all facts of its scope; returns the new and changed ones. The
+    same message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is valid
+    from now on."""
     before = {fact.id: fact for fact in facts}
     after = dict(before)
     for statement in statements:
@@ -89,7 +89,9 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
     if back is not None:
         made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0, doubted_by=None)
     else:
-        made = _fact(_keyed(statement, current, old), turn)
+        new = _keyed(statement, current, old)
+        name = fact_id(new.domain, new.key, new.value, turn.link)
+        made = fact_of(new, name, turn.at, session=turn.session, turn=turn.number, link=turn.link)
     for fact in old:
         for row in superseded(fact, made, turn.at, turn.link):
             facts[row.id] = row
@@ -193,20 +195,12 @@ def _free(key: str, taken: Collection[str]) -> str:
     return next(name for name in chain([key], (f"{key}-{at}" for at in count(2))) if name not in taken)
 
 
-def _fact(statement: Statement, turn: _Turn) -> Fact:
+def fact_of(said: Statement, name: str, at: float, *, session: str = "", turn: int = 0, link: bytes = b"") -> Fact:
+    """Returns the fact that a statement makes at `at`, with the id `name`."""
+    links = (link,) if link else ()
+    kept = said.domain, said.key, said.value, said.confidence
     return Fact(
-        id=fact_id(statement.domain, statement.key, statement.value, turn.link),
-        domain=statement.domain,
-        key=statement.key,
-        value=statement.value,
-        confidence=statement.confidence,
-        source="explicit",
-        session=turn.session,
-        turn=turn.number,
-        created_at=turn.at,
-        last_confirmed_at=turn.at,
-        pinned=statement.pinned,
-        links=(turn.link,),
+        name, *kept, "explicit", session, turn, created_at=at, last_confirmed_at=at, pinned=said.pinned, links=links
     )
 
 

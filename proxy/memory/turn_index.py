@@ -84,9 +84,8 @@ class TurnIndex:
             is_here=np.bool_,
         )
         self._by_passage = Columns(length=np.float32, scale=np.float32)
-        self._vectors: npt.NDArray[np.int8] | None = (
-            None  # to be multiplied by `scale`; rounding changes a cosine by 0.001
-        )
+        # To be multiplied by `scale`; rounding changes a cosine by 0.001.
+        self._vectors: npt.NDArray[np.int8] | None = None
         self._paths = Paths()
 
     def __len__(self) -> int:
@@ -218,11 +217,8 @@ class TurnIndex:
             message_of=message_of,
             first=first,
             begins=begins,
-            is_user=self._by_message["is_user"][messages],
-            asks=self._by_message["asks"][messages],
-            concrete=self._by_message["concrete"][messages],
-            tokens=self._by_message["tokens"][messages],
             at=at,
+            **{name: self._by_message[name][messages] for name in ("is_user", "asks", "concrete", "tokens")},
         )
 
     def lengths(self, view: View) -> Floats:

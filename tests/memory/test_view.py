@@ -16,7 +16,6 @@ from proxy.memory.view import (
     estimate,
     joined,
     needed,
-    passages,
     room,
     spans,
     spread,
@@ -126,6 +125,10 @@ def test_room_is_made_for_rows_of_any_width_and_only_where_it_is_needed() -> Non
     assert grown[:3].tolist() == rows.tolist()
     assert not grown[3:].any()
     assert len(room(rows, 100)) == 100
+
+
+def passages(text: str, most: int) -> list[str]:
+    return [text[start:end] for start, end in spans(text, most)]
 
 
 WORDY = st.text(alphabet=st.sampled_from("ab é.\n\t漢😀-"), max_size=400)
