@@ -51,9 +51,9 @@ def learn(
     now: float,
     again: bool = False,
 ) -> tuple[Fact, ...]:
-    """Applies the statements of a user message to `facts`, all facts of its scope; returns the new and changed ones. The
-    same message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is valid
-    from now on."""
+    """Applies the statements of a user message to `facts`, all facts of its scope; returns the new and changed ones.
+    The same message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is
+    valid from now on."""
     before = {fact.id: fact for fact in facts}
     after = dict(before)
     for statement in statements:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from proxy.memory.portable import plain
+from proxy.memory.edits import plain
 from proxy.replay.reading import Skipped
 from proxy.replay.report import Costs, Replayed, Report, Total
 
