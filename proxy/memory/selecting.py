@@ -224,8 +224,7 @@ def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weig
 
 def _free(index: TurnIndex, ranking: Ranking, query: Query) -> Flags:
     """Returns a flag for each message that the prompt does not hold."""
-    free: Flags = ~np.isin(ranking.view.messages, index.numbers(query.exclude))
-    return free
+    return ~np.isin(ranking.view.messages, index.numbers(query.exclude))
 
 
 def _room(ranking: Ranking, query: Query, free: Flags, tokens: int, weights: Weights) -> int:

@@ -140,14 +140,12 @@ def joined(one: View, other: View, *, goes_on: bool) -> View:
 
 def best(by_passage: Floats, view: View) -> Floats:
     """Returns the maximum over the passages of every message."""
-    found: Floats = by_passage if view.is_even else np.maximum.reduceat(by_passage, view.first)
-    return found
+    return by_passage if view.is_even else np.maximum.reduceat(by_passage, view.first)
 
 
 def total(by_passage: Floats, view: View) -> Floats:
     """Returns the sum over the passages of every message."""
-    found: Floats = by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
-    return found
+    return by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
 
 
 def spread(by_message: npt.NDArray[Item], view: View) -> npt.NDArray[Item]:
@@ -209,7 +207,7 @@ class Columns:
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Returns the column, to read and to write into; valid until the next row is appended."""
         return self._arrays[name][: self._length]
 
