@@ -4,7 +4,7 @@ Storage and background work:
 
     library.py        the memory of all scopes, cached over storage
     shelf.py          the memory of one scope, and the reading of a request for what is new to it
-    learn.py          after an answer: its turns, the facts in them, the state for the next request; commands carried out
+    learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
 
 Facts, from a user message to a prompt:
 

@@ -6,7 +6,7 @@ near me?"). Models tell whether a question depends on such a fact, and of which 
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -85,6 +85,7 @@ _EARLIER = expression(_TABLES, " {earlier} ")
 _OWN = expression(_TABLES, " {own} ")
 
 ONE_LINE = 400  # characters of a rendered fact
+_BRACKETS = str.maketrans("<>", "\u2039\u203a")
 _LATER_SHOWN = 80  # characters of the quotation of a later fact
 
 
@@ -101,10 +102,6 @@ class Current:
     since: float  # seconds since the epoch
     until: float  # the same: when the first fact changes its status
 
-    def is_of(self, facts: Sequence[Fact], now: float, decay: Decay) -> bool:
-        """Tells whether this was computed from these `facts` and `decay` and still holds at `now`."""
-        return self.since <= now < self.until and self.decay == decay and self.facts == facts
-
     def marked(self, fact: Fact) -> Fact:
         """Returns `fact` with a mark of what may have ended it."""
         return marked(fact, self.ended.get(fact.id))
@@ -114,7 +111,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
     """Returns the facts that are valid at `now`. `before`, the result for an earlier request, is returned again if
     neither the facts nor any status has changed."""
     every = tuple(facts)
-    if before is not None and before.is_of(every, now, decay):
+    if before is not None and before.since <= now < before.until and before.decay == decay and before.facts == every:
         # Read from storage anew they are equal, and from then on the same.
         return before if before.facts is every else replace(before, facts=every)
     known = {fact.id: fact for fact in every}
@@ -305,10 +302,6 @@ def _is_said(fact: Fact, said: frozenset[str]) -> bool:
 
 
 def render(facts: Iterable[Fact]) -> str:
-    """Renders facts as lines of a `<memory>` block, one a fact."""
-    return "\n".join(f"- [{fact.domain}] {_line(fact.value)}" for fact in facts)
-
-
-def _line(value: str) -> str:
-    """Returns the value on one line, with nothing in it that could close the block."""
-    return cut(" ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a"), ONE_LINE)
+    """Renders facts as lines of a `<memory>` block, one a fact, with nothing in it that could close the block."""
+    lines = ((fact.domain, " ".join(fact.value.split())) for fact in facts)
+    return "\n".join(f"- [{of}] {cut(value.translate(_BRACKETS), ONE_LINE)}" for of, value in lines)

@@ -52,7 +52,7 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
         return ()
     parts = [without_ours(part) for part in texts]
     before = without_ours(before).strip() if len(before) <= LONGEST else ""
-    if _has_one_text(parts) and _is_whole(own):
+    if sum(bool(part.strip()) for part in parts) == 1 and _is_whole(own):
         return tuple(_orders(own, before))
     found = (order for passage in own_words(*parts).passages for order in _orders(passage, before))
     return tuple(order for order in found if order.what != "")
@@ -61,10 +61,6 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
 def is_command(said: str) -> bool:
     """Tells whether a user message contains a command to forget: then the message itself must be forgotten."""
     return bool(commands((said,)))
-
-
-def _has_one_text(parts: list[str]) -> bool:
-    return sum(bool(part.strip()) for part in parts) == 1
 
 
 def _is_whole(own: str) -> bool:

@@ -92,7 +92,8 @@ def parse(sentence: str, *, alone: bool = False) -> Parsed | None:
     asks = said.startswith("\u00bf") or said.rstrip(_CLOSING).endswith("?")
     if asks and _TAGGED.search(folded(said)) is not None:
         asks, said = False, _TAGGED.sub("", said) if len(folded(said)) == len(said) else said
-        said = said[: _last_comma(said)] if said.rstrip(_CLOSING).endswith("?") else said
+        if said.rstrip(_CLOSING).endswith("?"):
+            said = said[: max(said.rfind(","), 0) or len(said)]
     plainly = folded(said)
     for start in _starts(plainly):
         if asks and _BIDS.match(plainly, start) is None:
@@ -103,10 +104,6 @@ def parse(sentence: str, *, alone: bool = False) -> Parsed | None:
         if found is not None:
             return found
     return None if asks else _topic_first(said, plainly) or _behind_comma(said, plainly)
-
-
-def _last_comma(said: str) -> int:
-    return max(said.rfind(","), 0) or len(said)
 
 
 def is_about_forgetting(clause: str) -> bool:

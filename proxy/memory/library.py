@@ -82,8 +82,7 @@ class Library:
 
     async def shelf(self, scope: str) -> Shelf:
         """Returns the memory of a scope, with facts as of now; those of other processes as of a second ago."""
-        shelf = self._shelves.get(scope) or self._placed(scope, Shelf())
-        self._shelves.move_to_end(scope)
+        shelf = self._shelves.used(scope) or self._placed(scope, Shelf())
         if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
             before = shelf.changes
             try:

@@ -40,6 +40,7 @@ _VERB = _find(r"(?:{before_verb}\s)*\w{2,}{first_verbs}\b")
 _REASON = _find(r"^\W*(?:{reasons}|{purposes})\b")
 _BACK = _find(r"\b{back}")
 _PROPOSES = _find(r"{proposes}\b")
+# A question in the form of an order: "Remind me when the war ended".
 _ASKS_FOR = _find(r"{asks_for}\b[^,]{0,20}\b{asked}\b")
 _BE = r"(?: {be}\b(?: not)?|'{be_short}\b)"
 _DO = r" {do}\b"
@@ -108,7 +109,7 @@ def read(
         or points_back
         or not says_something(value)
         or (clause.asked and is_first)
-        or _asks_for(value)
+        or _ASKS_FOR.match(folded(value)) is not None
         or is_about_forgetting(clause.text)
         or asks(value, is_first=is_first, in_question=in_question)
         or introduces(value)
@@ -151,11 +152,6 @@ def _least(
     if (said.changes or said.ends) and of_user:
         return CHANGED
     return LIKELY_BESIDE if hands_over else LIKELY
-
-
-def _asks_for(value: str) -> bool:
-    """Recognises a question in the form of an order: "Remind me when the war ended"."""
-    return _ASKS_FOR.match(folded(value)) is not None
 
 
 def asks(text: str, *, is_first: bool, in_question: bool) -> bool:

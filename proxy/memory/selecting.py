@@ -148,7 +148,6 @@ def select(
     *,
     budget_tokens: int,
     count: Callable[[str], int],
-    framing: int = FRAMING,
     known: Callable[[int, str], int | None] = lambda _at, _text: None,
     weights: Weights = WEIGHTS,
 ) -> tuple[Excerpt, ...]:
@@ -163,7 +162,7 @@ def select(
     chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
     left, refused = _room(ranking, query, free := _free(index, ranking, query), budget_tokens, weights), 0
     for found in _best_first(ranking, query, free, budget_tokens, weights):
-        if left <= framing or refused == MOST_REFUSED:
+        if left <= FRAMING or refused == MOST_REFUSED:
             break
         taken, paid = chosen.get(found.position) or (None, 0)
         if taken is None:
@@ -173,7 +172,7 @@ def select(
         if taken.has(found.offset):
             continue
         grown = taken.grown(found.offset, found.score, _also(found, taken.message, ranking))
-        price = cost(grown.text()) + framing
+        price = cost(grown.text()) + FRAMING
         if price - paid <= left:
             chosen[found.position] = grown, price
             left -= price - paid
