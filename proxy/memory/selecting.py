@@ -1,5 +1,5 @@
-"""What of the past is recalled for a question: whether anything is needed at all (the gate), and the excerpts of old
-messages, from those that `recall` has ranked.
+"""Recall for a question: whether anything of the past is needed at all (the gate), and the excerpts of old messages,
+from those that `recall` has ranked.
 
 Recalled text is billed in full each time, so for ordinary talk the gate stays shut: a logistic regression over the
 wording of the message (`cues`) and over evidence from the index: do its rare words occur in old turns and not in the

@@ -1,4 +1,4 @@
-"""Where a clause may begin, and what is told of one."""
+"""Where a clause may begin, what is told of one, and what the models over them have learnt."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which messages order something to be forgotten, and what."""
+"""Which messages order something to be forgotten, and what; and orders that are not carried out yet."""
 
 from dataclasses import replace
 from typing import Any

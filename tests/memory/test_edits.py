@@ -1,4 +1,4 @@
-"""What a person changes by hand, and what is brought in from elsewhere."""
+"""What a person changes by hand, what is brought in from elsewhere, and what is shown."""
 
 from dataclasses import replace
 from typing import Any

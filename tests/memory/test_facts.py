@@ -351,7 +351,7 @@ def test_what_was_in_between_is_not_told_as_what_holds(first: str, second: str, 
     assert all(fact.superseded_by is not None or later(fact, facts) is not None for fact in between)
 
 
-def told_reunion(*messages: str, day: int) -> list[Fact]:
+def told_apart(*messages: str, day: int) -> list[Fact]:
     """The facts of somebody who says these, a day each, and has said nothing before."""
     known: dict[str, Fact] = {}
     for at, message in enumerate(messages, start=day):
@@ -365,7 +365,7 @@ def together(*groups: list[Fact]) -> dict[str, Fact]:
     return rows | {fact.id: fact for fact in reunited(groups)}
 
 
-def current_reunion(facts: dict[str, Fact]) -> list[str]:
+def current_values(facts: dict[str, Fact]) -> list[str]:
     return sorted(fact.value for fact in facts.values() if fact.superseded_by is None)
 
 
@@ -383,8 +383,8 @@ def current_reunion(facts: dict[str, Fact]) -> list[str]:
     ],
 )
 def test_what_a_newer_fact_ends_comes_back_as_history(wiped: list[str], since: list[str], holds: list[str]) -> None:
-    facts = together(told_reunion(*wiped, day=1), told_reunion(*since, day=10))
-    found = sorted(value.lower() for value in current_reunion(facts))
+    facts = together(told_apart(*wiped, day=1), told_apart(*since, day=10))
+    found = sorted(value.lower() for value in current_values(facts))
     assert len(found) == len(holds)
     assert all(held in value for held, value in zip(holds, found, strict=True))
     for fact in facts.values():
@@ -395,9 +395,9 @@ def test_what_a_newer_fact_ends_comes_back_as_history(wiped: list[str], since: l
 
 def test_and_it_is_so_between_two_wipes_as_well() -> None:
     groups = (
-        told_reunion("I live in Madrid.", day=1),
-        told_reunion("I live in Porto.", day=5),
-        told_reunion("I live in Rome.", day=9),
+        told_apart("I live in Madrid.", day=1),
+        told_apart("I live in Porto.", day=5),
+        told_apart("I live in Rome.", day=9),
     )
     facts = together(*groups)
     (holds,) = (fact for fact in facts.values() if fact.superseded_by is None)
@@ -408,20 +408,20 @@ def test_and_it_is_so_between_two_wipes_as_well() -> None:
 
 
 def test_what_was_confirmed_later_is_the_newer_one() -> None:
-    (madrid,), (porto,) = told_reunion("I live in Madrid.", day=1), told_reunion("I live in Porto.", day=3)
+    (madrid,), (porto,) = told_apart("I live in Madrid.", day=1), told_apart("I live in Porto.", day=3)
     facts = together([replace(madrid, last_confirmed_at=5 * DAY)], [porto])
     assert facts[porto.id].superseded_by == madrid.id
     assert facts[porto.id].superseded_at == 3 * DAY
 
 
 def test_those_of_one_group_were_there_together_and_stay_so() -> None:
-    (madrid,), (porto,) = told_reunion("I live in Madrid.", day=1), told_reunion("I live in Porto.", day=3)
+    (madrid,), (porto,) = told_apart("I live in Madrid.", day=1), told_apart("I live in Porto.", day=3)
     assert reunited([[madrid, porto]]) == ()
     assert reunited([]) == ()
 
 
 def test_what_is_said_again_keeps_what_both_knew_of_it() -> None:
-    (first,), (again,) = told_reunion("I live in Madrid.", day=1), told_reunion("I live in Madrid.", day=9)
+    (first,), (again,) = told_apart("I live in Madrid.", day=1), told_apart("I live in Madrid.", day=9)
     facts = together([replace(first, pinned=True, confidence="high")], [replace(again, confidence="medium")])
     assert facts[first.id].superseded_by == again.id
     held = facts[again.id]
@@ -429,19 +429,19 @@ def test_what_is_said_again_keeps_what_both_knew_of_it() -> None:
 
 
 def test_what_holds_of_a_fact_that_is_ended_in_part_stays() -> None:
-    band = told_reunion("I'm left-handed, I play bass and have a Jazzmaster.", day=1)
-    facts = together(band, told_reunion("I sold the Jazzmaster.", day=9))
-    assert any("left-handed" in value and "Jazzmaster" not in value for value in current_reunion(facts))
+    band = told_apart("I'm left-handed, I play bass and have a Jazzmaster.", day=1)
+    facts = together(band, told_apart("I sold the Jazzmaster.", day=9))
+    assert any("left-handed" in value and "Jazzmaster" not in value for value in current_values(facts))
 
 
 def test_no_two_that_hold_have_one_key_and_those_of_now_keep_theirs() -> None:
-    (dog,), (cat,) = told_reunion("My dog is called Rex.", day=1), told_reunion("My cat is called Tom.", day=9)
+    (dog,), (cat,) = told_apart("My dog is called Rex.", day=1), told_apart("My cat is called Tom.", day=9)
     dog, cat = replace(dog, domain="home", key="pet"), replace(cat, domain="home", key="pet")
     facts = together([dog], [cat])
     assert (facts[cat.id].key, facts[dog.id].key) == ("pet", "pet-2")
 
 
-SAID_REUNION = st.sampled_from(
+SAID_APART = st.sampled_from(
     [
         "I live in Madrid.",
         "Vivo en Oporto.",
@@ -453,9 +453,9 @@ SAID_REUNION = st.sampled_from(
 )
 
 
-@given(st.lists(SAID_REUNION, max_size=4), st.lists(SAID_REUNION, max_size=4), st.lists(SAID_REUNION, max_size=4))
+@given(st.lists(SAID_APART, max_size=4), st.lists(SAID_APART, max_size=4), st.lists(SAID_APART, max_size=4))
 def test_nothing_is_lost_and_twice_is_as_good_as_once(one: list[str], two: list[str], three: list[str]) -> None:
-    groups = [told_reunion(*said, day=day) for day, said in ((1, one), (10, two), (20, three))]
+    groups = [told_apart(*said, day=day) for day, said in ((1, one), (10, two), (20, three))]
     facts = together(*groups)
     assert {fact.id for group in groups for fact in group} <= set(facts)
     assert all(fact.superseded_by is None or fact.superseded_by in facts for fact in facts.values())

@@ -1,4 +1,5 @@
-"""What is remembered of a request once it is answered."""
+"""What is remembered of a request once it is answered; and a command to forget is obeyed whatever becomes of its
+request: while it is not, nobody sees what it names."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

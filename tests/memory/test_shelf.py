@@ -1,4 +1,4 @@
-"""What one scope remembers, in memory: how something leaves it."""
+"""What one scope remembers, in memory: how something leaves it, and how a long request is read in many small steps."""
 
 from dataclasses import replace
 

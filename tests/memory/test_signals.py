@@ -236,7 +236,7 @@ def test_a_gist_is_of_words_of_its_text_and_the_same_twice(text: str) -> None:
     assert found == analyse.__wrapped__(text)
 
 
-ROWS_SUBJECT = [
+TABLE_ROWS = [
     ("KIN", "my son", True),
     ("KIN", "my eldest son", True),
     ("KIN", "mi hija mayor", True),
@@ -286,7 +286,7 @@ ROWS_SUBJECT = [
 ]
 
 
-@pytest.mark.parametrize(("table", "said", "found"), ROWS_SUBJECT)
+@pytest.mark.parametrize(("table", "said", "found"), TABLE_ROWS)
 def test_each_table_finds_what_it_is_for(table: str, said: str, found: bool) -> None:
     assert (getattr(signals, table).search(folded(said)) is not None) is found
 
