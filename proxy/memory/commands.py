@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain, pairwise
 
 from proxy.conversation.blocks import without_ours
 from proxy.language.phrases import expression
@@ -67,19 +68,10 @@ def _is_whole(own: str) -> bool:
     """Tells whether a message consists of commands, greetings and thanks alone."""
     if _HANDED_OVER.search(own):
         return False
-    return all(_is_courtesy(own[start:end]) or parse(own[start:end]) is not None for start, end in _said(own))
-
-
-def _said(own: str) -> Iterator[tuple[int, int]]:
-    """Yields the spans of the sentences of a message and of the text between them: a number alone is no sentence."""
-    before = 0
-    for start, end in sentences(own):
-        if before < start:
-            yield before, start
-        yield start, end
-        before = end
-    if before < len(own):
-        yield before, len(own)
+    # A number alone is no sentence: the text between sentences counts too.
+    cuts = sorted({0, len(own), *chain.from_iterable(sentences(own))})
+    said = [own[start:end] for start, end in pairwise(cuts)]
+    return all(_is_courtesy(each) or parse(each) is not None for each in said)
 
 
 def _is_courtesy(said: str) -> bool:

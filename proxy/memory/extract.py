@@ -218,7 +218,7 @@ def _goes_on(each: Read) -> bool:
     """Tells whether a clause that was not kept by itself continues one that was ("…, 80,000 words")."""
     begins = _beginning(each)
     alone = _ALONE.match(begins) or _OF_ANOTHER.match(begins) or _REASON.match(folded(each.clause.text))
-    return each.guess.fact > _TOLD and not each.clause.asked and not each.doubted and alone is None
+    return _is_told(each) and alone is None
 
 
 def _beginning(each: Read) -> str:

@@ -95,11 +95,9 @@ def parse(sentence: str, *, alone: bool = False) -> Parsed | None:
         if said.rstrip(_CLOSING).endswith("?"):
             said = said[: max(said.rfind(","), 0) or len(said)]
     plainly = folded(said)
-    for start in _starts(plainly):
+    for start, at in _starts(plainly):
         if asks and _BIDS.match(plainly, start) is None:
             continue
-        entreaty = ENTREATY.match(plainly, start)
-        at = entreaty.end() if entreaty else start
         found = _framed(said, plainly, start, at, alone=alone)
         if found is not None:
             return found
@@ -111,9 +109,7 @@ def is_about_forgetting(clause: str) -> bool:
     plainly = folded(clause)
     if is_mishap(clause):
         return True
-    for start in _starts(plainly):
-        entreaty = ENTREATY.match(plainly, start)
-        at = entreaty.end() if entreaty else start
+    for start, at in _starts(plainly):
         if _FORGETS.match(plainly, at) or _AS_IF.match(plainly, at) or _RETOLD.match(plainly, at):
             return True
         if (denied := _DENIED.match(plainly, at)) and _RETOLD.match(plainly, denied.end()):
@@ -133,9 +129,12 @@ def is_mishap(clause: str) -> bool:
     return _FORGOT.match(folded(clause)) is not None
 
 
-def _starts(plainly: str) -> Iterator[int]:
-    """Yields the positions at which a command may begin: 0, and behind the greetings of each language."""
-    return iter(dict.fromkeys((0, *(lead(plainly, signals) for signals in SIGNALS.values()))))
+def _starts(plainly: str) -> Iterator[tuple[int, int]]:
+    """Yields the positions at which a command may begin, 0 and behind the greetings of each language, each with that
+    of its verb, behind entreaties."""
+    for start in dict.fromkeys((0, *(lead(plainly, signals) for signals in SIGNALS.values()))):
+        entreaty = ENTREATY.match(plainly, start)
+        yield start, entreaty.end() if entreaty else start
 
 
 def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Parsed | None:
@@ -247,9 +246,7 @@ def _topic_first(said: str, plainly: str) -> Parsed | None:
     behind = _BEHIND.search(plainly)
     if behind is None or _FOR_NOW.search(plainly):
         return None
-    start = max(_starts(plainly))
-    topic = ENTREATY.match(plainly, start)
-    start = topic.end() if topic else start
+    _, start = max(_starts(plainly))
     if behind.start() <= start or _TOPIC.match(plainly, start) is None:
         return None
     found = _named(said[start : behind.start()])

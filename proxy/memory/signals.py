@@ -269,14 +269,13 @@ def analyse(text: str) -> Analysis:
 
 
 RELATIVES = frozenset(KIN_NAMES.values())
+_SHARED_NAMES = {**ATTRIBUTE_NAMES, **KIN_NAMES}
 
 
 def subjects(text: str) -> frozenset[str]:
     """Returns the relatives, animals and attributes that `text` names, by names shared by both languages: "mi sueldo",
     "my salary"."""
-    said = re.findall(r"[\w-]+", folded(text))
-    names = {KIN_NAMES.get(word) or ATTRIBUTE_NAMES.get(word) for word in said}
-    return frozenset(name for name in names if name is not None)
+    return frozenset(_SHARED_NAMES[word] for word in re.findall(r"[\w-]+", folded(text)) if word in _SHARED_NAMES)
 
 
 def terms_of(texts: Iterable[str]) -> frozenset[str]:
