@@ -11,9 +11,8 @@ from proxy.context.planner import Planner
 from proxy.embedding.base import Embedder
 from proxy.embedding.service import open_embedder
 from proxy.http.access import Authenticator, OriginPolicy
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier

@@ -13,7 +13,6 @@ _DATA = "data only; mypy is its test"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
-    "memory/similarity.py": "tests/memory/test_facts.py: which older fact a change is about",
     "pipeline/parts.py": "tests/test_services.py: what is composed is closed",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/roles.py": "tests/reuse/test_guards.py: every guard with its rows",

@@ -12,9 +12,8 @@ import httpx
 from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.embedding.base import EmbeddingOff, Vectors
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
 from proxy.pipeline.record import Recorder

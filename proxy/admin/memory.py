@@ -41,9 +41,8 @@ from proxy.conversation.identify import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits
-from proxy.memory.edits import Draft, Edit, Edited
+from proxy.memory.edits import Draft, Edit, Edited, excerpt
 from proxy.memory.facts import status
-from proxy.memory.portable import excerpt
 from proxy.pipeline.parts import Services
 from proxy.types import Answer, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
 

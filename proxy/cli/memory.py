@@ -24,9 +24,9 @@ from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.access import Authenticator
-from proxy.memory import edits, facts, forgetting, portable
-from proxy.memory.orders import undo
-from proxy.memory.portable import count, moment, plain, table, word
+from proxy.memory import edits, facts, forgetting
+from proxy.memory.edits import count, moment, plain, table, word
+from proxy.memory.library import undo
 from proxy.storage.base import StorageError
 from proxy.storage.folder import tenant_secret
 from proxy.storage.opening import DATABASE
@@ -272,7 +272,7 @@ async def _confirm(memory: Memory) -> None:
 
 
 async def _export(memory: Memory) -> None:
-    lines = portable.dumped(await memory.facts.all(await memory.scope()))
+    lines = edits.dumped(await memory.facts.all(await memory.scope()))
     if memory.options.file == STANDARD:
         sys.stdout.buffer.write(lines)
         sys.stdout.flush()
@@ -285,8 +285,8 @@ async def _export(memory: Memory) -> None:
 async def _import(memory: Memory) -> None:
     file = memory.options.file
     try:
-        given = portable.loaded(sys.stdin.buffer.read() if file == STANDARD else file.read_bytes())
-    except portable.Malformed as error:
+        given = edits.loaded(sys.stdin.buffer.read() if file == STANDARD else file.read_bytes())
+    except edits.Malformed as error:
         raise Refused(f"{file}: {error}; nothing was imported") from None
     scope = await memory.scope()
     if not scope:

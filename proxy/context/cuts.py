@@ -11,8 +11,7 @@ from proxy.language.phrases import expression, phrases, words
 from proxy.language.tables import union
 from proxy.language.text import plain
 from proxy.memory.own_words import own_words
-from proxy.memory.signals import SIGNALS, folded
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import SIGNALS, folded, spoken_in
 from proxy.types.memory import Language
 
 SHORTEST = 3  # words of a clause: fewer say nothing

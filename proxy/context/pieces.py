@@ -37,8 +37,7 @@ from proxy.context.referents import names, points_outside, things
 from proxy.language.phrases import expression, phrases
 from proxy.language.tables import union
 from proxy.language.text import plain
-from proxy.memory.signals import folded
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import folded, spoken_in
 from proxy.types.memory import Language
 
 LONGEST = 26  # words of a piece

@@ -19,8 +19,7 @@ from proxy.context.nouns import MEASURES, names_something, noun_phrases
 from proxy.context.pieces import Piece, pieces_of, pointing_question, takes_back
 from proxy.context.referents import names, points_outside, things
 from proxy.context.shortening import Count
-from proxy.memory.signals import folded
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import folded, spoken_in
 from proxy.types import Summary, TurnDigest
 from proxy.types.memory import Language
 

@@ -18,14 +18,13 @@ from proxy.conversation import blocks as block
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import Case, Progress, archived, complete
 from proxy.language.terms import terms
-from proxy.memory import choosing, need, recall, selecting
-from proxy.memory.choosing import Current, current
-from proxy.memory.clause_models import needs
+from proxy.memory import choosing, recall, selecting
+from proxy.memory.choosing import Current, answering, current
+from proxy.memory.clauses import needs
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
-from proxy.memory.need import answering
 from proxy.memory.shelf import Shelf
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import spoken_in
 from proxy.types import Excerpt, Fact, Vector, VolatileBlock
 
 ANSWERED = 150  # tokens of excerpts for a question that a fact answers, the fact included
@@ -73,7 +72,7 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
         others_than=others,
     )
     ranking = recall.rank(shelf.index, query)
-    needed = need.need(shelf.index, query, ranking)
+    needed = selecting.need(shelf.index, query, ranking)
     numbers = case.profile.recall
     most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
 

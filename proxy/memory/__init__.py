@@ -2,39 +2,37 @@
 
 Storage and background work:
 
-    library.py        the memory of all scopes, cached over storage; shelf.py: that of one scope
-    learn.py          after the answer: its turns, the facts in them, the state for the next request
-    ingest.py         for it: the new turns and statements of a request, step by step
-    obey.py           execution of commands to forget; orders.py: pending commands, undo of a wipe
+    library.py        the memory of all scopes, cached over storage
+    shelf.py          the memory of one scope, and the reading of a request for what is new to it
+    learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
 
 Facts, from a user message to a prompt:
 
-    own_words.py      the author's own words in a message; voice.py: models for that, piece by piece
-    shapes.py         enclosed text, and phrases around pasted text
-    attribution.py    text that an introduction attributes to somebody else
-    clauses.py        clauses and their features; clause_models.py: the models over them
+    own_words.py      the author's own words in a message, by what introduces other text
+    shapes.py         marks of handed-over text; voice.py: models that tell whose words a piece is
+    clauses.py        clauses, their features, and the models over them
     reading.py        one clause: is it kept
-    extract.py        from a message to statements, one per fact; values.py: value, key and language of one
-    subject.py        analysis of a statement: holder, topic, values
-    ending.py         models of whether a newer statement ends an older one; superseding.py: rules for that
-    similarity.py     the known fact most similar to a statement
-    facts.py          learning, confirming, superseding and ageing of facts
-    commands.py       commands to forget in a message, and statements of a history that are not learnt again
+    extract.py        from a message to statements, one per fact
+    signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
+    ending.py         models of whether a newer statement ends an older one
+    superseding.py    the rules for that, and similarity of statements
+    facts.py          learning, confirming, superseding and ageing of facts, and merging of groups
+    choosing.py       the facts that are valid now, those that go into a prompt, those that answer by themselves
+    edits.py          facts in the hands of people: edits, merging from another place, export, a table
+
+Commands to forget:
+
     forget_orders.py  parser of one sentence as such a command
+    commands.py       commands in a message, those that are pending, and statements that are not learnt again
     forgetting.py     the facts that a command means, and their remainders
-    reunion.py        merging of facts that a wipe had put aside with those learnt since
-    choosing.py       the facts that are valid now, and those that go into a prompt
-    signals.py        patterns of phrases that signal facts
-    edits.py          edits by hand; portable.py: export as lines of JSON, a table for people
 
 Recall:
 
-    passages.py       long messages in passages, and those that are recalled
+    cues.py           features of the wording of a message
+    view.py           passages of messages, and the part of the index that one request may see
     turn_index.py     the search index of a scope
-    view.py           the part of it that one request may see
     recall.py         ranking of its messages for the question
-    selecting.py      the best excerpts within a budget
-    need.py           the gate of recall, and facts that answer by themselves; cues.py: features of the wording
+    selecting.py      the gate of recall, and the best excerpts within a budget
 
 The phrases that all of this is based on are data: `proxy/language/<code>/<subject>.txt`, a subject a file.
 README.md maps the architecture note that this is built from, item by item, to numbers and tests.

@@ -1,18 +1,23 @@
-"""Choice of the facts that go into a prompt: standing ones, and those that the question needs.
+"""Choice of the facts that go into a prompt: standing ones, those that the question needs, and those that answer it by
+themselves.
 
 A question needs a fact that it mentions, and a fact that a good answer depends on though it is not mentioned ("a bakery
-near me?"). Models tell whether a question depends on such a fact, and of which kind (`clause_models.needs`).
+near me?"). Models tell whether a question depends on such a fact, and of which kind (`clauses.needs`).
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from proxy.language.phrases import expression
+from proxy.language.tables import union
 from proxy.language.terms import terms
-from proxy.memory.clause_models import Needs, about
+from proxy.language.text import plain
+from proxy.memory.clauses import Needs, about
+from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, later, sayable, status
-from proxy.memory.subject import analyse
+from proxy.memory.signals import analyse, terms_of
 from proxy.types.memory import Fact, Language
 
 _COVERED = 0.8  # share of a fact's terms that a text must have to contain the fact
@@ -29,7 +34,7 @@ _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # weight of a cosine above the ordinar
 _SPOKEN_OF = 2  # least terms that a question must share with a fact to mention it
 _MOST_REFUSED = 10  # facts too long for what is left of the budget, before the search for a shorter one ends
 
-# The kinds of needs (`clause_models.KINDS`) that a fact answers, by its attribute, its holder and its slot.
+# The kinds of needs (`clauses.KINDS`) that a fact answers, by its attribute, its holder and its slot.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "allergy": ("diet", "health"),
     "diet": ("diet",),
@@ -54,23 +59,33 @@ _HOLDERS: Mapping[str, str] = {
     **dict.fromkeys(("dog", "cat", "horse", "pet"), "pet"),
 }
 _SLOTS: Mapping[str, str] = {
-    "residence": "residence",
-    "diet": "diet",
+    **{name: name for name in ("residence", "diet", "health", "schedule", "age", "language", "project", "name")},
     "allergy": "diet",
-    "health": "health",
     "job": "work",
-    "schedule": "schedule",
-    "age": "age",
-    "language": "language",
     "budget": "money",
-    "project": "project",
     "pets": "pet",
     "children": "child",
-    "name": "name",
 }
 
+_MOST_ANSWERS = 2  # facts that answer; more of them are no single answer
+_LONGEST_QUESTION = 200  # characters of a question that one fact may answer
+
+_TABLES = union("answers")
+# The kinds of value that a wording asks for, in the order of trial.
+_ASKED = (
+    (expression(_TABLES, " {time} "), frozenset({"time"})),
+    (expression(_TABLES, " {date} "), frozenset({"date"})),
+    (expression(_TABLES, " {number} "), frozenset({"number", "money"})),
+    (expression(_TABLES, " {name} "), frozenset({"name"})),
+    (expression(_TABLES, " (?:{place}|{which} {places}) "), frozenset({"place", "name"})),
+)
+_ASKING = frozenset(terms(_TABLES["asking"]))
+# Asks for an earlier state, which a current fact does not tell.
+_EARLIER = expression(_TABLES, " {earlier} ")
+_OWN = expression(_TABLES, " {own} ")
 
 ONE_LINE = 400  # characters of a rendered fact
+_BRACKETS = str.maketrans("<>", "\u2039\u203a")
 _LATER_SHOWN = 80  # characters of the quotation of a later fact
 
 
@@ -87,10 +102,6 @@ class Current:
     since: float  # seconds since the epoch
     until: float  # the same: when the first fact changes its status
 
-    def is_of(self, facts: Sequence[Fact], now: float, decay: Decay) -> bool:
-        """Tells whether this was computed from these `facts` and `decay` and still holds at `now`."""
-        return self.since <= now < self.until and self.decay == decay and self.facts == facts
-
     def marked(self, fact: Fact) -> Fact:
         """Returns `fact` with a mark of what may have ended it."""
         return marked(fact, self.ended.get(fact.id))
@@ -100,7 +111,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
     """Returns the facts that are valid at `now`. `before`, the result for an earlier request, is returned again if
     neither the facts nor any status has changed."""
     every = tuple(facts)
-    if before is not None and before.is_of(every, now, decay):
+    if before is not None and before.since <= now < before.until and before.decay == decay and before.facts == every:
         # Read from storage anew they are equal, and from then on the same.
         return before if before.facts is every else replace(before, facts=every)
     known = {fact.id: fact for fact in every}
@@ -183,7 +194,7 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
     `tokens` as counted by `count`. Facts of the status "retrieval-only" reach a prompt by this alone."""
     least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(facts.others))
     scored = [(score, fact) for fact in facts.others if (score := relevance(fact, need)) >= least]
-    said = _said(need.said)
+    said = terms_of(need.said)
     chosen: list[Fact] = []
     refused = 0
     for _, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
@@ -203,12 +214,8 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """Returns the facts whose content none of `texts` contains."""
-    said = _said(texts)
+    said = terms_of(texts)
     return tuple(fact for fact in facts if not _is_said(fact, said))
-
-
-def _said(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(term for text in texts for term in terms(text))
 
 
 def relevance(fact: Fact, need: Need) -> float:
@@ -232,11 +239,11 @@ def relevance(fact: Fact, need: Need) -> float:
 
 @lru_cache(4_096)
 def kinds(value: str) -> Mapping[str, float]:
-    """Maps each kind of need (`clause_models.KINDS`) that a fact answers to its probability, 0 to 1."""
+    """Maps each kind of need (`clauses.KINDS`) that a fact answers to its probability, 0 to 1."""
     said = analyse(value)
     found: dict[str, float] = {}
     # Always in one language: the words tell the topic; the fact's own language found nothing more.
-    for attribute, share in about([value], 0, "en"):
+    for attribute, share in about(value, "en"):
         for kind in _KINDS.get(attribute, (attribute,)):
             found[kind] = max(found.get(kind, 0.0), share)
     sure = [_SLOTS[slot] for slot in said.slots if slot in _SLOTS]
@@ -252,6 +259,42 @@ def read(values: Iterable[str]) -> Generator[None, None, None]:
         yield
 
 
+def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:
+    """Returns the active facts that each answer `question`; none if it asks for more than one thing the user stated."""
+    question = last_question(question)
+    said = plain(question)
+    if not question or len(question) > _LONGEST_QUESTION or asks_for(question) in ("many", "all"):
+        return ()
+    if _EARLIER.search(said) or asks_for_answers(question) or not _OWN.search(said):
+        return ()
+    asks = cues(question)
+    # "Have I …?" may have more than one answer, and "how should I format it?" wants none of the user's own.
+    if not (asks.asking_word or asks.request) or asks.advice or asks.pointing:
+        return ()
+    wanted = frozenset(terms(question)) - _ASKING
+    if not wanted:
+        return ()
+    asked = next((kinds for table, kinds in _ASKED if table.search(said)), frozenset[str]())
+    holder = analyse(question).holder
+    found = [
+        fact
+        for fact in facts
+        if wanted <= sayable(fact) and status(fact, now, decay) == "active" and _holds(fact, wanted, asked, holder)
+    ]
+    return tuple(found) if len(found) <= _MOST_ANSWERS else ()
+
+
+def _holds(fact: Fact, wanted: frozenset[str], asked: frozenset[str], holder: frozenset[str]) -> bool:
+    """Tells whether a fact answers: its value is of the asked kind or, if none is asked, says more than the question;
+    and it is about the same person."""
+    said = analyse(fact.value)
+    if said.holder != holder and not (holder and said.who and "name" in asked):
+        return False
+    if asked:
+        return bool(asked & said.kinds)
+    return bool(frozenset(terms(fact.value)) - wanted - _ASKING)
+
+
 def _is_said(fact: Fact, said: frozenset[str]) -> bool:
     words = frozenset(terms(fact.value))
     numbers = frozenset(word for word in words if word[0].isdigit())
@@ -259,10 +302,6 @@ def _is_said(fact: Fact, said: frozenset[str]) -> bool:
 
 
 def render(facts: Iterable[Fact]) -> str:
-    """Renders facts as lines of a `<memory>` block, one a fact."""
-    return "\n".join(f"- [{fact.domain}] {_line(fact.value)}" for fact in facts)
-
-
-def _line(value: str) -> str:
-    """Returns the value on one line, with nothing in it that could close the block."""
-    return cut(" ".join(value.split()).replace("<", "\u2039").replace(">", "\u203a"), ONE_LINE)
+    """Renders facts as lines of a `<memory>` block, one a fact, with nothing in it that could close the block."""
+    lines = ((fact.domain, " ".join(fact.value.split())) for fact in facts)
+    return "\n".join(f"- [{of}] {cut(value.translate(_BRACKETS), ONE_LINE)}" for of, value in lines)

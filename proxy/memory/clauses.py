@@ -1,22 +1,47 @@
-"""Splitting of a message into sentences and tokens, and the features by which `clause_models` classifies clauses.
+"""Clauses of a message: sentences, tokens, the features of a clause, and trained models of clauses.
 
 A clause is a sentence, or the part of one that states something of its own. Sentences end by rule; inside of them a
-model decides between the tokens at which a clause may begin.
+model decides between the tokens at which a clause may begin. Other models tell which clauses state something lasting,
+and about what, and which kinds of facts a question needs. All are linear models over hashed features, in
+`clause_models.npz`, made by `tests/bench/memory_train.py`. The probabilities are those of a logistic regression;
+nothing here is random, and nothing is downloaded.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
-from proxy.conversation import topics
+import numpy as np
+import numpy.typing as npt
+
+from proxy.conversation.topics import domain_words
 from proxy.language.phrases import words
 from proxy.language.tables import union
 from proxy.language.terms import STOP, terms
 from proxy.language.text import plain
-from proxy.memory.signals import SIGNALS, folded
+from proxy.linear import LinearModel, Scores, hashed, load_models, softmax
+from proxy.memory.signals import SIGNALS, folded, spoken_in
 from proxy.types.memory import Language
+
+FILE = Path(__file__).with_name("clause_models.npz")
+FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
+# The topics of clauses, in the order of the weights.
+_ATTRIBUTES = """
+name age residence origin work study family relationship pet health allergy diet body vehicle device home hobby language
+schedule money date project decision preference instruction person travel belief other
+"""
+ATTRIBUTES = _ATTRIBUTES.split()
+# The kinds of facts that a question may need, in the order of the weights.
+_KINDS = """
+residence diet health child partner parent sibling friend pet vehicle device home work study project hobby body age
+money schedule language belief travel name
+"""
+KINDS = _KINDS.split()
+_REMEMBERED = 512  # passages whose clauses are cached
+_BEGINS = 0.5  # least probability of a boundary
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W_]+(?:['\u2019][^\W_]+)*|[?¿!:;,.()\u2026\u2013\u2014-]")
 _HARD = re.compile(
@@ -28,12 +53,16 @@ _HAVE, _ONES, _JOINS, _PERSONS, _ASKS, _OPENERS = (
     words(_TABLES[name]) for name in ("have", "ones", "joins", "persons", "asks", "openers")
 )
 # Tables of signals that are features of a clause.
-_SIGNS = """
+_SIGNALS = """
 remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens
 passing lately reported others task asks casual refers states family
 """
-_SIGNS_TRIED = _SIGNS.split()
+_SIGNS = _SIGNALS.split()
 _LONGEST_COUNTED = 12  # words of a clause, above which its length makes no difference
+_LABEL = 8  # words that a label has, at most
+_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
+
+Features = tuple[list[str], list[str], list[str]]  # of a clause's words, of its letters, and its signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +138,6 @@ def must_begin(said: Sequence[Token], at: int) -> bool:
     return first in _ASKS or labelled or (lists and first in _ONES) or (first in _JOINS and after in _PERSONS)
 
 
-_LABEL = 8  # words that a label has, at most
-
-
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yields the start and end of each sentence of `text`."""
     start = 0
@@ -124,24 +150,18 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 # --- features of clauses ---------------------------------------------------------------------------------------------
 
 
-def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[str], list[str], list[str]]:
+def features(clauses: Sequence[str], at: int, language: Language) -> Features:
     """Returns the features of the clause `at` of a message: of its words, of its letters, and the signal tables that
     match it and its neighbours."""
     text = clauses[at]
     said = [token.text for token in tokens(text)]
     spoken = [word for word in said if word[0].isalnum() or word == "<n>"]
-    marked = ["^", *said, "$"]
-    words = [f"w={word}" for word in spoken]
-    words += [f"b={one} {two}" for one, two in pairwise(marked)]
-    words += [f"t={one} {two} {three}" for one, two, three in zip(marked, marked[1:], marked[2:], strict=False)]
+    words = [f"w={word}" for word in spoken] + word_pairs(said) + word_triples(["^", *said, "$"])
     words += [f"s={term}" for term in terms(text) if not any(map(str.isdigit, term))]
     words += [f"0={' '.join(spoken[:1])}", f"01={' '.join(spoken[:2])}", f"len={min(len(spoken), _LONGEST_COUNTED)}"]
     words += [f"q={'?' in text or '¿' in text}", f"num={'<n>' in said}", f"names={min(len(_NAME.findall(text)), 3)}"]
-    words.append(
-        f"at={'only' if len(clauses) == 1 else 'first' if at == 0 else 'last' if at == len(clauses) - 1 else 'mid'}"
-    )
-    plainly = f" {' '.join(said)} "
-    letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
+    place = "only" if len(clauses) == 1 else "first" if at == 0 else "last" if at == len(clauses) - 1 else "mid"
+    words.append(f"at={place}")
     signs = list(_signs(text, language))
     for by, side in ((-1, "P"), (1, "N")):
         if not 0 <= at + by < len(clauses):
@@ -150,17 +170,138 @@ def features(clauses: Sequence[str], at: int, language: Language) -> tuple[list[
         other = clauses[at + by]
         signs += [f"{side}{sign}" for sign in _signs(other, language)]
         signs.append(f"{side}q={'?' in other}")
-    return words, letters, signs
+    return words, letters(said), signs
 
 
-_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
+def word_pairs(said: Sequence[str]) -> list[str]:
+    """Returns the features for two tokens in a row, the ends of the text included."""
+    return [f"b={one} {two}" for one, two in pairwise(["^", *said, "$"])]
+
+
+def word_triples(said: Sequence[str]) -> list[str]:
+    """Returns the features for three tokens in a row."""
+    return [f"t={one} {two} {three}" for one, two, three in zip(said, said[1:], said[2:], strict=False)]
+
+
+def letters(said: Sequence[str]) -> list[str]:
+    """Returns the features for three to five letters in a row."""
+    plainly = f" {' '.join(said)} "
+    return [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
 
 
 @lru_cache(256)
 def _signs(text: str, language: Language) -> tuple[str, ...]:
     """Returns the names of the signal tables that match a clause, as features."""
     signals, said = SIGNALS[language], plain(text)
-    found = [f"g={name}" for name in _SIGNS_TRIED if getattr(signals, name).search(said)]
+    found = [f"g={name}" for name in _SIGNS if getattr(signals, name).search(said)]
     found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
-    found += [f"g=about {domain}" for domain in topics.domain_words(text)]
+    found += [f"g=about {domain}" for domain in domain_words(text)]
     return tuple(found)
+
+
+# --- models of clauses ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The prediction about one clause."""
+
+    fact: float  # probability that it states something worth keeping, 0 to 1
+    about: str  # one of ATTRIBUTES: the likeliest topic
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The prediction about a question: the facts about its user that a good answer depends on."""
+
+    any: float  # probability that a good answer needs a fact, 0 to 1
+    kinds: Mapping[str, float]  # probability of each of KINDS; sum 1
+
+
+@lru_cache(1)
+def _models() -> Mapping[str, LinearModel]:
+    names = ("fact", "about", "cut", "need", "kind")
+    return dict(zip(names, load_models(FILE, *names), strict=True))
+
+
+def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
+    """Predicts whether the clause `at` of a message states a fact, and its topics, given its neighbours."""
+    found = features(clauses, at, language)
+    return Guess(_models()["fact"].likelihood(vector(found, FACT)), ATTRIBUTES[int(np.argmax(_shares(found)))])
+
+
+def about(text: str, language: Language) -> list[tuple[str, float]]:
+    """Predicts the three likeliest topics of a clause that stands alone, each with its probability."""
+    likely = _shares(features([text], 0, language))
+    return [(ATTRIBUTES[which], float(likely[which])) for which in np.argsort(-likely)[:3]]
+
+
+def _shares(found: Features) -> Scores:
+    """Returns the probability of each of ATTRIBUTES."""
+    return softmax(_models()["about"].scores(about_vector(found)))
+
+
+@lru_cache(4_096)
+def topics(text: str) -> npt.NDArray[np.float64]:
+    """Returns the topic of a statement: the mean probability of each of ATTRIBUTES over its clauses, as a unit
+    vector."""
+    clauses, language = [clause.text for clause in split(text)] or [text], spoken_in(text)
+    found = [_shares(features(clauses, at, language)) for at in range(len(clauses))]
+    shares: npt.NDArray[np.float64] = np.mean(found, axis=0, dtype=np.float64)
+    unit: npt.NDArray[np.float64] = shares / np.linalg.norm(shares)
+    return unit
+
+
+def needs(question: str, language: Language) -> Needs:
+    """Predicts which facts about its author a good answer to `question` depends on, though it does not mention them."""
+    models = _models()
+    said = vector(features([question], 0, language), NEED)
+    likely = softmax(models["kind"].scores(said))
+    kinds = {kind: float(share) for kind, share in zip(KINDS, likely, strict=True)}
+    return Needs(models["need"].likelihood(said), kinds)
+
+
+@lru_cache(_REMEMBERED)
+def split(text: str) -> tuple[Clause, ...]:
+    """Splits a passage into clauses."""
+    model = _models()["cut"]
+    found = []
+    for number, (start, end) in enumerate(sentences(text)):
+        said = tokens(text[start:end])
+        begins = [0, *(token.start for at, token in enumerate(said) if at and _begins(model, said, at)), end - start]
+        asked = _is_question(text[start:end])
+        for one, two in pairwise(begins):
+            clause = text[start + one : start + two]
+            if any(map(str.isalnum, clause)):
+                is_all = two - one == end - start
+                is_asked = asked and ("?" in clause or "¿" in clause or is_all)
+                found.append(Clause(clause.strip(), start + one, number, is_asked))
+    return tuple(found)
+
+
+def _begins(model: LinearModel, said: Sequence[Token], at: int) -> bool:
+    if must_begin(said, at) or not may_begin(said, at):
+        return must_begin(said, at)
+    return model.likelihood(cut_vector(boundaries(said, at))) > _BEGINS
+
+
+def _is_question(sentence: str) -> bool:
+    said = sentence.strip()
+    return said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
+
+
+def vector(found: Features, buckets: int) -> dict[int, float]:
+    """Returns the hashed features for the models of facts and of needs: bucket to weight."""
+    words, letters, signs = found
+    return hashed(((words, 1.0), (letters, 0.7), (signs, 1.0)), buckets)
+
+
+def about_vector(found: Features) -> dict[int, float]:
+    """Returns the hashed features for the model of topics: bucket to weight."""
+    words, _, signs = found
+    return hashed(((words, 1.0), ([sign for sign in signs if sign[0] == "g"], 1.0)), ABOUT)
+
+
+def cut_vector(found: Sequence[str]) -> dict[int, float]:
+    """Returns the hashed features for the model of clause boundaries: bucket to weight."""
+    return hashed(((found, 1.0),), CUT)

@@ -1,28 +1,38 @@
-"""Commands to forget, recognised by the words of one user message; only its author's own short text counts.
+"""Commands to forget: recognised by the words of one user message, and pending until storage has carried them out.
 
-A single command ("forget that …") may stand beside other text. A command that wipes all memory counts only if it is the
-whole message: as a line of a longer text it may be somebody else's.
+Only the author's own short text counts. A single command ("forget that …") may stand beside other text. A command that
+wipes all memory counts only if it is the whole message: as a line of a longer text it may be somebody else's. What a
+pending command names is hidden from all readers.
 """
 
+import logging
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain, pairwise
 
 from proxy.conversation.blocks import without_ours
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.lru import Lru
 from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
-from proxy.memory.forget_orders import TOLD_YOU, Order, order, without_telling
-from proxy.memory.forgetting import forgotten
+from proxy.memory.forget_orders import TOLD_YOU, Parsed, parse, without_telling
+from proxy.memory.forgetting import forgotten, rests
 from proxy.memory.own_words import own_words
 from proxy.memory.signals import folded
-from proxy.memory.similarity import normal
-from proxy.types.memory import Fact, Forgetting, Statement
+from proxy.memory.superseding import normal
+from proxy.types import ChatRequest, Fact, Forgetting, Identity, Statement
+
+log = logging.getLogger(__name__)
 
 LONGEST = 2_000  # characters of an own text that may be a command; what is longer was pasted
 MOST_ADDED = 64 * 2**10  # characters, our own blocks included: longer messages are not searched for blocks
+RETRIED_WITHIN = 600.0  # seconds within which a client may send a command again
+MOST_MEANT = 1_000  # commands, and scopes with recent ones, in memory
+MOST_RECENT = 32  # commands of a scope
+_RESULTS = frozenset({"tool", "function"})
 
 _TABLES = union("orders_to_forget")
 # A command has one of these words; its sentence decides.
@@ -43,7 +53,7 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
         return ()
     parts = [without_ours(part) for part in texts]
     before = without_ours(before).strip() if len(before) <= LONGEST else ""
-    if _has_one_text(parts) and _is_whole(own):
+    if sum(bool(part.strip()) for part in parts) == 1 and _is_whole(own):
         return tuple(_orders(own, before))
     found = (order for passage in own_words(*parts).passages for order in _orders(passage, before))
     return tuple(order for order in found if order.what != "")
@@ -54,27 +64,14 @@ def is_command(said: str) -> bool:
     return bool(commands((said,)))
 
 
-def _has_one_text(parts: list[str]) -> bool:
-    return sum(bool(part.strip()) for part in parts) == 1
-
-
 def _is_whole(own: str) -> bool:
     """Tells whether a message consists of commands, greetings and thanks alone."""
     if _HANDED_OVER.search(own):
         return False
-    return all(_is_courtesy(own[start:end]) or order(own[start:end]) is not None for start, end in _said(own))
-
-
-def _said(own: str) -> Iterator[tuple[int, int]]:
-    """Yields the spans of the sentences of a message and of the text between them: a number alone is no sentence."""
-    before = 0
-    for start, end in sentences(own):
-        if before < start:
-            yield before, start
-        yield start, end
-        before = end
-    if before < len(own):
-        yield before, len(own)
+    # A number alone is no sentence: the text between sentences counts too.
+    cuts = sorted({0, len(own), *chain.from_iterable(sentences(own))})
+    said = [own[start:end] for start, end in pairwise(cuts)]
+    return all(_is_courtesy(each) or parse(each) is not None for each in said)
 
 
 def _is_courtesy(said: str) -> bool:
@@ -86,7 +83,7 @@ def _orders(passage: str, before: str) -> Iterator[Forgetting]:
     found = [passage[start:end] for start, end in sentences(passage)]
     alone = sum(not _is_courtesy(each) for each in found) == 1
     for at, sentence in enumerate(found):
-        if (given := order(sentence, alone=alone)) is None:
+        if (given := parse(sentence, alone=alone)) is None:
             continue
         if not given.back:
             yield from map(Forgetting, _objects(given.what) if given.what else [""])
@@ -94,7 +91,7 @@ def _orders(passage: str, before: str) -> Iterator[Forgetting]:
             yield from map(Forgetting, _pointed_at(given, found[:at], before, alone=alone))
 
 
-def _pointed_at(given: Order, said: Sequence[str], before: str, *, alone: bool) -> Sequence[str]:
+def _pointed_at(given: Parsed, said: Sequence[str], before: str, *, alone: bool) -> Sequence[str]:
     """Resolves a command that refers to something ("that one"): to the sentence before it, else to the one statement of
     the previous message; for "what I just told you" to all of its statements. "Forget it" mostly dismisses a question,
     so it means only a sentence that names something ("The car? Forget it.") or a previous message that states
@@ -123,20 +120,7 @@ _BOTH = expression(_TABLES, r"^{both}\s+", re.IGNORECASE)
 _COORDINATED = expression(_TABLES, r"\s*(?:,|,?\s{or}(?:\s{object_of})?)\s+(?={objects}\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A statement with the index of the message that makes it."""
-
-    at: int
-    statement: Statement
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """A command to forget with the index of its message: it concerns what was said before."""
-
-    at: int
-    what: Forgetting
+# --- a history that is read again -------------------------------------------------------------------------------------
 
 
 def mark(value: str) -> bytes:
@@ -144,12 +128,17 @@ def mark(value: str) -> bytes:
     return blake2b(normal(value).encode(), digest_size=16, person=b"olvido-forgotten").digest()
 
 
-def meant(said: Sequence[Said], orders: Iterable[Ordered]) -> frozenset[int]:
-    """Returns the positions in `said` of the statements that `orders` forget."""
+def meant(said: Sequence[tuple[int, Statement]], orders: Iterable[tuple[int, Forgetting]]) -> frozenset[int]:
+    """Returns the positions in `said` of the statements that `orders` forget. Each comes with the index of its message:
+    a command concerns what was said before."""
     gone: set[int] = set()
-    for given in orders:
-        before = {str(place): each for place, each in enumerate(said) if each.at < given.at and place not in gone}
-        gone.update(int(fact.id) for fact in forgotten(map(_fact, before, before.values()), given.what))
+    for at, what in orders:
+        before = (
+            _fact(str(place), index, statement)
+            for place, (index, statement) in enumerate(said)
+            if index < at and place not in gone
+        )
+        gone.update(int(fact.id) for fact in forgotten(before, what))
     return frozenset(gone)
 
 
@@ -161,6 +150,106 @@ def outlived(said: Statement, known: Collection[Fact]) -> bool:
     return bool(same) and all(fact.superseded_by is not None or fact.doubted_by is not None for fact in same)
 
 
-def _fact(name: str, said: Said) -> Fact:
-    stated = said.statement
-    return Fact(name, stated.domain, stated.key, stated.value, stated.confidence, "explicit", "", said.at, 0.0, 0.0)
+def _fact(name: str, at: int, stated: Statement) -> Fact:
+    return Fact(name, stated.domain, stated.key, stated.value, stated.confidence, "explicit", "", at, 0.0, 0.0)
+
+
+# --- pending commands -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """A command to forget, with the time and the messages of its request."""
+
+    what: tuple[Forgetting, ...]
+    at: float  # seconds since the epoch, of its request: later facts are not meant
+    chain: tuple[bytes, ...] = ()  # links of the request's messages up to the command, which is the last
+
+    @property
+    def is_wipe(self) -> bool:
+        """Tells whether the command wipes all memory."""
+        return any(each.what == "" for each in self.what)
+
+    def means(self, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Selects those of `facts`, all facts of a scope, that the command removes."""
+        known = tuple(fact for fact in facts if fact.created_at <= self.at)
+        return tuple({fact.id: fact for each in self.what for fact in forgotten(known, each)}.values())
+
+    def leaves(self, meant: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Returns the remainders of the facts `meant`, which say more than the command names."""
+        return () if self.is_wipe else tuple(rests(meant, self.what))
+
+
+def ordered(request: ChatRequest, identity: Identity, at: float) -> Order | None:
+    """Returns the command to forget in the newest user message; None if there is none, or if the results of tools
+    follow it: then an earlier request carried it out."""
+    messages = request.messages
+    newest = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), None)
+    if newest is None or messages[-1].role in _RESULTS:
+        return None
+    before = next((said.text for said in reversed(messages[:newest]) if said.role == "user"), "")
+    if not (what := commands(messages[newest].texts, before)):
+        return None
+    # Without the system prompt, which other conversations share.
+    begins = next(index for index, said in enumerate(messages) if said.role == "user")
+    return Order(what, at, identity.chain[begins : newest + 1])
+
+
+class Orders:
+    """The pending and recent commands of all scopes."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, list[Order]] = {}  # by scope
+        self._recent: Lru[str, tuple[Order, ...]] = Lru(MOST_MEANT)  # by scope, carried out or not
+        # By scope and link of the command: its time, and the facts it meant. Sent again, it must not mean the next
+        # nearest ones to its words.
+        self._meant: Lru[tuple[str, bytes], tuple[float, dict[str, Fact]]] = Lru(MOST_MEANT)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._given.values()))
+
+    def give(self, scope: str, order: Order) -> None:
+        """Registers a command as pending."""
+        self._given.setdefault(scope, []).append(order)
+        recent = [each for each in self._recent.get(scope, ()) if order.at - each.at <= RETRIED_WITHIN]
+        self._recent.put(scope, (*recent[-MOST_RECENT:], order))
+
+    def since(self, scope: str, at: float) -> tuple[Forgetting, ...]:
+        """Returns the commands given in this scope after `at`, as far back as a request may last."""
+        return tuple(what for order in self._recent.get(scope, ()) if order.at > at for what in order.what)
+
+    def done(self, scope: str, order: Order) -> None:
+        """Removes a command from the pending ones."""
+        given = self._given.get(scope, [])
+        if order in given:
+            given.remove(order)
+        if not given:
+            self._given.pop(scope, None)
+
+    def means(self, scope: str, order: Order, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        """Selects those of `facts`, all facts of the scope, that the command removes; a retry selects the same."""
+        known = {fact.id: fact for fact in facts}
+        if order.is_wipe or not order.chain:
+            return order.means(known.values())
+        before = self._meant_before(scope, order)
+        meant = order.means((before | known).values())
+        if not meant:
+            log.info("an order to forget names nothing that is known, or not which of several facts")
+        self._meant.put((scope, order.chain[-1]), (order.at, before | {fact.id: fact for fact in meant}))
+        return tuple(fact for fact in meant if fact.id in known)
+
+    def spared(self, scope: str, facts: Sequence[Fact]) -> Sequence[Fact]:
+        """Returns `facts`, all facts of the scope, without those that pending commands remove."""
+        for order in self._given.get(scope, ()):
+            meant = {fact.id for fact in self.means(scope, order, facts)}
+            facts = [fact for fact in facts if fact.id not in meant]
+        return facts
+
+    def _meant_before(self, scope: str, order: Order) -> dict[str, Fact]:
+        while self._meant:
+            key, (at, _) = next(iter(self._meant.items()))
+            if order.at - at <= RETRIED_WITHIN:
+                break
+            del self._meant[key]
+        _, meant = self._meant.get((scope, order.chain[-1]), (0.0, {}))
+        return meant

@@ -1,10 +1,12 @@
-"""Edits of facts by hand, and merging of facts from another place.
+"""Facts in the hands of people: edited, merged from another place, exported as lines of JSON, shown.
 
 Pure, as facts.py is: takes the facts that are known, returns the rows to write.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+import re
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from typing import Annotated
 
@@ -12,8 +14,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from proxy.config.model import Memory
-from proxy.memory.facts import Decay, next_status, status
-from proxy.types import Confidence, Fact, Json
+from proxy.conversation.blocks import without_ours
+from proxy.memory.choosing import cut
+from proxy.memory.facts import Decay, fact_of, next_status, status
+from proxy.types import Confidence, Fact, Json, Statement
 
 FACT_ID = r"f-[0-9a-f]{16}"
 
@@ -23,6 +27,14 @@ Name = Annotated[str, msgspec.Meta(max_length=128, pattern=r"\S")]
 # In the order in which people read them; `status` depends on the time, so it is computed.
 _SHOWN = ("id", "session", "turn", "domain", "key", "value", "confidence", "source")
 _SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "doubted_by", "pinned")
+
+MOST_TURNS = 2**31
+LATEST = 253_402_300_799  # seconds since the epoch: the end of the year 9999
+_NAMES = frozenset(field.name for field in fields(Fact))
+WIDEST = 72  # characters of a value
+_TITLES = ("ID", "STATUS", "PINNED", "CONFIDENCE", "CONFIRMED", "DOMAIN", "KEY", "VALUE")
+MOST_SHOWN = 300  # characters of an excerpt
+_LEAST_WORDS = 2  # of a value's beginning that is looked for
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -70,19 +82,9 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edite
     if same is not None:
         same_again = replace(same, confidence=draft.confidence, pinned=draft.pinned)
         return _rows(same, confirm(same_again, now), (fact for fact in old if fact is not same), now)
-    new = Fact(
-        id=_new_id(scope, domain, key, value, now, old),
-        domain=domain,
-        key=key,
-        value=value,
-        confidence=draft.confidence,
-        source="explicit",
-        session="",
-        turn=0,
-        created_at=now,
-        last_confirmed_at=now,
-        pinned=draft.pinned,
-    )
+    # The facts it replaces are part of its id: changed and changed back makes a third fact.
+    name = _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
+    new = fact_of(Statement(domain, key, value, draft.confidence, draft.pinned), name, now)
     return _rows(None, new, old, now)
 
 
@@ -154,7 +156,6 @@ def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
 def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[Fact, ...]:
     """Replaces the ids in `taken`, which belong to another scope, and the references to them. Deterministic for a
     scope."""
-    every = tuple(facts)
     names = {name: _digest(scope, name) for name in taken}
     return tuple(
         replace(
@@ -163,11 +164,48 @@ def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[
             superseded_by=fact.superseded_by and names.get(fact.superseded_by, fact.superseded_by),
             doubted_by=fact.doubted_by and names.get(fact.doubted_by, fact.doubted_by),
         )
-        for fact in every
+        for fact in facts
     )
 
 
-# --- rendering -------------------------------------------------------------------------------------------------------
+class Malformed(ValueError):
+    """A line is not a valid fact; the message gives its number and the reason."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+
+
+def dumped(facts: Iterable[Fact]) -> bytes:
+    """Serialises facts as JSON lines, UTF-8."""
+    return b"".join(msgspec.json.encode(fact) + b"\n" for fact in facts)
+
+
+def loaded(data: bytes) -> tuple[Fact, ...]:
+    """Parses JSON lines into facts; empty lines are skipped. Raises Malformed at the first invalid one."""
+    lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
+    return tuple(_fact(number, line) for number, line in lines if line.strip())
+
+
+def _fact(number: int, line: bytes) -> Fact:
+    try:
+        values = msgspec.json.decode(line)
+        fact = msgspec.convert(values, Fact)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(number, str(error)) from None
+    if unknown := sorted(values.keys() - _NAMES):
+        raise Malformed(number, f"a fact has no {', '.join(unknown)[:100]}")
+    named = (fact.id, fact.superseded_by, fact.doubted_by)
+    if not all(name is None or re.fullmatch(FACT_ID, name) for name in named):
+        raise Malformed(number, 'the id of a fact is "f-" and 16 hex digits')
+    if not (fact.value.strip() and fact.key.strip() and fact.domain.strip()):
+        raise Malformed(number, "domain, key and value must not be empty")
+    times = (fact.created_at, fact.last_confirmed_at, fact.superseded_at)
+    if not 0 <= fact.turn <= MOST_TURNS or not all(0 <= at <= LATEST for at in times):
+        raise Malformed(number, "a turn is a number from 0, a time in seconds since the epoch")
+    return fact
+
+
+# --- for people ------------------------------------------------------------------------------------------------------
 
 
 def decay(settings: Memory) -> Decay:
@@ -193,7 +231,60 @@ def newest_first(facts: Iterable[Fact]) -> list[Fact]:
     return sorted(facts, key=lambda fact: (-fact.created_at, fact.id))
 
 
-# --- parts -----------------------------------------------------------------------------------------------------------
+def table(facts: Iterable[Fact], now: float, ageing: Decay) -> str:
+    """Renders facts as an aligned table, one line each, values cut to `WIDEST` characters."""
+    rows = [_TITLES]
+    for fact in facts:
+        confirmed = time.strftime("%Y-%m-%d", time.gmtime(fact.last_confirmed_at))
+        shown = status(fact, now, ageing), "yes" if fact.pinned else "", fact.confidence, confirmed
+        rows.append((fact.id, *shown, plain(fact.domain), plain(fact.key), cut(plain(fact.value), WIDEST)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def plain(text: str) -> str:
+    """Returns the text on one line without control characters: anybody may have written it, and a terminal obeys
+    them."""
+    return "".join(mark if mark.isprintable() else " " for mark in " ".join(text.split()))
+
+
+def word(value: object) -> str:
+    """Renders a value as one word or line of a table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else plain(str(value))
+
+
+def moment(at: float) -> str:
+    """Renders a time, in seconds since the epoch, as date and time in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
+
+
+def count(number: int) -> str:
+    """Renders a number of facts: "1 fact", "2 facts"."""
+    return f"{number} fact" if number == 1 else f"{number} facts"
+
+
+def excerpt(said: str, value: str) -> str:
+    """Cuts a message to `MOST_SHOWN` characters around the fact's value, if it occurs there; "…" marks each cut."""
+    text = without_ours(said).strip()
+    if len(text) <= MOST_SHOWN:
+        return text
+    start, stop = _place(text, value)
+    room = max(0, MOST_SHOWN - 2 - (stop - start))
+    begin = max(0, min(start - room // 2, len(text) - (MOST_SHOWN - 2)))
+    end = min(len(text), begin + MOST_SHOWN - 2)
+    return f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"
+
+
+def _place(text: str, value: str) -> tuple[int, int]:
+    """Returns the span of the value, or of as much of its beginning as occurs; (0, 0) if none does: it may be made of
+    several sentences, with others between."""
+    words = value.split()
+    for number in range(len(words), max(min(len(words), _LEAST_WORDS) - 1, 0), -1):
+        if found := re.search(r"\s+".join(map(re.escape, words[:number])), text, re.IGNORECASE):
+            return found.span()
+    return 0, 0
 
 
 def _current(facts: Iterable[Fact], domain: str, key: str) -> list[Fact]:
@@ -218,12 +309,6 @@ def _both(mine: Fact, theirs: Fact) -> Fact:
 
 def _name(given: str) -> str:
     return "-".join(given.lower().split())
-
-
-def _new_id(scope: str, domain: str, key: str, value: str, now: float, old: Sequence[Fact]) -> str:
-    """Returns the id of a new fact. The facts it replaces are part of it: changed and changed back makes a third
-    fact."""
-    return _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
 
 
 def _digest(*parts: str) -> str:

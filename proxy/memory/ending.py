@@ -3,13 +3,13 @@
 "They've moved me up front, I'm the striker now" ends "I play in goal" without a word in common. Two models, both in
 `ending.npz`, made by `tests/bench/ending_train.py`: the probability that a statement reports a change at all (a
 logistic regression over its hashed words), and the probability that it ends a given older one (boosted trees over the
-features that `superseding` and `clause_models` give of the two, and how much better it fits that one than all others).
+features that `superseding` and `clauses` give of the two, and how much better it fits that one than all others).
 Nothing is random or downloaded.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -18,9 +18,8 @@ import numpy.typing as npt
 
 from proxy.language.terms import terms
 from proxy.linear import LinearModel, hashed, load_models, sigmoid
-from proxy.memory import clause_models
-from proxy.memory.clauses import tokens
-from proxy.memory.subject import SINGLE, analyse
+from proxy.memory.clauses import ATTRIBUTES, letters, tokens, topics, word_pairs, word_triples
+from proxy.memory.signals import SINGLE, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
     is_of_one_thing,
@@ -47,6 +46,9 @@ OF_LIKELIEST = 0.5  # least share of the largest probability for a doubt: mostly
 # twenty facts that hold.
 ALIKE, MAY_END_ANY = 0.4, 0.4
 COMPARED = 48  # older statements that are compared in full, the most similar ones
+# Topics whose probabilities are features.
+_TELLING = "work family health residence money date project pet instruction device hobby diet"
+_TOLD_OF = [ATTRIBUTES.index(name) for name in _TELLING.split()]
 _GRAM = 4  # characters of an n-gram
 _NEVER_BEFORE = 0.0  # similarity of the second best where there is none
 
@@ -117,15 +119,10 @@ def change(text: str) -> float:
 def change_vector(text: str) -> dict[int, float]:
     """Returns the hashed features of a statement for the model of changes: bucket to weight."""
     said = [token.text for token in tokens(text)]
-    words = [f"w={word}" for word in said]
-    words += [f"b={one} {two}" for one, two in pairwise(["^", *said, "$"])]
-    words += [f"t={one} {two} {three}" for one, two, three in zip(said, said[1:], said[2:], strict=False)]
-    plainly = f" {' '.join(said)} "
-    letters = [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
+    words = [f"w={word}" for word in said] + word_pairs(said) + word_triples(said)
     about = analyse(text)
-    signs = {"changes": about.changes, "ends": about.ends, "replacing": about.replacing, "returns": about.returns}
-    found = [name for name, holds in {**signs, "orders": about.orders}.items() if holds]
-    return hashed(((words, 1.0), (letters, 0.7), (found, 1.0)), CHANGE)
+    found = [name for name in ("changes", "ends", "replacing", "returns", "orders") if getattr(about, name)]
+    return hashed(((words, 1.0), (letters(said), 0.7), (found, 1.0)), CHANGE)
 
 
 # --- two statements --------------------------------------------------------------------------------------------------
@@ -134,7 +131,17 @@ def change_vector(text: str) -> dict[int, float]:
 def pairs(new: str, older: Sequence[str], changes: float) -> Floats:
     """Returns the features of `new` with each of `older`, one row each. `changes`: the probability that `new` reports a
     change."""
-    return np.array([_pair(new, other, changes) + _fits_best(new, older, at) for at, other in enumerate(older)])
+    like = (
+        [float(topics(new) @ topics(old)) for old in older],
+        [len(_terms(new) & _terms(old)) for old in older],
+        [_likeness(new, old) for old in older],
+    )
+    return np.array([_pair(new, old, changes) + [_lead(each, at) for each in like] for at, old in enumerate(older)])
+
+
+def _lead(like: Sequence[float], at: int) -> float:
+    """Returns by how much the new statement is more similar to the older one `at` than to any other."""
+    return like[at] - max((other for place, other in enumerate(like) if place != at), default=_NEVER_BEFORE)
 
 
 def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
@@ -189,31 +196,6 @@ def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
     ]
 
 
-def _fits_best(new: str, older: Sequence[str], at: int) -> list[float]:
-    """Returns by how much `new` is more similar to `older[at]` than to any other: in topic, terms and letters."""
-
-    def lead(like: Sequence[float]) -> float:
-        return like[at] - max((other for place, other in enumerate(like) if place != at), default=_NEVER_BEFORE)
-
-    return [
-        lead([float(topics(new) @ topics(old)) for old in older]),
-        lead([len(_terms(new) & _terms(old)) for old in older]),
-        lead([_likeness(new, old) for old in older]),
-    ]
-
-
-_NAMES = "work family health residence money date project pet instruction device hobby diet"
-_TOLD_OF = [clause_models.ATTRIBUTES.index(name) for name in _NAMES.split()]
-
-
-@lru_cache(4_096)
-def topics(text: str) -> Floats:
-    """Returns the topic of a statement: a unit vector over `clause_models.ATTRIBUTES`."""
-    found = clause_models.topics(text)
-    length: Floats = found / np.linalg.norm(found)
-    return length
-
-
 @lru_cache(4_096)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(terms(text))
@@ -242,48 +224,36 @@ def _likest(new: str, older: Sequence[str]) -> list[int]:
 # --- the models ------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Trees:
     """Boosted binary trees as arrays of trees by nodes: an inner node leads to the left where its feature is at most
     its threshold; a leaf leads to itself."""
 
-    def __init__(
-        self,
-        feature: npt.NDArray[np.int16],
-        threshold: Floats,
-        left: npt.NDArray[np.int16],
-        right: npt.NDArray[np.int16],
-        value: Floats,
-        base: float,
-        depth: int,
-    ) -> None:
-        self._feature, self._threshold, self._value = feature, threshold, value
-        self._left, self._right = left, right
-        self._base, self._depth = base, depth
+    feature: npt.NDArray[np.int16]
+    threshold: Floats
+    left: npt.NDArray[np.int16]
+    right: npt.NDArray[np.int16]
+    value: Floats
+    base: float
+    depth: int
 
     def scores(self, rows: Floats) -> Floats:
         """Returns the log odds of each row."""
-        tree = np.arange(len(self._feature))
+        tree = np.arange(len(self.feature))
         node = np.zeros((len(rows), len(tree)), np.int16)
         row = np.arange(len(rows))[:, None]
-        for _ in range(self._depth):
-            goes_left = rows[row, self._feature[tree, node]] <= self._threshold[tree, node]
-            node = np.where(goes_left, self._left[tree, node], self._right[tree, node])
-        found: Floats = self._base + self._value[tree, node].sum(axis=1)
+        for _ in range(self.depth):
+            goes_left = rows[row, self.feature[tree, node]] <= self.threshold[tree, node]
+            node = np.where(goes_left, self.left[tree, node], self.right[tree, node])
+        found: Floats = self.base + self.value[tree, node].sum(axis=1)
         return found
 
 
 @lru_cache(1)
 def _trees() -> Trees:
     with np.load(FILE) as arrays:
-        return Trees(
-            feature=arrays["feature"],
-            threshold=arrays["threshold"],
-            left=arrays["left"],
-            right=arrays["right"],
-            value=arrays["value"],
-            base=float(arrays["base"]),
-            depth=int(arrays["depth"]),
-        )
+        nodes = {name: arrays[name] for name in ("feature", "threshold", "left", "right", "value")}
+        return Trees(**nodes, base=float(arrays["base"]), depth=int(arrays["depth"]))
 
 
 @lru_cache(1)

@@ -1,7 +1,7 @@
 """Extraction of facts that a user message states about its author. Nothing is inferred.
 
 Only the author's own words are read (`own_words`), clause by clause (`clauses`). Models tell which clauses state
-something lasting, and about what (`clause_models`, `reading`). One statement makes one fact: clauses are joined only
+something lasting, and about what (`reading`). One statement makes one fact: clauses are joined only
 where the later one means nothing without the earlier.
 """
 
@@ -14,13 +14,23 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
 from proxy.language.text import fold, plain
-from proxy.memory.clause_models import guess, split
+from proxy.memory.clauses import guess, split
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words
 from proxy.memory.reading import Read, read
-from proxy.memory.signals import SIGNALS, Signals, folded
-from proxy.memory.subject import KIN, SELF, analyse
-from proxy.memory.values import WORD, key, spoken_in, without_signal
+from proxy.memory.signals import (
+    KIN,
+    SELF,
+    SIGNALS,
+    SINGLE,
+    WORD,
+    Analysis,
+    Signals,
+    analyse,
+    folded,
+    spoken_in,
+    without_signal,
+)
 from proxy.types.memory import Confidence, Language, Stance, Statement
 
 LONGEST = 400  # characters of a value, up to which clauses are joined
@@ -208,7 +218,7 @@ def _goes_on(each: Read) -> bool:
     """Tells whether a clause that was not kept by itself continues one that was ("…, 80,000 words")."""
     begins = _beginning(each)
     alone = _ALONE.match(begins) or _OF_ANOTHER.match(begins) or _REASON.match(folded(each.clause.text))
-    return each.guess.fact > _TOLD and not each.clause.asked and not each.doubted and alone is None
+    return _is_told(each) and alone is None
 
 
 def _beginning(each: Read) -> str:
@@ -284,3 +294,20 @@ def _domain(head: Read, about: Read, *, standing: bool, decides: bool) -> str:
     if decides and about.domain != "work":
         return "decisions"
     return about.domain or _DOMAINS.get(head.guess.about, "personal")
+
+
+def key(said: Analysis, slot: str, about: str, value: str, *, standing: bool) -> str:
+    """Returns the key of a statement: holder, attribute and topic, lower case, joined by "-". An attribute that a
+    person has one of needs no topic."""
+    single = slot.rstrip("-") in SINGLE
+    attribute = "rule" if standing else slot.rstrip("-") or about
+    subject = [] if single else [word for word in topical(value) if word not in said.holder][:2]
+    if standing and said.aspects:
+        subject = sorted(said.aspects)[:1]
+    return "-".join([*sorted(said.holder), attribute, *subject])
+
+
+def topical(value: str) -> list[str]:
+    """Returns the content words of `value`, folded, in their order, without numbers."""
+    words = dict.fromkeys(map(fold, WORD.findall(value)))
+    return [word for word in words if len(word) > 1 and not word[0].isdigit() and word not in STOP]

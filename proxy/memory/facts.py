@@ -1,4 +1,4 @@
-"""The life of facts: learned, confirmed, superseded, grown old.
+"""The life of facts: learned, confirmed, superseded, grown old, and merged with others that were learnt apart.
 
 Pure: takes the facts that are known, returns the rows to write, by the clock of the request.
 """
@@ -7,16 +7,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain, count
 
 from proxy.language.terms import terms
 from proxy.memory.ending import ended_by
-from proxy.memory.similarity import STILL_THE_SAME, details, nearest, normal
-from proxy.memory.subject import Analysis, analyse
-from proxy.memory.superseding import goes_back, is_said_instead, remainder, returns_from
-from proxy.types.memory import Fact, FactStatus, Forgetting, Statement
+from proxy.memory.signals import Analysis, analyse
+from proxy.memory.superseding import (
+    details,
+    goes_back,
+    is_said_instead,
+    nearest,
+    normal,
+    remainder,
+    returns_from,
+)
+from proxy.types.memory import Fact, FactStatus, Statement
 
 DAY = 86_400.0
 LINKS = 32  # source messages that a fact keeps; more of them prove nothing more
+_RANK = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,42 +38,27 @@ class Decay:
     drop_low_after: float = 30 * DAY  # beyond: never, if confidence is low
 
 
-@dataclass(frozen=True, slots=True)
-class FactChanges:
-    """The rows to write, in any order."""
-
-    new: tuple[Fact, ...] = ()
-    confirmed: tuple[Fact, ...] = ()
-    superseded: tuple[Fact, ...] = ()
-
-
 # --- learning --------------------------------------------------------------------------------------------------------
 
 
 def learn(
     facts: Iterable[Fact],
-    statements: Iterable[Statement | Forgetting],
+    statements: Iterable[Statement],
     *,
     session: str,
     turn: int,
     link: bytes,
     now: float,
     again: bool = False,
-) -> FactChanges:
-    """Applies the statements of a user message to `facts`, all facts of its scope; returns the changes. The same
-    message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is valid from
-    now on."""
+) -> tuple[Fact, ...]:
+    """Applies the statements of a user message to `facts`, all facts of its scope; returns the new and changed ones.
+    The same message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is
+    valid from now on."""
     before = {fact.id: fact for fact in facts}
     after = dict(before)
     for statement in statements:
-        if isinstance(statement, Statement):
-            _learn_one(after, statement, _Turn(session, turn, link, now), again=again)
-    changed = [fact for fact in after.values() if before.get(fact.id) != fact]
-    return FactChanges(
-        new=tuple(fact for fact in changed if fact.id not in before),
-        confirmed=tuple(fact for fact in changed if fact.id in before and fact.superseded_by is None),
-        superseded=tuple(fact for fact in changed if fact.id in before and fact.superseded_by is not None),
-    )
+        _learn_one(after, statement, _Turn(session, turn, link, now), again=again)
+    return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +79,7 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
     if holds is not None:
         _say_again(facts, holds, statement, turn)
         return
-    if statement.stance == "keeps" and (kept := nearest(current, statement, at_least=STILL_THE_SAME)) is not None:
+    if statement.stance == "keeps" and (kept := nearest(current, statement)) is not None:
         _say_again(facts, kept, statement, turn)
         if details(statement.value) <= details(kept.value):
             return
@@ -95,7 +89,9 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
     if back is not None:
         made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0, doubted_by=None)
     else:
-        made = _fact(_keyed(statement, current, old), turn)
+        new = _keyed(statement, current, old)
+        name = fact_id(new.domain, new.key, new.value, turn.link)
+        made = fact_of(new, name, turn.at, session=turn.session, turn=turn.number, link=turn.link)
     for fact in old:
         for row in superseded(fact, made, turn.at, turn.link):
             facts[row.id] = row
@@ -189,25 +185,22 @@ def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -
     if old:
         newest = max(old, key=lambda fact: fact.created_at)
         return replace(statement, domain=newest.domain, key=newest.key)
-    taken = {fact.key for fact in current if fact.domain == statement.domain}
-    names = (statement.key, *(f"{statement.key}-{at}" for at in range(2, len(taken) + 3)))
-    return replace(statement, key=next(name for name in names if name not in taken))
+    return replace(
+        statement, key=_free(statement.key, {fact.key for fact in current if fact.domain == statement.domain})
+    )
 
 
-def _fact(statement: Statement, turn: _Turn) -> Fact:
+def _free(key: str, taken: Collection[str]) -> str:
+    """Returns `key`, with a number behind it if it is taken."""
+    return next(name for name in chain([key], (f"{key}-{at}" for at in count(2))) if name not in taken)
+
+
+def fact_of(said: Statement, name: str, at: float, *, session: str = "", turn: int = 0, link: bytes = b"") -> Fact:
+    """Returns the fact that a statement makes at `at`, with the id `name`."""
+    links = (link,) if link else ()
+    kept = said.domain, said.key, said.value, said.confidence
     return Fact(
-        id=fact_id(statement.domain, statement.key, statement.value, turn.link),
-        domain=statement.domain,
-        key=statement.key,
-        value=statement.value,
-        confidence=statement.confidence,
-        source="explicit",
-        session=turn.session,
-        turn=turn.number,
-        created_at=turn.at,
-        last_confirmed_at=turn.at,
-        pinned=statement.pinned,
-        links=(turn.link,),
+        name, *kept, "explicit", session, turn, created_at=at, last_confirmed_at=at, pinned=said.pinned, links=links
     )
 
 
@@ -220,11 +213,10 @@ def fact_id(domain: str, key: str, value: str, link: bytes) -> str:
 def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
     if turn.link in fact.links:
         return fact
-    rank = ("low", "medium", "high")
     return replace(
         fact,
         last_confirmed_at=max(fact.last_confirmed_at, turn.at),
-        confidence=max(fact.confidence, statement.confidence, key=rank.index),
+        confidence=max(fact.confidence, statement.confidence, key=_RANK.index),
         pinned=fact.pinned or statement.pinned,
         links=tuple(sorted({*fact.links, turn.link})) if len(fact.links) < LINKS else fact.links,
     )
@@ -261,3 +253,68 @@ def sayable(fact: Fact) -> frozenset[str]:
 @lru_cache(4_096)
 def _sayable(value: str, key: str) -> frozenset[str]:
     return frozenset(terms(f"{value} {key.replace('-', ' ')}"))
+
+
+# --- groups of facts that were learnt apart --------------------------------------------------------------------------
+
+
+def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
+    """Merges groups of facts, those that a wipe had put aside and those learnt since, in the order in which they were
+    last stated; returns the changed rows. No fact of one group was known when one of another was stated: a fact that a
+    newer one of another group ends or repeats is superseded. Of facts with one id that of the last group counts, and
+    the last group keeps its keys."""
+    group_of = {fact.id: number for number, group in enumerate(groups) for fact in group}
+    before = {fact.id: fact for group in groups for fact in group}
+    after: dict[str, Fact] = {}
+    for fact in sorted(before.values(), key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
+        after[fact.id] = fact
+        if fact.superseded_by is None:
+            number = group_of[fact.id]
+            others = [
+                each
+                for each in after.values()
+                if each.superseded_by is None and group_of[each.id] != number and not set(each.links) & set(fact.links)
+            ]
+            for row, origin in _stated(after, fact, others):
+                after[row.id] = row
+                group_of.setdefault(row.id, group_of[origin.id])
+    after = _named_apart(after, {fact.id for fact in groups[-1]} if groups else set())
+    return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
+
+
+def _stated(facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
+    """Returns the rows that change as `made` is stated after `others`, each with the fact that it comes from."""
+    same = [fact for fact in others if normal(fact.value) == normal(made.value)]
+    for fact in same:
+        made = replace(
+            made,
+            confidence=max(made.confidence, fact.confidence, key=_RANK.index),
+            pinned=made.pinned or fact.pinned,
+            links=tuple(sorted({*made.links, *fact.links}))[:LINKS],
+        )
+    old, doubted = weighed(facts, made.value, [fact for fact in others if fact not in same])
+    link = made.links[0] if made.links else b""
+    rows = [(row, fact) for fact in old for row in superseded(fact, made, _since(made, fact), link)]
+    rows += [
+        (replace(fact, superseded_by=made.id, superseded_at=_since(made, fact), doubted_by=None), fact) for fact in same
+    ]
+    rows += [(replace(fact, doubted_by=made.id), fact) for fact in doubted]
+    return [(made, made), *rows]
+
+
+def _since(made: Fact, fact: Fact) -> float:
+    """Returns the time at which `made` replaced `fact`: when it was first stated, if that was later."""
+    return max(made.created_at, fact.last_confirmed_at)
+
+
+def _named_apart(facts: Mapping[str, Fact], fixed: set[str]) -> dict[str, Fact]:
+    """Gives each current fact a key that is unique in its domain; those in `fixed` keep theirs."""
+    named = dict(facts)
+    taken: dict[str, set[str]] = {}  # keys by domain
+    current = (fact for fact in facts.values() if fact.superseded_by is None)
+    for fact in sorted(current, key=lambda fact: fact.id not in fixed):
+        keys = taken.setdefault(fact.domain, set())
+        if fact.id not in fixed:
+            named[fact.id] = replace(fact, key=_free(fact.key, keys))
+        keys.add(named[fact.id].key)
+    return named

@@ -14,14 +14,13 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
 from proxy.language.text import fold
-from proxy.memory.signals import SIGNALS, folded
-from proxy.memory.values import WORD, lead, tail
+from proxy.memory.signals import SIGNALS, WORD, folded, lead, tail
 
 Back = Literal["", "nearby", "faintly", "plainly", "wholly"]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Parsed:
     """The object of a command, in the user's words."""
 
     what: str  # "" is everything, unless it refers back
@@ -86,28 +85,23 @@ _TAGGED = _find(r",\s*\u00bf?\s*{tags}\s*\?\W*\Z")
 _CLOSING = "\"'\u201d\u00bb),.; "
 
 
-def order(sentence: str, *, alone: bool = False) -> Order | None:
+def parse(sentence: str, *, alone: bool = False) -> Parsed | None:
     """Parses a sentence as a command to forget; None if it is none. `alone`: the message says nothing else, beside
     courtesy."""
     said = sentence.strip()
     asks = said.startswith("\u00bf") or said.rstrip(_CLOSING).endswith("?")
     if asks and _TAGGED.search(folded(said)) is not None:
         asks, said = False, _TAGGED.sub("", said) if len(folded(said)) == len(said) else said
-        said = said[: _last_comma(said)] if said.rstrip(_CLOSING).endswith("?") else said
+        if said.rstrip(_CLOSING).endswith("?"):
+            said = said[: max(said.rfind(","), 0) or len(said)]
     plainly = folded(said)
-    for start in _starts(plainly):
+    for start, at in _starts(plainly):
         if asks and _BIDS.match(plainly, start) is None:
             continue
-        entreaty = ENTREATY.match(plainly, start)
-        at = entreaty.end() if entreaty else start
         found = _framed(said, plainly, start, at, alone=alone)
         if found is not None:
             return found
     return None if asks else _topic_first(said, plainly) or _behind_comma(said, plainly)
-
-
-def _last_comma(said: str) -> int:
-    return max(said.rfind(","), 0) or len(said)
 
 
 def is_about_forgetting(clause: str) -> bool:
@@ -115,9 +109,7 @@ def is_about_forgetting(clause: str) -> bool:
     plainly = folded(clause)
     if is_mishap(clause):
         return True
-    for start in _starts(plainly):
-        entreaty = ENTREATY.match(plainly, start)
-        at = entreaty.end() if entreaty else start
+    for start, at in _starts(plainly):
         if _FORGETS.match(plainly, at) or _AS_IF.match(plainly, at) or _RETOLD.match(plainly, at):
             return True
         if (denied := _DENIED.match(plainly, at)) and _RETOLD.match(plainly, denied.end()):
@@ -137,16 +129,19 @@ def is_mishap(clause: str) -> bool:
     return _FORGOT.match(folded(clause)) is not None
 
 
-def _starts(plainly: str) -> Iterator[int]:
-    """Yields the positions at which a command may begin: 0, and behind the greetings of each language."""
-    return iter(dict.fromkeys((0, *(lead(plainly, signals) for signals in SIGNALS.values()))))
+def _starts(plainly: str) -> Iterator[tuple[int, int]]:
+    """Yields the positions at which a command may begin, 0 and behind the greetings of each language, each with that
+    of its verb, behind entreaties."""
+    for start in dict.fromkeys((0, *(lead(plainly, signals) for signals in SIGNALS.values()))):
+        entreaty = ENTREATY.match(plainly, start)
+        yield start, entreaty.end() if entreaty else start
 
 
-def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Order | None:
+def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Parsed | None:
     if gone := _GONE.match(plainly, start):
         return _named(said[gone.start("what") : gone.end("what")])
     if as_if := _AS_IF.match(plainly, at):
-        return _named(said[as_if.end() :]) if said[as_if.end() :].strip(" .!") else Order("", "wholly")
+        return _named(said[as_if.end() :]) if said[as_if.end() :].strip(" .!") else Parsed("", "wholly")
     if (verb := _FORGETS.match(plainly, at)) is not None:
         return None if _is_past(said, at, verb) else _of_verb(said, verb)
     if (keeps := _KEEPS.match(plainly, at)) is not None and _is_of_memory(plainly[keeps.end() :], alone=True):
@@ -154,20 +149,20 @@ def _framed(said: str, plainly: str, start: int, at: int, *, alone: bool) -> Ord
     return _removing(said, plainly, at, alone=alone)
 
 
-def _removing(said: str, plainly: str, at: int, *, alone: bool) -> Order | None:
+def _removing(said: str, plainly: str, at: int, *, alone: bool) -> Parsed | None:
     removes = _REMOVES.match(plainly, at)
     if removes is None or _is_past(said, at, removes):
         return None
     rest = plainly[removes.end() :]
     in_memory = FROM_MEMORY.search(f" {rest}") is not None
     if not removes["moves"] and (_points(rest.strip(" .!?,")) or (removes["clitic"] and not rest.strip(" .!?,"))):
-        return Order("", "nearby")
+        return Parsed("", "nearby")
     if removes["moves"]:
         return _of_verb(said, removes) if in_memory else None
     if _WHOLLY.fullmatch(rest.strip(" .!?,")):
-        return Order("", "wholly")
+        return Parsed("", "wholly")
     if _EVERYTHING.fullmatch(rest.strip(" .!?,")) and rest.strip(" .!?,") not in {"me", "all", "mi", "todo"}:
-        return Order("")
+        return Parsed("")
     if in_memory or _is_of_memory(rest, alone=alone):
         return _of_verb(said, removes)
     return None
@@ -188,14 +183,14 @@ def _is_of_memory(rest: str, *, alone: bool = False) -> bool:
     )
 
 
-def _of_verb(said: str, verb: re.Match[str]) -> Order | None:
+def _of_verb(said: str, verb: re.Match[str]) -> Parsed | None:
     what = said[verb.end() :]
     if not what.strip(" .!?") and verb.groupdict().get("clitic"):
-        return Order("", "faintly")
+        return Parsed("", "faintly")
     return _named(what)
 
 
-def _named(what: str) -> Order | None:
+def _named(what: str) -> Parsed | None:
     """Returns the command for an object, without its place (from memory), reason and exceptions; None if it names
     nothing."""
     if _FOR_NOW.search(folded(what)):
@@ -209,16 +204,16 @@ def _named(what: str) -> Order | None:
     what = what[: min(tail(plainly, signals) for signals in SIGNALS.values())].strip(" ,;:?\u00bf!.")
     plainly = folded(what).strip()
     if _WHOLLY.fullmatch(plainly):
-        return Order("", "wholly")
+        return Parsed("", "wholly")
     if _EVERYTHING.fullmatch(plainly):
-        return Order("")
+        return Parsed("")
     what = without_telling(what)
     plainly = folded(what).strip()
     if _OF_TALK.fullmatch(plainly):
         return None
     if back := _points(plainly):
-        return Order("", back)
-    return Order(what) if says_something(what) else None
+        return Parsed("", back)
+    return Parsed(what) if says_something(what) else None
 
 
 _OPENS = expression(_TABLES, r"{opens}\s+(?=\w)", re.IGNORECASE)
@@ -247,20 +242,18 @@ def _without_memory(what: str) -> str:
     return what
 
 
-def _topic_first(said: str, plainly: str) -> Order | None:
+def _topic_first(said: str, plainly: str) -> Parsed | None:
     behind = _BEHIND.search(plainly)
     if behind is None or _FOR_NOW.search(plainly):
         return None
-    start = max(_starts(plainly))
-    topic = ENTREATY.match(plainly, start)
-    start = topic.end() if topic else start
+    _, start = max(_starts(plainly))
     if behind.start() <= start or _TOPIC.match(plainly, start) is None:
         return None
     found = _named(said[start : behind.start()])
     return found if found is not None and found.what else None
 
 
-def _behind_comma(said: str, plainly: str) -> Order | None:
+def _behind_comma(said: str, plainly: str) -> Parsed | None:
     """Parses a command at the end of its sentence: "don't call me that, forget that nickname"."""
     for comma in re.finditer(r",\s+(?:(?:and|y)\s+)?", plainly):
         verb = _FORGETS.match(plainly, comma.end())

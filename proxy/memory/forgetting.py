@@ -11,15 +11,30 @@ from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import STOP, terms
-from proxy.memory.ending import topics
+from proxy.language.terms import terms
+from proxy.memory.clauses import topics
 from proxy.memory.facts import fact_id, sayable
-from proxy.memory.signals import folded
-from proxy.memory.subject import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Analysis, analyse, subjects
-from proxy.memory.values import spoken_in
+from proxy.memory.forget_orders import says_something
+from proxy.memory.signals import (
+    ATTRIBUTE_NAMES,
+    KIN,
+    KIN_NAMES,
+    ME,
+    RELATIVES,
+    Analysis,
+    analyse,
+    folded,
+    spoken_in,
+    subjects,
+)
 from proxy.types.memory import Fact, Forgetting
 
 _TABLES = union("orders_to_forget")
+_SHARED_BY_LANGUAGES = 1 / 3  # of a command's concepts
+_ABOUT_THE_SAME = 0.8  # cosine of the topics of a command and a fact
+_REASON = expression(_TABLES, r"[,.;:]\s|\s{reasons}\b", re.IGNORECASE)
+_OF_ORDERS = frozenset(terms(_TABLES["of_orders"])) - {""}
+_RULE = expression(_TABLES, r"\b{rule_words}\b")
 
 
 def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]:
@@ -61,7 +76,10 @@ def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:
         return of_kin if len(of_kin) == 1 and _is_translated(what, of_kin[0], 1.0) else ()
     if wanted & _ATTRIBUTES or len(wanted) > 1:
         return ()
-    return tuple(_of_what(what, [fact for fact in theirs if fact.superseded_by is None]))
+    # No word agrees: "my address", "where I live".
+    now = (fact for fact in theirs if fact.superseded_by is None)
+    near = tuple(fact for fact in now if float(topics(what) @ topics(fact.value)) >= _ABOUT_THE_SAME)
+    return near if len(near) == 1 else ()
 
 
 def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
@@ -75,9 +93,6 @@ def _lacks(fact: Fact, wanted: frozenset[str]) -> bool:
 def _is_translated(what: str, fact: Fact, share: float) -> bool:
     """Tells whether a match is as large as texts in two languages can have."""
     return share >= _SHARED_BY_LANGUAGES and spoken_in(what) != spoken_in(fact.value)
-
-
-_SHARED_BY_LANGUAGES = 1 / 3  # of a command's concepts
 
 
 def _of_whom(facts: Sequence[Fact], about: Analysis, what: str) -> list[Fact]:
@@ -195,24 +210,8 @@ def _spelt(word: str) -> str:
     return word
 
 
-# --- where no word agrees --------------------------------------------------------------------------------------------
-
-
 def _is_alike(about: Analysis, said: Analysis) -> bool:
     return bool(about.slots & said.slots or (about.aspects & said.aspects and said.orders))
-
-
-def _of_what(what: str, facts: Sequence[Fact]) -> list[Fact]:
-    """Returns the one fact with the topic of the command, where no word agrees ("my address", "where I live")."""
-    like = {fact.id: float(topics(what) @ topics(fact.value)) for fact in facts}
-    near = [fact for fact in facts if like[fact.id] >= _ABOUT_THE_SAME]
-    return near if len(near) == 1 else []
-
-
-_ABOUT_THE_SAME = 0.8  # cosine of the topics of a command and a fact
-_REASON = expression(_TABLES, r"[,.;:]\s|\s{reasons}\b", re.IGNORECASE)
-_OF_ORDERS = frozenset(terms(_TABLES["of_orders"])) - {""}
-_RULE = expression(_TABLES, r"\b{rule_words}\b")
 
 
 # --- remainders ------------------------------------------------------------------------------------------------------
@@ -247,9 +246,7 @@ def _key_of_rest(fact: Fact, value: str) -> str:
 
 def left(value: str, forgetting: Forgetting) -> str:
     """Returns a fact's `value` without the pieces that the command names; "" if no piece is complete by itself."""
-    cuts = [0, *(found.end() for found in _BETWEEN.finditer(value)), len(value)]
-    starts = [0, *(found.start() for found in _BETWEEN.finditer(value)), len(value)]
-    pieces = [value[begin:end] for begin, end in zip(cuts, starts[1:], strict=False)]
+    pieces = _BETWEEN.split(value)
     wanted, kin = concepts(forgetting.what), subjects(forgetting.what) & RELATIVES
     names = analyse(forgetting.what).names
     named = [_names_any(piece, wanted, kin, names) for piece in pieces]
@@ -260,7 +257,7 @@ def left(value: str, forgetting: Forgetting) -> str:
         for at, (piece, is_named) in enumerate(zip(pieces, named, strict=True))
         if not is_named and not (at and _ATTACHED.match(piece))
     ]
-    if not kept or not any(_content(piece) for piece in kept):
+    if not any(map(says_something, kept)):
         return ""
     lead = _HAS.match(value)
     said = " \u2026 ".join(kept)
@@ -275,7 +272,3 @@ def _names_any(piece: str, wanted: frozenset[str], kin: frozenset[str], names: f
         return True
     has = _concepts(piece)
     return any(_has(has, each) for each in wanted)
-
-
-def _content(piece: str) -> bool:
-    return any(word not in STOP for word in _WORD.findall(folded(piece)))

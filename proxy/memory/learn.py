@@ -1,32 +1,43 @@
-"""Learning from an answered request: its turns, the facts that the user stated in them, and the state from which the
-next request of the conversation is planned.
+"""Background work on memory: learning from answered requests, and carrying out commands to forget.
 
-The state is stored before the last byte goes to the client, whose next request may follow at once. The rest is done in
-the background, in proportion to what is new: a turn is read once. Per scope one request is learnt from at a time, a
-slice after the other, so that a client that sends much delays nobody else. Vectors come last, when the next request of
-the scope may be learnt from already.
+Learnt are a request's turns, the facts that the user stated in them, and the state from which the next request of the
+conversation is planned. The state is stored before the last byte goes to the client, whose next request may follow at
+once. The rest is done in the background, in proportion to what is new: a turn is read once. Per scope one request is
+learnt from at a time, a slice after the other, so that a client that sends much delays nobody else. Vectors come last,
+when the next request of the scope may be learnt from already.
+
+A command to forget ("forget that …", "olvidá …") depends on no plan, cache or mode: every one is obeyed, before
+anything else is done with its request. It is recorded durably before its request goes on; where storage is slow or
+unavailable, what is known of it is hidden at once, and the command stays pending in this process, which retries until
+it is done. For a scope that no upstream has answered yet nothing is stored: what the request itself says is forgotten
+when it has been answered (`pipeline/record.py`), before any of it is learnt.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
 from proxy.conversation.progress import open_turn
 from proxy.embedding.base import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
-from proxy.memory.commands import commands, mark
-from proxy.memory.ingest import Ingested, read
+from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library
-from proxy.memory.shelf import Shelf
+from proxy.memory.shelf import Answered, Ingested, Shelf, read
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector
 
-DEADLINE = 30.0  # seconds, from when its turn in the queue has come
+log = logging.getLogger(__name__)
+
+DEADLINE = 30.0  # seconds: of learning, from when its turn in the queue has come; of one attempt to obey
+PATIENCE = 0.5  # seconds that a command waits for earlier requests of the scope that are being learnt from
+PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two attempts to obey; the last one repeats
 WAITING = 64  # requests of one scope in its queue; nothing is learnt from those beyond
 UNEMBEDDED = 64  # requests of one scope that wait for vectors; those beyond get none until they are read again
 QUEUED_AT_ONCE = 500  # turns of one request between two flushes of the archive
@@ -76,9 +87,7 @@ class Learner:
         """Stores the state of an answered request and starts learning from it. `chain`: the links of the request, and
         of the answer if there is one."""
         identity, state = exchange.identity, exchange.plan.state
-        if exchange.directives.mode == "off" or not chain:
-            return
-        if not exchange.directives.remember:
+        if exchange.directives.mode == "off" or not exchange.directives.remember or not chain:
             return
         if state is not None:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
@@ -87,7 +96,7 @@ class Learner:
             self._open_turns.put(identity.memory, identity.session, open_turn(messages, chain))
         self.pending += 1
         kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
-        self._tasks.spawn(self._attempted(exchange, messages, chain, attempts, kept), name="learn")
+        self._tasks.spawn(self._attempted(Answered(exchange, messages, chain), attempts, kept), name="learn")
 
     async def settled(self, identity: Identity) -> None:
         """Waits until the turns that were answered in this session are in the archive."""
@@ -98,18 +107,11 @@ class Learner:
         """Returns an event for each request of a memory scope that is being learnt from; set when it is done."""
         return tuple(kept for (owner, _), kept in self._keeping.items() if owner == scope)
 
-    async def _attempted(
-        self,
-        exchange: Exchange,
-        messages: tuple[Message, ...],
-        chain: tuple[bytes, ...],
-        attempts: Attempts,
-        kept: asyncio.Event,
-    ) -> None:
-        scope = exchange.identity.memory
+    async def _attempted(self, request: Answered, attempts: Attempts, kept: asyncio.Event) -> None:
+        scope, session = request.exchange.identity.memory, request.exchange.identity.session
         queue = self._queues.setdefault(scope, _Queue())
         try:
-            learnt = await self._learnt(exchange, messages, chain, queue, attempts)
+            learnt = await self._learnt(request, queue, attempts)
             kept.set()
             if learnt is not None and queue.unembedded < UNEMBEDDED:
                 await self._embedded(scope, learnt, queue, attempts)
@@ -118,23 +120,16 @@ class Learner:
                 self._queues.pop(scope, None)
             self.pending -= 1
             kept.set()
-            if self._keeping.get((scope, exchange.identity.session)) is kept:
-                del self._keeping[scope, exchange.identity.session]
+            if self._keeping.get((scope, session)) is kept:
+                del self._keeping[scope, session]
 
-    async def _learnt(
-        self,
-        exchange: Exchange,
-        messages: tuple[Message, ...],
-        chain: tuple[bytes, ...],
-        queue: _Queue,
-        attempts: Attempts,
-    ) -> _Learnt | None:
+    async def _learnt(self, request: Answered, queue: _Queue, attempts: Attempts) -> _Learnt | None:
         queue.waiting += 1
         try:
             if queue.waiting > WAITING:
                 return attempts.call("learn", _overrun, fallback=None)
             async with queue.lock:
-                learning = self._learn(exchange, messages, chain, queue)
+                learning = self._learn(request, queue)
                 learnt = await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
                 if learnt is not None and queue.unembedded < UNEMBEDDED:
                     queue.under_way.update(turn.link for turn in learnt.turns)
@@ -152,10 +147,8 @@ class Learner:
             queue.unembedded -= 1
             queue.under_way.difference_update(turn.link for turn in learnt.turns)
 
-    async def _learn(
-        self, exchange: Exchange, messages: tuple[Message, ...], chain: tuple[bytes, ...], queue: _Queue
-    ) -> _Learnt:
-        scope = exchange.identity.memory
+    async def _learn(self, request: Answered, queue: _Queue) -> _Learnt:
+        exchange, scope = request.exchange, request.exchange.identity.memory
         shelf = await self._library.shelf(scope)
         is_managed = exchange.plan.state is not None
         if is_managed:
@@ -171,11 +164,11 @@ class Learner:
 
         async def reading() -> Ingested:
             nonlocal again
-            again |= await self._said_again(exchange, chain, shelf)
+            again |= await self._said_again(exchange, request.chain, shelf)
             before = shelf.forgotten
             since = self._library.orders.since(scope, exchange.incoming.received_at)
             is_known = known if is_managed else None
-            steps = read(exchange, messages, chain, shelf, is_known, again, keeps_facts=keeps, since=since)
+            steps = read(request, shelf, is_known, again, keeps_facts=keeps, since=since)
             found = await in_slices(self._executor, steps, self._slices, scope)
             gone = shelf.forgotten - before  # forgotten in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
@@ -253,12 +246,72 @@ class Learner:
             except EmbeddingUnavailable:
                 return  # found by their words alone, until they are read again
             vectors = np.stack(rows)
-            await self._in_thread(partial(shelf.put, turn, vectors))
+            await asyncio.get_running_loop().run_in_executor(self._executor, shelf.put, turn, vectors)
             self._library.keep_turn(scope, turn, vectors)  # slower than the disk: a text takes milliseconds
-
-    async def _in_thread(self, work: Callable[[], object]) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def _overrun() -> None:
     raise Overrun
+
+
+class Obedience:
+    """The executor of commands to forget, which retries until storage has carried them out."""
+
+    def __init__(
+        self,
+        library: Library,
+        tasks: Tasks,
+        learning: Callable[[str], Collection[asyncio.Event]],
+        *,
+        is_answered: Callable[[str], Awaitable[bool]],
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        """`learning`: of a scope, what is set when what has been said is learnt. `is_answered`: has an upstream
+        answered this scope before? If not, nothing is kept of it, and nothing is made for it."""
+        self._library = library
+        self._tasks = tasks
+        self._learning = learning
+        self._is_answered = is_answered
+        self._pauses = pauses
+
+    async def obey(self, scope: str, order: Order) -> None:
+        """Carries out a command; returns when it is durable. It goes on if the caller stops waiting."""
+        await self.begin(scope, order).wait()
+
+    def begin(self, scope: str, order: Order) -> asyncio.Event:
+        """Hides what the command names, starts carrying it out, and returns an event that is set when it is durable."""
+        self._library.hide(scope, order)
+        recorded = asyncio.Event()
+        self._tasks.spawn(self._until_done(scope, order, recorded), name="forget")
+        return recorded
+
+    async def _until_done(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
+        try:
+            late = await self._learnt(self._learning(scope), PATIENCE)
+            await self._carried_out(scope, order, recorded)
+            if late:
+                await self._learnt(late, DEADLINE)
+                await self._carried_out(scope, order, recorded)
+        finally:
+            self._library.orders.done(scope, order)
+
+    async def _learnt(self, learning: Collection[asyncio.Event], seconds: float) -> list[asyncio.Event]:
+        """Waits for these requests to be learnt from; returns those that are not after `seconds`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for each in learning:
+                    await each.wait()
+        return [each for each in learning if not each.is_set()]
+
+    async def _carried_out(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
+        for pause in itertools.chain(self._pauses, itertools.repeat(self._pauses[-1])):
+            try:
+                async with asyncio.timeout(DEADLINE):
+                    if await self._is_answered(scope.partition("~")[0]):
+                        await self._library.carry_out(scope, order, recorded.set)
+                    recorded.set()
+            except Exception as error:  # noqa: BLE001 (whatever ails storage: it is tried again)
+                log.warning("a command to forget waits for storage", extra={"why": type(error).__name__})
+                await asyncio.sleep(pause)
+            else:
+                return

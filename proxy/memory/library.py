@@ -13,8 +13,8 @@ from time import monotonic, time
 
 from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
-from proxy.memory.commands import mark
-from proxy.memory.orders import Order, Orders, undo
+from proxy.memory.commands import Order, Orders, mark
+from proxy.memory.facts import reunited
 from proxy.memory.shelf import Shelf
 from proxy.storage.base import ContentStore, StorageError
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
@@ -28,6 +28,7 @@ FRESH_SECONDS = 1.0  # age of what was read from storage, after which it is read
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
 MOST_SHELVES = 5_000  # an empty one takes 5 kB; an evicted one is read again
 MOST_STATES = 20_000
+LOOKS = 3  # attempts to read the facts without one being learnt in the meantime
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it counts as new
 
 
@@ -80,8 +81,7 @@ class Library:
 
     async def shelf(self, scope: str) -> Shelf:
         """Returns the memory of a scope, with facts as of now; those of other processes as of a second ago."""
-        shelf = self._shelves.get(scope) or self._placed(scope, Shelf())
-        self._shelves.move_to_end(scope)
+        shelf = self._shelves.used(scope) or self._placed(scope, Shelf())
         if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
             before = shelf.changes
             try:
@@ -297,3 +297,17 @@ class Library:
                 fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
                 self._recent[key] = replace(state, fold=fold, volatile=VolatileBlock())
         self._states.forget(scope)
+
+
+async def undo(wipes: WipeStore, facts: FactStore, wiped: Wiped, now: float) -> None:
+    """Queues the restoration of a wipe. Facts that others have ended since are restored as superseded; those learnt
+    after the wipe may be superseded by restored ones."""
+    scope = wiped.scope
+    for _ in range(LOOKS):
+        groups = [*await wipes.facts(scope, now, wiped.until), await facts.all(scope)]
+        rows = await asyncio.to_thread(reunited, groups)  # compares each with each
+        if await facts.all(scope) == groups[-1]:
+            break
+    wipes.restore(scope, now, wiped.until)
+    if rows:
+        facts.put(scope, rows)

@@ -13,13 +13,10 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.terms import STOP
 from proxy.language.text import plain
-from proxy.memory.clause_models import Guess
-from proxy.memory.clauses import Clause
+from proxy.memory.clauses import Clause, Guess
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.shapes import HANDOVER
-from proxy.memory.signals import Signals, folded
-from proxy.memory.subject import Analysis, analyse
-from proxy.memory.values import WORD, without_signal
+from proxy.memory.signals import WORD, Analysis, Signals, analyse, folded, without_signal
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
 LIKELY = 0.42
@@ -43,6 +40,7 @@ _VERB = _find(r"(?:{before_verb}\s)*\w{2,}{first_verbs}\b")
 _REASON = _find(r"^\W*(?:{reasons}|{purposes})\b")
 _BACK = _find(r"\b{back}")
 _PROPOSES = _find(r"{proposes}\b")
+# A question in the form of an order: "Remind me when the war ended".
 _ASKS_FOR = _find(r"{asks_for}\b[^,]{0,20}\b{asked}\b")
 _BE = r"(?: {be}\b(?: not)?|'{be_short}\b)"
 _DO = r" {do}\b"
@@ -111,7 +109,7 @@ def read(
         or points_back
         or not says_something(value)
         or (clause.asked and is_first)
-        or _asks_for(value)
+        or _ASKS_FOR.match(folded(value)) is not None
         or is_about_forgetting(clause.text)
         or asks(value, is_first=is_first, in_question=in_question)
         or introduces(value)
@@ -149,21 +147,16 @@ def _least(
     """Returns the threshold of probability that the signs of a clause set."""
     if signed:
         return SIGNED
-    if signals.asks.match(core) or signals.task.match(core) or HANDOVER.orders.match(folded(value)):
+    if signals.asks.match(core) or signals.task.match(core) or HANDOVER["orders"].match(folded(value)):
         return SURE
     if (said.changes or said.ends) and of_user:
         return CHANGED
     return LIKELY_BESIDE if hands_over else LIKELY
 
 
-def _asks_for(value: str) -> bool:
-    """Recognises a question in the form of an order: "Remind me when the war ended"."""
-    return _ASKS_FOR.match(folded(value)) is not None
-
-
 def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
     """Tells whether a clause begins as a question does; its mark may stand at the end of a later clause."""
-    said = folded(text).replace("\u2019", "'").lstrip(" ,;(-\u2013\u2014\u00bf\"'")
+    said = folded(text).lstrip(" ,;(-\u2013\u2014\u00bf\"'")
     if _INVERTS.match(said) and (is_first or _RELATES.match(said) is None):
         return True
     return in_question and bool(_ASKS_BY_ACCENT.match(text) or (is_first and _ASKS_WITHOUT.match(said)))

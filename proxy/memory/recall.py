@@ -149,8 +149,7 @@ def expected_cosines(cosines: Floats, awaited: Flags, embedded: Flags, words: Fl
     mean = known.mean()
     apart = known - mean
     steepness = (apart @ found + STEEPNESS_PRIOR * STEEPNESS) / (apart @ apart + STEEPNESS_PRIOR)
-    expected: Floats = np.where(awaited, found.mean() + steepness * (words - mean), cosines).astype(np.float32)
-    return expected
+    return np.where(awaited, found.mean() + steepness * (words - mean), cosines).astype(np.float32)
 
 
 def _count(flags: Flags) -> Ints:

@@ -1,20 +1,59 @@
-"""Selection of the excerpts of old messages that go with a question, from those that `recall` has ranked: the best
-first, as many as the budget holds, and none that is far less relevant than the best."""
+"""Recall for a question: whether anything of the past is needed at all (the gate), and the excerpts of old messages,
+from those that `recall` has ranked.
+
+Recalled text is billed in full each time, so for ordinary talk the gate stays shut: a logistic regression over the
+wording of the message (`cues`) and over evidence from the index: do its rare words occur in old turns and not in the
+prompt, is an old turn nearer to it than anything in the prompt. Its weights come from `python -m
+tests.bench.recall_gate`, which also measures them on a kind of conversation that they were not trained on.
+
+Of the excerpts the best come first, as many as the budget holds, and none that is far less relevant than the best.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from proxy.memory.cues import Extent, asks_for
-from proxy.memory.passages import needed
+from proxy.memory.cues import Cues, Extent, asks_for, cues
 from proxy.memory.recall import WEIGHTS, Query, Ranking, Weights
 from proxy.memory.turn_index import IndexedMessage, TurnIndex
-from proxy.memory.view import Flags, Floats, spread
+from proxy.memory.view import Flags, Floats, needed, spread
 from proxy.types import Excerpt
+
+NeedKind = Literal["none", "faint", "some", "past"]
+
+_INTERCEPT = -10.12
+_WEIGHTS = {
+    "asks": 6.49,
+    "asking_word": 2.32,
+    "request": 8.35,
+    "before": 1.92,
+    "past": 1.09,
+    "ones_own": 2.07,
+    "addressed": -1.26,
+    "advice": -2.08,
+    "going_on": -2.59,
+    "pointing": -1.4,
+    "words": -0.38,
+    "sentences": -1.86,
+    "figures": -1.25,
+    "rare": 2.22,
+    "match": 11.69,
+    "cosine": 2.41,
+    "nearer": 4.83,
+}
+# Typical values of the two features, used without vectors.
+_COSINE, _NEARER = 0.58, 0.09
+
+PAST = 0.5  # score from which the past is asked for: all of the budget
+SOME = -0.7  # score from which it may help: a part of the budget
+FAINT = -2.5  # score from which it is worth a part of what the request saves
+SOME_SHARE = 0.4  # of the budget of recall
+_MOST_TERMS = 64  # of a question
+_CUES = tuple(field.name for field in fields(Cues))
 
 # Only what is almost as relevant as the best: for what the user has said since.
 NEAR = Weights(floor=0.7, floor_per_filling=0.0, floor_by_words=0.0, floor_answers=9.0, floor_equals=0.0)
@@ -34,6 +73,74 @@ AT_ONCE = 128  # passages that are sorted at a time
 MOST_REFUSED = 40  # passages too long for what is left of the budget, before the search for a shorter one ends
 
 
+# --- the gate --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """The decision of the gate."""
+
+    kind: NeedKind
+    share: float  # of the budget of recall
+    score: float  # log-odds
+
+
+NONE = Need("none", 0.0, -math.inf)
+
+
+def need(index: TurnIndex, query: Query, ranking: Ranking) -> Need:
+    """Decides how much recall `query` needs, of messages in `ranking` that the prompt (`query.exclude`) does not
+    hold."""
+    found = evidence(index, query, ranking)
+    if found is None:
+        return NONE
+    features = {**wording(cues(query.text)), **found}
+    score = _INTERCEPT + sum(weight * features[name] for name, weight in _WEIGHTS.items())
+    if score < FAINT:
+        return Need("none", 0.0, score)
+    if score < SOME:
+        return Need("faint", SOME_SHARE, score)
+    return Need("past", 1.0, score) if score >= PAST else Need("some", SOME_SHARE, score)
+
+
+def wording(said: Cues) -> dict[str, float]:
+    """Returns the features of the message's wording, by name."""
+    logged = math.log(max(1, min(said.words, 64)))
+    counts = {"words": logged, "sentences": min(said.sentences, 4) - 1, "figures": min(said.figures, 3)}
+    return {name: getattr(said, name) for name in _CUES} | counts
+
+
+def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, float] | None:
+    """Returns the features of the search result, by name; None if the prompt holds all of the history."""
+    view = ranking.view
+    outside = _free(index, ranking, query)[view.message_of]
+    if not outside.any():
+        return None
+    inside = ~outside
+    occurs = ranking.occurs[:_MOST_TERMS]
+    passages, holding = len(view.passages), occurs.sum(axis=1)
+    rarity = np.log(1 + (passages - holding + 0.5) / (holding + 0.5))
+    total = float(rarity.sum()) or 1.0
+    only_outside = (occurs & outside).any(axis=1) & ~(occurs & inside).any(axis=1)
+    cosine, nearer = _COSINE, _NEARER
+    if ranking.cosines is not None:
+        found = float(ranking.cosines[outside].max())
+        above = found - (float(ranking.cosines[inside].max()) if inside.any() else 0.0)
+        # An awaited vector may be nearer than its words suggest.
+        unknown = float(ranking.awaited[outside].mean())
+        cosine = found + unknown * max(0.0, _COSINE - found)
+        nearer = above + unknown * max(0.0, _NEARER - above)
+    return {
+        "rare": float(rarity[only_outside].sum()) / total,
+        "match": float(ranking.words[outside].max()) / (2.2 * total),  # 1: all of its words, as good as alone
+        "cosine": cosine,
+        "nearer": nearer,
+    }
+
+
+# --- excerpts --------------------------------------------------------------------------------------------------------
+
+
 def select(
     index: TurnIndex,
     ranking: Ranking,
@@ -41,7 +148,6 @@ def select(
     *,
     budget_tokens: int,
     count: Callable[[str], int],
-    framing: int = FRAMING,
     known: Callable[[int, str], int | None] = lambda _at, _text: None,
     weights: Weights = WEIGHTS,
 ) -> tuple[Excerpt, ...]:
@@ -56,7 +162,7 @@ def select(
     chosen: dict[int, tuple[_Chosen, int]] = {}  # by position of the message, with what it costs
     left, refused = _room(ranking, query, free := _free(index, ranking, query), budget_tokens, weights), 0
     for found in _best_first(ranking, query, free, budget_tokens, weights):
-        if left <= framing or refused == MOST_REFUSED:
+        if left <= FRAMING or refused == MOST_REFUSED:
             break
         taken, paid = chosen.get(found.position) or (None, 0)
         if taken is None:
@@ -66,7 +172,7 @@ def select(
         if taken.has(found.offset):
             continue
         grown = taken.grown(found.offset, found.score, _also(found, taken.message, ranking))
-        price = cost(grown.text()) + framing
+        price = cost(grown.text()) + FRAMING
         if price - paid <= left:
             chosen[found.position] = grown, price
             left -= price - paid
@@ -117,8 +223,7 @@ def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weig
 
 def _free(index: TurnIndex, ranking: Ranking, query: Query) -> Flags:
     """Returns a flag for each message that the prompt does not hold."""
-    free: Flags = ~np.isin(ranking.view.messages, index.numbers(query.exclude))
-    return free
+    return ~np.isin(ranking.view.messages, index.numbers(query.exclude))
 
 
 def _room(ranking: Ranking, query: Query, free: Flags, tokens: int, weights: Weights) -> int:

@@ -1,14 +1,17 @@
-"""Shape of a message: its enclosed parts, and its lines that are no sentences."""
+"""Marks of handed-over text in a message: its enclosed parts, its lines that are no sentences, the phrases around it;
+and openings of role plays and announcements of a text, by which the next message has another speaker."""
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.memory.signals import folded
 
 NAME_WORDS = 3  # words up to which a quotation is a name or a title
-_TAKEN = "\ufffc"  # placeholder for an enclosed character
+TAKEN = "\ufffc"  # placeholder for an enclosed character
+EDGE = 4_000  # characters that are read: a longer message is mostly pasted
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
 # <b>, <i>, <s> and <u> only emphasise. A tag that is not closed encloses the rest only where it stands on a line of its
@@ -106,7 +109,7 @@ def enclosed(text: str) -> list[tuple[int, int]]:
             given = _headed(left) or _context(left)
         spans = [each.span() for each in table.finditer(left) if table is not _QUOTED or not _is_name(each.group())]
         for start, end in spans:
-            left = f"{left[:start]}{_TAKEN * (end - start)}{left[end:]}"
+            left = f"{left[:start]}{TAKEN * (end - start)}{left[end:]}"
         found += spans
     if given is None:
         return sorted(found)
@@ -121,24 +124,24 @@ def _headed(text: str) -> tuple[int, int] | None:
         return None
     last = _LAST_PARAGRAPH.search(text, heading.end())
     plainly = folded(last.group()) if last else ""
-    asks = "?" in plainly or HANDOVER.works.search(plainly) is not None
+    asks = "?" in plainly or HANDOVER["works"].search(plainly) is not None
     return heading.start(), last.start() if last and asks else len(text)
 
 
 def _context(text: str) -> tuple[int, int] | None:
     """Returns the span from the label of the context in a program's prompt to its question; None if there is none."""
     plainly = folded(text)
-    label = HANDOVER.context_label.search(plainly)
+    label = HANDOVER["context_label"].search(plainly)
     if label is None:
         return None
-    asked = list(HANDOVER.question_label.finditer(plainly, label.end()))
+    asked = list(HANDOVER["question_label"].finditer(plainly, label.end()))
     if not asked and "\n" not in text[label.start() :].strip():
         return None
     return label.start(), asked[-1].start() if asked else len(text)
 
 
 def _is_name(quoted: str) -> bool:
-    return _TAKEN in quoted or (len(quoted.split()) <= NAME_WORDS and "\n" not in quoted)
+    return TAKEN in quoted or (len(quoted.split()) <= NAME_WORDS and "\n" not in quoted)
 
 
 def is_spoken(line: str) -> bool:
@@ -156,50 +159,78 @@ def is_foreign(line: str, *, alone: bool) -> bool:
     return line.startswith(("    ", "\t")) or len(_CODE_MARKS.findall(said)) > _MANY_MARKS * len(said) + 2
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """Patterns of phrases around pasted text, for folded text."""
-
-    works: re.Pattern[str]  # asks for something to be done with a text
-    makes: re.Pattern[str]  # asks for a text to be made
-    fiction: re.Pattern[str]  # names a piece of fiction, whose text follows
-    points: re.Pattern[str]  # points at a text that stands beside it
-    play: re.Pattern[str]  # opens a role play
-    follows: re.Pattern[str]  # says that the next message is a text
-    refers_back: re.Pattern[str]  # begins a sentence about what stands before it
-    asks: re.Pattern[str]  # asks the assistant for anything
-    brings: re.Pattern[str]  # says that somebody else's text follows
-    first_person: re.Pattern[str]
-    orders: re.Pattern[str]  # a sentence that begins with an order
-    remember: re.Pattern[str]  # before a colon: what follows is to be remembered
-    own_label: re.Pattern[str]  # before a colon: names what the user's own words are about
-    dear: re.Pattern[str]  # a line that opens a letter
-    mail_head: re.Pattern[str]  # a line of a mail's head
-    signs_off: re.Pattern[str]  # a line that ends a letter
-    context_label: re.Pattern[str]  # before what a program's prompt gives as context
-    question_label: re.Pattern[str]  # before the user's question, in a prompt made by a program
-
-
+# Patterns of phrases around pasted text, for folded text.
 _FRAMES = {
-    "works": r"\b{works}",
-    "makes": r"\b{makes}",
-    "fiction": r"\b{fiction}\b",
-    "points": r"\b{points}\b|\^|\u2193",
-    "play": r"(?:\A|[.!?\n]\s*|,\s|:\s){play_opens}|\b{play}",
-    "follows": r"\b{follows}\b",
-    "refers_back": "{refers_back}",
-    "asks": r"[?\u00bf]|\b{asks}\b",
-    "brings": r"\b{brings}",
+    "works": r"\b{works}",  # asks for something to be done with a text
+    "makes": r"\b{makes}",  # asks for a text to be made
+    "fiction": r"\b{fiction}\b",  # names a piece of fiction, whose text follows
+    "points": r"\b{points}\b|\^|\u2193",  # points at a text that stands beside it
+    "play": r"(?:\A|[.!?\n]\s*|,\s|:\s){play_opens}|\b{play}",  # opens a role play
+    "follows": r"\b{follows}\b",  # says that the next message is a text
+    "refers_back": "{refers_back}",  # begins a sentence about what stands before it
+    "asks": r"[?\u00bf]|\b{asks}\b",  # asks the assistant for anything
+    "brings": r"\b{brings}",  # says that somebody else's text follows
     "first_person": r"\b{first_person}\b",
-    "orders": "{orders}",
-    "remember": r"\b{remember}$",
-    "own_label": "^{own_label}$",
-    "dear": "{dear}",
-    "mail_head": "{mail_head}",
-    "signs_off": "{signs_off}",
+    "orders": "{orders}",  # a sentence that begins with an order
+    "remember": r"\b{remember}$",  # before a colon: what follows is to be remembered
+    "own_label": "^{own_label}$",  # before a colon: names what the user's own words are about
+    "dear": "{dear}",  # a line that opens a letter
+    "mail_head": "{mail_head}",  # a line of a mail's head
+    "signs_off": "{signs_off}",  # a line that ends a letter
+    # In a prompt made by a program: before what it gives as context, and before the user's question.
     "context_label": r"(?:^|[.!?]\s)\s*{context_label}\s*(?: \d+)?:(?=\s)",
     "question_label": r"(?:^|[.!?)]\s)\s*{question_label}",
 }
 # People mix languages, and hand over English texts in Spanish: the tables of all are read.
 _TABLES = union("handed_over")
-HANDOVER = Handover(**{name: expression(_TABLES, frame, re.MULTILINE) for name, frame in _FRAMES.items()})
+HANDOVER = {name: expression(_TABLES, frame, re.MULTILINE) for name, frame in _FRAMES.items()}
+
+
+def without_enclosed(text: str, mark: str = " ") -> str:
+    """Replaces each enclosed character of `text` by `mark`."""
+    for start, end in enclosed(text):
+        text = f"{text[:start]}{mark * (end - start)}{text[end:]}"
+    return text
+
+
+def opens_play(text: str) -> int | None:
+    """Returns the position at which a role play opens; None if none does."""
+    found = HANDOVER["play"].search(folded(text))
+    return found.start() + 1 if found else None
+
+
+def announces_text(text: str) -> bool:
+    """Tells whether a text says that another text comes in the next message, or ends in a colon that leads to one."""
+    plainly = folded(text).rstrip()
+    if HANDOVER["follows"].search(plainly):
+        return True
+    last = plainly.rpartition("\n")[2]
+    if not plainly.endswith(":") or HANDOVER["own_label"].search(last[:-1]):
+        return False
+    return any(HANDOVER[name].search(last) for name in ("works", "points", "fiction", "brings"))
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """The speaker of the next user message: the user, a character of a role play, or an announced text."""
+
+    is_character: bool = False  # from a role play's opening on
+    is_text: bool = False  # a text that the message before announced
+
+    @property
+    def is_own(self) -> bool:
+        """Tells whether the user speaks."""
+        return not self.is_character and not self.is_text
+
+    def after(self, *parts: str) -> "Voice":
+        """Returns the speaker after a user message. Cached: it is asked for each old message with every request."""
+        if self.is_character:
+            return self
+        found = [_opens_or_announces(part[:EDGE]) for part in parts]
+        return Voice(is_character=any(opens for opens, _ in found), is_text=any(text for _, text in found))
+
+
+@lru_cache(4_096)
+def _opens_or_announces(text: str) -> tuple[bool, bool]:
+    rest = without_enclosed(text)
+    return opens_play(rest) is not None, announces_text(rest)

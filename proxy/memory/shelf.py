@@ -1,18 +1,31 @@
-"""The memory of one scope: facts, index of old turns, histories, cached summaries."""
+"""The memory of one scope: facts, index of old turns, histories, cached summaries; and the reading of an answered
+request for what is new to it: turns to archive, statements to learn.
+
+The reading is done by generators, a step at a time: a history may be long, and other requests wait for the thread that
+reads it. It changes nothing but the shelf's index, which takes the new turns.
+"""
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import TypeVar
 
-from proxy.conversation.progress import Histories
+from proxy.conversation.progress import Histories, archived, complete
 from proxy.lru import Lru
+from proxy.memory import facts
 from proxy.memory.choosing import Current
+from proxy.memory.commands import commands, is_command, mark, meant, outlived
+from proxy.memory.extract import extract
+from proxy.memory.shapes import Voice
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
-from proxy.types import ArchivedTurn, Fact, Summary, Vector
+from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement, Summary, Vector
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
 
 MOST_NOTES = 128  # summaries of a scope in memory
 _NOTE_BYTES = 1_000  # of a summary, about
@@ -29,29 +42,22 @@ class Segment:
     tokens: int
 
 
-class Notes:
+class Notes(Lru[Segment, Summary | None]):
     """The bounded cache of a scope's summaries. For one thread at a time: the one that holds the shelf's lock."""
 
     def __init__(self, most: int = MOST_NOTES) -> None:
-        self._known: Lru[Segment, Summary | None] = Lru(most)
+        super().__init__(most)
 
     @property
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""
-        return _NOTE_BYTES * len(self._known)
+        return _NOTE_BYTES * len(self)
 
     def of(self, segment: Segment, written: Callable[[], Summary | None]) -> Summary | None:
         """Returns the summary of a segment from the cache, else calls `written` and caches its result."""
-        if segment in self._known:
-            self._known.move_to_end(segment)
-            return self._known[segment]
-        found = written()
-        self._known.put(segment, found)
-        return found
-
-    def clear(self) -> None:
-        """Empties the cache: its summaries may quote what is to be forgotten."""
-        self._known.clear()
+        if segment not in self:
+            self.put(segment, written())
+        return self.used(segment)
 
 
 @dataclass(slots=True)
@@ -121,7 +127,7 @@ class Shelf:
     def settle(self) -> None:
         """Removes the messages forgotten since the last call from the index. The caller holds the lock."""
         while self.leaving:
-            self.notes.clear()
+            self.notes.clear()  # they may quote what is forgotten
             self.index.remove(tuple(self.leaving.popleft()))
 
     def put(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
@@ -135,3 +141,144 @@ class Shelf:
         self.index.add(turn, vectors)
         if vectors is not None:
             self.embedded.add(turn.link)
+
+
+# --- reading of a request --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A request that is learnt from, with its answer."""
+
+    exchange: Exchange
+    messages: tuple[Message, ...]  # of the request, and of the answer if there is one
+    chain: tuple[bytes, ...]  # links of `messages`
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """The new turns and facts of a request and its answer."""
+
+    turns: tuple[ArchivedTurn, ...]
+    facts: tuple[Fact, ...]
+    again: tuple[bytes, ...] = ()  # marks (`commands.mark`) of forgotten values that are stated anew
+
+
+@dataclass(frozen=True, slots=True)
+class _Statements:
+    """The statements of the user's own messages, without those that are to be forgotten."""
+
+    # By the index of their message, with the number of its turn.
+    statements: Mapping[int, tuple[int, Sequence[Statement]]]
+    unsaid: frozenset[int]  # indices of messages whose turns are not kept: they state what is to be forgotten
+    newest: int  # index of the last message if it is the user's, else -1
+    again: tuple[bytes, ...] = ()  # marks (`commands.mark`) of forgotten values that are stated anew
+
+
+def read(
+    request: Answered,
+    shelf: Shelf,
+    is_known: Callable[[bytes], bool] | None,
+    again: frozenset[bytes],
+    *,
+    keeps_facts: bool,
+    since: Sequence[Forgetting] = (),
+) -> Steps[Ingested]:
+    """Reads what is new in a request and its answer. `is_known` tells whether a turn with this link was read before;
+    None: the turns of earlier requests were, and the index is not used. `since`: commands to forget that were given
+    while the request was under way."""
+    messages, chain = request.messages, request.chain
+    identity, at = request.exchange.identity, request.exchange.incoming.received_at
+    found = yield from _statements(request, shelf, again, since)
+    turns = complete(messages)
+    new = []
+    # From the newest turn back to the first that is known.
+    for number in range(len(turns), 0, -1):
+        start, stop = turns[number - 1]
+        if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):
+            break
+        turn = archived(messages, chain, start, stop, number=number, session=identity.session, at=at)
+        orders = any(said.role == "user" and is_command(said.text) for said in turn.utterances)
+        if not orders and shelf.may_keep(turn) and found.unsaid.isdisjoint(range(start, stop)):
+            new.append(turn)
+        yield
+    new.reverse()
+    if is_known is not None:
+        for turn in new:
+            shelf.put(turn, None)
+            yield
+    stated = (yield from _changed_facts(request, shelf, found)) if keeps_facts else ()
+    return Ingested(tuple(new), stated, found.again)
+
+
+def _changed_facts(request: Answered, shelf: Shelf, found: _Statements) -> Steps[tuple[Fact, ...]]:
+    """Applies the statements to the known facts; returns those that are new, confirmed or superseded. The newest
+    message counts even if its words were read before: then they hold again."""
+    exchange, known = request.exchange, dict(shelf.facts)
+    changed: dict[str, Fact] = {}
+    for index, (turn, statements) in found.statements.items():
+        yield
+        link = request.chain[index]
+        changes = facts.learn(
+            tuple(known.values()),
+            statements,
+            session=exchange.identity.session,
+            turn=turn,
+            link=link,
+            now=exchange.incoming.received_at,
+            again=index == found.newest and _was_superseded(known.values(), link),
+        )
+        for fact in changes:
+            known[fact.id] = changed[fact.id] = fact
+    return tuple(changed.values())
+
+
+def _statements(
+    request: Answered, shelf: Shelf, again: frozenset[bytes], since: Sequence[Forgetting]
+) -> Steps[_Statements]:
+    """Extracts the statements that are to be learnt."""
+    exchange, messages, chain = request.exchange, request.messages, request.chain
+    asked, before = exchange.request.messages, tuple(shelf.facts.values())
+    newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
+    turn, voice, previous = 0, Voice(), ""
+    said: list[tuple[int, Statement]] = []  # with the index of the message
+    turns: dict[int, int] = {}
+    orders: list[tuple[int, Forgetting]] = []  # the same
+    for index, each in enumerate(messages):
+        if each.role != "user":
+            continue
+        turn += 1
+        yield
+        said_by, voice = voice, voice.after(*each.texts)
+        text_before, previous = previous, each.text
+        if not said_by.is_own:
+            continue
+        if ordered := commands(each.texts, text_before):
+            orders += ((index, what) for what in ordered)
+            continue
+        is_known = index < exchange.identity.known and chain[index] not in again
+        returns = index == newest and _was_superseded(before, chain[index])
+        if (is_known and not returns) or chain[index] in shelf.forgotten:
+            continue
+        turns[index] = turn
+        said += ((index, statement) for statement in extract(*each.texts))
+    orders += ((len(messages), what) for what in since)
+    gone = meant(said, orders)
+    kept: dict[int, list[Statement]] = {}
+    unsaid, anew = set(), []
+    for place, (index, statement) in enumerate(said):
+        name = mark(statement.value)
+        is_anew = index == newest and shelf.since.get(name, 0.0) <= exchange.incoming.received_at
+        if place in gone or (name in shelf.forgotten and not is_anew):
+            unsaid.add(index)
+        elif is_anew or not outlived(statement, before):
+            kept.setdefault(index, []).append(statement)
+            anew += [name] if name in shelf.forgotten else []
+    statements = {index: (turns[index], tuple(found)) for index, found in kept.items()}
+    wiped = max((index for index, order in orders if not order.what.strip()), default=0)
+    return _Statements(statements, frozenset(unsaid) | frozenset(range(wiped)), newest, tuple(anew))
+
+
+def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:
+    """Tells whether a fact stated by the message `link` was ended, or may have been, by a later one."""
+    return any(link in fact.links and (fact.superseded_by or fact.doubted_by) is not None for fact in known)

@@ -1,12 +1,21 @@
-"""Patterns of phrases that signal facts, compiled from `proxy/language/<code>/signals.txt`, which explains each
-table."""
+"""Signals of a statement in its words: the patterns of phrases that signal facts (`proxy/language/<code>/signals.txt`
+explains each table), the language, and the analysis of its holder, its topic and its values.
+
+The analysis goes by words alone, in sets of folded stems: names, numbers, dates and places are values; words of change,
+of time and of grammar count for nothing; the rest is the frame, which two statements about the same thing share.
+"""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import NamedTuple
 
-from proxy.language.phrases import expression, phrases, prefix_tree
-from proxy.language.tables import tables
+from proxy.language.detect import language
+from proxy.language.phrases import expression, phrases, prefix_tree, words
+from proxy.language.tables import named, tables, union
+from proxy.language.terms import STOP, terms
+from proxy.language.text import plain
 from proxy.types.memory import Language
 
 _ACCENTS = str.maketrans("áéíóúüñàèìòù\u2019\u0130", "aeiouunaeiou'i")
@@ -60,29 +69,16 @@ def folded(text: str) -> str:
 _OPENING = frozenset(
     {"imagine", "task", "asks", "others", "standing_opens", "decides_opens", "hypothetical_opens", "refers"}
 )
-# The domain of each key. A key that ends in "-" is followed by its topic.
+# Attributes in the order of trial, and their domains; the others are "personal". A key that ends in "-" is followed by
+# its topic.
+_SLOTS = """
+name nickname allergy- diet residence origin age birthday job schedule- boss budget- deadline- project- marital goal-
+family- pets- children- health- language-
+"""
 _DOMAINS = {
-    "name": "personal",
     "nickname": "preferences",
-    "allergy-": "personal",
-    "diet": "personal",
-    "residence": "personal",
-    "origin": "personal",
-    "age": "personal",
-    "birthday": "personal",
-    "job": "work",
-    "schedule-": "work",
-    "boss": "work",
-    "budget-": "projects",
-    "deadline-": "projects",
-    "project-": "projects",
-    "marital": "personal",
-    "goal-": "projects",
-    "family-": "personal",
-    "pets-": "personal",
-    "children-": "personal",
-    "health-": "personal",
-    "language-": "personal",
+    **dict.fromkeys(("job", "schedule-", "boss"), "work"),
+    **dict.fromkeys(("budget-", "deadline-", "project-", "goal-"), "projects"),
 }
 
 
@@ -92,7 +88,9 @@ def _compiled(code: Language) -> Signals:
     names = [field.name for field in fields(Signals) if field.name in written and field.name not in ("leads", "tails")]
     return Signals(
         **{name: _phrases(written[name], opening=name in _OPENING) for name in names},
-        slots=tuple(Slot(key, domain, phrases(written[f"slot-{key}"])) for key, domain in _DOMAINS.items()),
+        slots=tuple(
+            Slot(key, _DOMAINS.get(key, "personal"), phrases(written[f"slot-{key}"])) for key in _SLOTS.split()
+        ),
         leads=expression(written, r"\W*(?:{leads}(?:[,.:;!…]+\s*|\s+-\s+)|{leads_that}\s+)"),
         tails=expression(written, r"(?:[\s,.;:!¿?]+{tails})?[\s,.;:!¿?…]*\Z"),
     )
@@ -103,3 +101,195 @@ def _phrases(table: str, *, opening: bool) -> re.Pattern[str]:
 
 
 SIGNALS: dict[Language, Signals] = {"es": _compiled("es"), "en": _compiled("en")}
+
+WORD = re.compile(r"[^\W_]+(?:[-_/.][^\W_]+)*")
+
+
+def without_signal(text: str, signals: Signals) -> str:
+    """Strips the introduction and the polite ending of a statement."""
+    plainly = folded(text)
+    start = lead(plainly, signals)
+    end = tail(plainly, signals)
+    return text[start:end].strip(" ,;:¡!") if end > start else ""
+
+
+def lead(plainly: str, signals: Signals) -> int:
+    """Returns the position in `folded` text behind greetings and "remember that"."""
+    start = 0
+    while (introduction := signals.leads.match(plainly, start)) and introduction.end() > start:
+        start = introduction.end()
+    return start
+
+
+def tail(plainly: str, signals: Signals) -> int:
+    """Returns the position in `folded` text before a closing "please" and marks."""
+    end = signals.tails.search(plainly)
+    return end.start() if end else len(plainly)
+
+
+# The commonest words of each language, which even short messages have.
+_SPANISH, _ENGLISH = (words(tables(code, "function_words")["commonest"]) for code in ("es", "en"))
+
+
+def spoken_in(text: str) -> Language:
+    """Detects the language of `text`; too short or mixed a text counts as the one with more of the commonest words."""
+    if (spoken := language(text)) is not None:
+        return spoken
+    said = [word.lower() for word in WORD.findall(text)]
+    spanish, english = (sum(word in common for word in said) for common in (_SPANISH, _ENGLISH))
+    return "es" if spanish > english else "en"
+
+
+# --- analysis of a statement -----------------------------------------------------------------------------------------
+
+_REMEMBERED = 4_096  # texts whose analyses are cached: a scope's facts are compared with every new statement
+_NUMBER = re.compile(r"[$€£]?\d+(?:[.,:/-]\d+)*\s?%?[a-z]{0,3}\b")
+_UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
+_NAME = re.compile(rf"(?<=[^.!?:\n\u00bf\u00a1] )[{_UPPER}][\w'\u2019-]*")
+_FIRST_NAME = re.compile(rf"^[^\w]*(?:(?:And|But|Y|El|La|Our|My)\s)?([{_UPPER}][\w-]+)")
+_CALLED = re.compile(rf",?\s(?:is called |is named |se llama )?([{_UPPER}][\w-]+)")
+_REASON = re.compile(r"[,.]? (?:porque|ya que|because|since|cos|mostly for|so that|para que) ")
+# Slots with one value per person.
+SINGLE = frozenset({"name", "nickname", "residence", "age", "birthday", "job", "boss", "diet", "marital", "origin"})
+
+
+# Relatives and attributes: words, and the name that both languages share.
+_KINSHIP = union("kinship")
+KIN_NAMES, ATTRIBUTE_NAMES = named(_KINSHIP["relatives"]), named(union("attributes")["attributes"])
+_KIN_TERMS = frozenset(term for word in KIN_NAMES for term in terms(word))
+_KIN_WORDS = "|".join(sorted(map(re.escape, KIN_NAMES), key=len, reverse=True))
+# "my son", "my eldest son", "mi hija mayor", "the twins"
+KIN = expression(
+    _KINSHIP,
+    r"(?:(?<=^)(?={alone}\b)|\b{before_a_name} (?={without_article}\b)|\b{whose}\s+(?:[\w-]+\s)?)"
+    rf"(?P<kin>{_KIN_WORDS})\b(?!-)",
+)
+# Relatives of whom a person may have several, distinguished by their names.
+MANY = words("""
+son daughter child brother sister siblings friend dog cat cousin neighbour colleague client teacher doctor nephew niece
+uncle aunt grandson granddaughter pet horse flatmate
+""")
+
+_TABLES = union("subjects")
+SELF, ME, THIRD, ORDINAL, CHANGES, REPLACING, ENDS, ADDS, RETURNS, ORDERS = (
+    expression(_TABLES, rf"\b{{{name}}}\b")
+    for name in ("self", "me", "third", "ordinals", "changes", "replacing", "ends", "adds", "returns", "orders")
+)
+# By name: the aspects of answers that an instruction is about, and the slots that a verb expresses.
+ASPECTS, SLOTS = (
+    {name.removeprefix(kind): expression(_TABLES, rf"\b{{{name}}}\b") for name in _TABLES if name.startswith(kind)}
+    for kind in ("aspect-", "slot-")
+)
+OTHER = expression(_TABLES, r"^\W*(?:{and}\s+)?{other}\b")
+_COMMON = words(_TABLES["common"])
+DATES = expression(_TABLES, r"\b{dates}\b")
+DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}/\d{1,2}\b")
+TIME = re.compile(r"\b\d{1,2}(?::\d\d| ?[ap]m\b|hs?\b)")
+MONEY = expression(_TABLES, r"[$€£]|\b{money}\b")
+PLACE = expression(_TABLES, r"\b{in_place}\s+((?:[\w'-]+)(?:\s(?!{behind_place})[\w'-]+)?)")
+_CHANGING = frozenset(terms(_TABLES["changing"]))
+SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The parts of a statement, as sets of folded stems, and its flags."""
+
+    holder: frozenset[str]  # the person it is about, if not the user: "son", "boss"
+    is_own: bool  # it says "I" or "my"
+    is_of_another: bool  # it is about somebody else, by name or "she"
+    names: frozenset[str]  # of persons, places, products
+    who: frozenset[str]  # the names of its holder
+    people: frozenset[str]  # names that are no places: not behind "in" or "to"
+    values: frozenset[str]  # terms of numbers, dates, names and places
+    kinds: frozenset[str]  # of values: "money", "date", "time", "number", "name", "place"
+    frame: frozenset[str]  # all other terms: its topic
+    slots: frozenset[str]  # of the tables of signals
+    aspects: frozenset[str]  # of answers, for standing instructions: "language", "length"
+    scope: frozenset[str]  # what an instruction is limited to: "for customers"
+    orders: bool  # it instructs the assistant
+    returns: bool  # it says that something is as it was before
+    changes: bool  # it says that something was otherwise
+    ends: bool  # it denies something
+    replacing: bool  # its verb ends its object: "I sold the car"
+    adds: bool  # it says that it is one more: "I also coach …"
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Returns all terms: of the frame and of the values."""
+        return self.frame | self.values
+
+
+@lru_cache(_REMEMBERED)
+def analyse(text: str) -> Analysis:
+    """Analyses a statement in the user's words."""
+    plainly, whole = folded(text), plain(text)
+    named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - _COMMON
+    first = _FIRST_NAME.match(text)
+    opening = {folded(first[1])} - _COMMON - STOP if first else set()
+    kin = KIN.search(plainly)
+    called = _CALLED.match(text, kin.end()) if kin else None
+    dates = DATES.findall(plainly)
+    named -= set(dates)
+    counted = (*ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
+    near = terms_of(found[1] for found in PLACE.finditer(plainly))
+    slots = {slot.key.rstrip("-") for signals in SIGNALS.values() for slot in signals.slots if slot.table.search(whole)}
+    slots |= {name for name, table in SLOTS.items() if table.search(plainly)}
+    places = near if "residence" in slots else frozenset()
+    values = terms_of((*counted, *dates, *named)) | places
+    kinds = {
+        "money": MONEY.search(plainly),
+        "date": dates or DAY.search(plainly),
+        "time": TIME.search(plainly),
+        "number": counted,
+        "name": named,
+        "place": places,
+    }
+    holder, is_of_another = _holder(plainly)
+    return Analysis(
+        holder=holder,
+        is_own=SELF.search(plainly) is not None or ME.search(plainly) is not None,
+        is_of_another=is_of_another,
+        names=named | opening,
+        who=frozenset(opening | ({folded(called[1])} if called else set())),
+        people=frozenset(name for name in named | opening if not terms_of([name]) <= near),
+        values=values,
+        kinds=frozenset(name for name, found in kinds.items() if found),
+        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]]) - values - _CHANGING - terms_of(holder) - _KIN_TERMS,
+        slots=frozenset(slots),
+        aspects=frozenset(name for name, table in ASPECTS.items() if table.search(plainly)),
+        scope=terms_of(found[1] for found in SCOPE.finditer(plainly)),
+        orders=ORDERS.search(plainly) is not None,
+        returns=RETURNS.search(plainly) is not None,
+        changes=CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
+        ends=ENDS.search(plainly) is not None,
+        replacing=REPLACING.search(plainly) is not None,
+        adds=ADDS.search(plainly) is not None,
+    )
+
+
+RELATIVES = frozenset(KIN_NAMES.values())
+_SHARED_NAMES = {**ATTRIBUTE_NAMES, **KIN_NAMES}
+
+
+def subjects(text: str) -> frozenset[str]:
+    """Returns the relatives, animals and attributes that `text` names, by names shared by both languages: "mi sueldo",
+    "my salary"."""
+    return frozenset(_SHARED_NAMES[word] for word in re.findall(r"[\w-]+", folded(text)) if word in _SHARED_NAMES)
+
+
+def terms_of(texts: Iterable[str]) -> frozenset[str]:
+    """Returns the terms of several texts as one set."""
+    return frozenset(term for text in texts for term in terms(text))
+
+
+def _holder(plainly: str) -> tuple[frozenset[str], bool]:
+    """Returns the holder of a statement and whether it is about somebody else: whoever is named before the user is."""
+    kin, own = KIN.search(plainly), SELF.search(plainly)
+    if kin is not None and (own is None or kin.start() <= own.start()):
+        # "The doctor changed my pills" is of the user.
+        if ME.search(plainly, kin.end()) is None:
+            return frozenset({KIN_NAMES[kin["kin"]]}), True
+        return frozenset(), False
+    of_another = own is None and ME.search(plainly) is None
+    return frozenset(), of_another and bool(THIRD.search(plainly) or OTHER.match(plainly))

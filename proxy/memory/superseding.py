@@ -1,15 +1,22 @@
-"""Rules by which a newer statement replaces an older one.
+"""Comparison of a newer statement with older ones: the rules by which it replaces one, and similarity by shared words.
 
 Both must be about the same thing of the same holder, which the words show that differ: values may (numbers, dates,
 names, a place), and words of change; if each has a word of its own besides, they are about two things ("the budget of
 the trip", "the budget of the kitchen") and both stay. A negation ends what it denies, a verb like "sold" its object.
 """
 
+import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from proxy.memory.subject import MANY, SINGLE, Analysis, analyse, terms_of
+from proxy.language.phrases import expression
+from proxy.language.tables import union
+from proxy.language.terms import terms
+from proxy.language.text import fold
+from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
+from proxy.types.memory import Fact, Statement
 
 _MOST_OF = 0.5  # least share of the shorter one's words that both have, where each has words of its own
 _SOME_OF = 1 / 3  # least share of the older one's words that the object of "sold" must have
@@ -17,6 +24,16 @@ _BETWEEN = re.compile(r"[,;.:]\s+(?:(?:and|y|e)\s)?|\s(?:and|y|e)\s")  # the pie
 _LOOSE_END = re.compile(r"[\s,;.:]+(?:(?:and|y|e)\s*)?\Z|\s(?:and|y|e)\s*\Z")
 # Slots of which another value replaces the known one, even without words of change.
 ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
+
+_STILL_THE_SAME = 0.5  # least similarity of a statement and the fact that it says still holds
+_SAME_SLOT = 0.35  # added for the same slot ("budget-…"); and for the same kind of quantity
+_SAME_QUANTITY = 0.15
+_OF_A_NAME = 2.0  # weight of a name, in other words' weights
+_FEW = 2.0  # least total weight that a share is of: shorter statements say too little
+_TABLES = union("likeness")
+_REASON = expression(_TABLES, "[,.]? {reasons} ", re.IGNORECASE)
+_CHANGING = frozenset(terms(_TABLES["changing"]))
+_QUANTITIES = {kind: frozenset(terms(_TABLES[kind])) for kind in ("money", "date")}
 
 
 def replaces(new: Analysis, old: Analysis) -> bool:
@@ -191,3 +208,57 @@ def same_holder(new: Analysis, old: Analysis) -> bool:
     if new.holder or old.holder:
         return is_named or (new.is_of_another and old.is_of_another)
     return new.is_of_another == old.is_of_another or is_named
+
+
+# --- similarity ------------------------------------------------------------------------------------------------------
+
+
+def nearest(facts: Sequence[Fact], statement: Statement) -> Fact | None:
+    """Returns the fact most similar to `statement` by shared words, if it is similar enough; rare words weigh more, and
+    the newest of equals wins."""
+    of = {fact.id: _about(fact.value) for fact in facts}
+    often = Counter(term for words in of.values() for term in words)
+    new = _about(statement.value)
+    names = frozenset(term for name in details(statement.value) for term in terms(name))
+
+    def weight(words: Iterable[str]) -> float:
+        return sum((_OF_A_NAME if word in names else 1) / math.sqrt(often[word] or 1) for word in words)
+
+    def score(fact: Fact) -> float:
+        shared = new & of[fact.id]
+        if not shared:
+            return 0.0
+        slot, _, rest = statement.key.partition("-")
+        same_slot = bool(rest) and fact.key.partition("-")[0] == slot
+        same_quantity = bool(_quantities(fact.value) & _quantities(statement.value))
+        overlap = weight(shared) / max(min(weight(new), weight(of[fact.id])), _FEW)
+        return overlap + _SAME_SLOT * same_slot + _SAME_QUANTITY * same_quantity
+
+    best = max(facts, key=lambda fact: (score(fact), fact.created_at), default=None)
+    return best if best is not None and score(best) >= _STILL_THE_SAME else None
+
+
+def normal(value: str) -> str:
+    """Normalises a value for comparison: words and numbers, folded, without marks."""
+    return " ".join("".join(mark if mark.isalnum() else " " for mark in fold(value)).split())
+
+
+def _about(text: str) -> frozenset[str]:
+    """Returns the terms of `text` without numbers, words of change, and its reason, which is about something else."""
+    return frozenset(term for term in terms(_REASON.split(text, maxsplit=1)[0]) if not term[0].isdigit()) - _CHANGING
+
+
+def details(text: str) -> frozenset[str]:
+    """Returns the numbers, names and identifiers of `text`, folded."""
+    return frozenset(
+        fold(word.strip(".,;:!?()\"'"))
+        for at, word in enumerate(text.split())
+        if any(map(str.isdigit, word)) or (at and word[:1].isupper())
+    )
+
+
+def _quantities(text: str) -> frozenset[str]:
+    """Returns the kinds of quantities in `text`: "money", "date"."""
+    said = frozenset(terms(text))
+    found = {name for name, words in _QUANTITIES.items() if words & said and any(map(str.isdigit, text))}
+    return frozenset(found | ({"money"} if any(mark in text for mark in "$€£") else set()))

@@ -19,8 +19,21 @@ import numpy.typing as npt
 
 from proxy.language.terms import terms
 from proxy.memory.cues import asking, concreteness
-from proxy.memory.passages import estimate, spans
-from proxy.memory.view import FIRST_ROWS, Columns, Flags, Floats, Ints, Paths, View, Walked, joined, room, spread
+from proxy.memory.view import (
+    FIRST_ROWS,
+    Columns,
+    Flags,
+    Floats,
+    Ints,
+    Paths,
+    View,
+    Walked,
+    estimate,
+    joined,
+    room,
+    spans,
+    spread,
+)
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PASSAGE_TOKENS = 120  # of a passage, at most
@@ -71,9 +84,8 @@ class TurnIndex:
             is_here=np.bool_,
         )
         self._by_passage = Columns(length=np.float32, scale=np.float32)
-        self._vectors: npt.NDArray[np.int8] | None = (
-            None  # to be multiplied by `scale`; rounding changes a cosine by 0.001
-        )
+        # To be multiplied by `scale`; rounding changes a cosine by 0.001.
+        self._vectors: npt.NDArray[np.int8] | None = None
         self._paths = Paths()
 
     def __len__(self) -> int:
@@ -134,7 +146,11 @@ class TurnIndex:
             first = int(self._by_message["first"][number])
             for offset, (start, end) in enumerate(message.spans):
                 for term in set(terms(message.text[start:end])):
-                    self._forget(term, first + offset)
+                    posting = self._postings.pop(term)
+                    left = array("I", (entry for entry in posting if entry >> _FREQUENCY_BITS != first + offset))
+                    self._entries -= len(posting) - len(left)
+                    if left:
+                        self._postings[term] = left
             if self._vectors is not None:
                 self._vectors[first : first + len(message.spans)] = 0
                 self._by_passage["scale"][first : first + len(message.spans)] = 0
@@ -145,16 +161,14 @@ class TurnIndex:
 
     def numbers(self, links: Collection[bytes]) -> Ints:
         """Returns the numbers of those messages that are in the index."""
-        found = [number for number in map(self._numbers.get, links) if number is not None]
-        return np.array(found, dtype=np.int64)
+        return np.array([self._numbers[link] for link in links if link in self._numbers], dtype=np.int64)
 
     def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
         """Returns the links of all messages in the turns of these messages."""
-        numbers = [number for link in links if (number := self._numbers.get(link)) is not None]
-        turns = {(said.session, said.turn) for said in map(self.message, numbers)}
-        if not turns:
-            return set()
-        return {said.link for said in self._messages if said is not None and (said.session, said.turn) in turns}
+        said = [self.message(self._numbers[link]) for link in links if link in self._numbers]
+        turns = {(each.session, each.turn) for each in said}
+        mates = (each for each in self._messages if each is not None and (each.session, each.turn) in turns)
+        return {each.link for each in mates} if turns else set()
 
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
         """Returns the view of `path`, the links of a request's chain in their order; links that are not archived are
@@ -205,17 +219,13 @@ class TurnIndex:
             message_of=message_of,
             first=first,
             begins=begins,
-            is_user=self._by_message["is_user"][messages],
-            asks=self._by_message["asks"][messages],
-            concrete=self._by_message["concrete"][messages],
-            tokens=self._by_message["tokens"][messages],
             at=at,
+            **{name: self._by_message[name][messages] for name in ("is_user", "asks", "concrete", "tokens")},
         )
 
     def lengths(self, view: View) -> Floats:
         """Returns the number of terms of every passage."""
-        lengths: Floats = self._by_passage["length"][view.passages]
-        return lengths
+        return self._by_passage["length"][view.passages]
 
     def frequencies(self, wanted: Sequence[str], view: View) -> Floats:
         """Returns the frequency of each term (row) in each passage (column)."""
@@ -249,8 +259,7 @@ class TurnIndex:
 
     def embedded(self, view: View) -> Flags:
         """Returns a flag for each passage that has a vector."""
-        found: Flags = self._by_passage["scale"][view.passages] > 0
-        return found
+        return self._by_passage["scale"][view.passages] > 0
 
     def awaited(self, view: View) -> Flags:
         """Returns a flag for each passage of a message that has no vector yet. Passages that never get one, behind the
@@ -307,14 +316,3 @@ class TurnIndex:
         scale = np.abs(rows).max(axis=1) / _WIDEST
         self._vectors[first : first + len(rows)] = np.round(rows / np.maximum(scale, _TINY)[:, np.newaxis])
         self._by_passage["scale"][first : first + len(rows)] = scale
-
-    def _forget(self, term: str, passage: int) -> None:
-        posting = self._postings.get(term)
-        if posting is None:
-            return
-        left = array("I", (entry for entry in posting if entry >> _FREQUENCY_BITS != passage))
-        self._entries -= len(posting) - len(left)
-        if left:
-            self._postings[term] = left
-        else:
-            del self._postings[term]

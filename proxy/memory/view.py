@@ -1,11 +1,13 @@
-"""View of a search index for one request: the messages of its own path in the order they were said, optionally after
-those of other sessions.
+"""Passages of messages, and the view of them that one request has.
 
-A conversation goes on from a path that was looked up before, so the last paths are cached by their last link: only
-messages since then are looked up.
+Long messages are split into passages, short enough to be about one thing, so that a match stands out: a long answer as
+a whole matches everything a little (BEAM: half of the evidence lost). A view holds the messages of a request's own path
+in the order they were said, optionally after those of other sessions. A conversation goes on from a path that was
+looked up before, so the last paths are cached by their last link: only messages since then are looked up.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, TypeVar
 
@@ -21,6 +23,74 @@ Item = TypeVar("Item", np.float32, np.bool_)
 
 MOST_PATHS = 4  # cached paths: conversations of a scope that go on at the same time
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else its whole path is looked up
+FIRST_ROWS = 64  # that an array has room for at first
+BYTES_PER_TOKEN = 4  # of UTF-8; the o200k ranks take 4.4 for English, 4.1 for Spanish and 3.5 for code
+
+# From the best place to cut to the worst: paragraphs, lines, sentences, words.
+_CUTS = tuple(re.compile(pattern) for pattern in (r"\n\s*\n", r"\n", r"(?<=[.!?…:;])\s+", r"\s+"))
+
+
+def estimate(text: str) -> int:
+    """Estimates the number of tokens of `text` without counting them."""
+    size = len(text) if text.isascii() else len(text.encode())
+    return -(-size // BYTES_PER_TOKEN)
+
+
+def spans(text: str, most: int) -> list[tuple[int, int]]:
+    """Splits `text` at the best places to cut; returns the start and end of each passage, of at most `most` tokens by
+    the estimate, without the space between them. A text of white space has none."""
+    found: list[tuple[int, int]] = []
+    start, end = 0, 0  # of the passage that is being filled
+    for piece_start, piece_end in _pieces(text, 0, len(text), most, 0):
+        if end > start and estimate(text[start:piece_end]) <= most:
+            end = piece_end
+            continue
+        if end > start:
+            found.append((start, end))
+        start, end = piece_start, piece_end
+    return [*found, (start, end)] if end > start else found
+
+
+def _pieces(text: str, start: int, end: int, most: int, level: int) -> Iterator[tuple[int, int]]:
+    """Yields spans of at most `most` tokens: too long a paragraph is split into lines, a line into sentences, and so
+    on."""
+    piece = text[start:end]
+    bare = piece.strip()
+    if not bare:
+        return
+    if estimate(bare) <= most:
+        start += len(piece) - len(piece.lstrip())
+        yield start, start + len(bare)
+        return
+    if level == len(_CUTS):  # a word without a space: a key, a hash, base64
+        for at in range(start, end, most):  # a character is four bytes at most: a token by the estimate
+            yield at, min(at + most, end)
+        return
+    for cut in _CUTS[level].finditer(text, start, end):
+        yield from _pieces(text, start, cut.start(), most, level + 1)
+        start = cut.end()
+    yield from _pieces(text, start, end, most, level + 1)
+
+
+_FENCE = re.compile(r"^(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FEWEST = 2  # fenced passages; fewer are recalled with their message
+_PASTED = 4  # passages of prose; more of them are a pasted text
+
+
+def needed(text: str, spans: Sequence[tuple[int, int]], matched: Sequence[bool]) -> set[int]:
+    """Returns the numbers of the passages that are recalled with a message: its prose, and the code blocks that match.
+    `matched`: the passage has words of the question."""
+    fences = [found.span() for found in _FENCE.finditer(text)] if "```" in text or "~~~" in text else []
+    fenced = {
+        at for at, (start, end) in enumerate(spans) if any(opens <= start and end <= closes for opens, closes in fences)
+    }
+    prose = [at for at in range(len(spans)) if at not in fenced or len(fenced) < _FEWEST]
+    if len(prose) > _PASTED:
+        prose = [prose[0], prose[-1]]
+    return {*prose, *(at for at, has in enumerate(matched) if has)}
+
+
+# --- views -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +106,7 @@ class View:
     is_user: Flags
     asks: Floats  # share of short questions in a user's message, 0 to 1; for an answer, that of the message before
     concrete: Floats  # score for figures and names, 0 to 1
-    tokens: Ints  # of a message, by `passages.estimate`
+    tokens: Ints  # of a message, by `estimate`
     at: Ints  # position of a message in the path; -1: it is another session's
 
     @property
@@ -47,28 +117,22 @@ class View:
     @property
     def nbytes(self) -> int:
         """Returns the size of the arrays, in bytes."""
-        return sum(getattr(self, each.name).nbytes for each in fields(self))
+        return sum(getattr(self, name).nbytes for name in _ARRAYS)
+
+
+_ARRAYS = tuple(field.name for field in fields(View))
 
 
 def joined(one: View, other: View, *, goes_on: bool) -> View:
     """Concatenates two views. `goes_on`: `other` continues the last conversation of `one`."""
     if not len(one.messages):
         return other
-    begins = np.concatenate((one.begins, other.begins))
+    both = {name: np.concatenate((getattr(one, name), getattr(other, name))) for name in _ARRAYS}
+    both["message_of"][len(one.passages) :] += len(one.messages)
+    both["first"][len(one.messages) :] += len(one.passages)
     if goes_on:
-        begins[len(one.begins) : len(one.begins) + 1] = False
-    return View(
-        messages=np.concatenate((one.messages, other.messages)),
-        passages=np.concatenate((one.passages, other.passages)),
-        message_of=np.concatenate((one.message_of, other.message_of + len(one.messages))),
-        first=np.concatenate((one.first, other.first + len(one.passages))),
-        begins=begins,
-        is_user=np.concatenate((one.is_user, other.is_user)),
-        asks=np.concatenate((one.asks, other.asks)),
-        concrete=np.concatenate((one.concrete, other.concrete)),
-        tokens=np.concatenate((one.tokens, other.tokens)),
-        at=np.concatenate((one.at, other.at)),
-    )
+        both["begins"][len(one.messages) : len(one.messages) + 1] = False
+    return View(**both)
 
 
 # --- arrays of one item a message, or a passage ----------------------------------------------------------------------
@@ -76,14 +140,12 @@ def joined(one: View, other: View, *, goes_on: bool) -> View:
 
 def best(by_passage: Floats, view: View) -> Floats:
     """Returns the maximum over the passages of every message."""
-    found: Floats = by_passage if view.is_even else np.maximum.reduceat(by_passage, view.first)
-    return found
+    return by_passage if view.is_even else np.maximum.reduceat(by_passage, view.first)
 
 
 def total(by_passage: Floats, view: View) -> Floats:
     """Returns the sum over the passages of every message."""
-    found: Floats = by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
-    return found
+    return by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
 
 
 def spread(by_message: npt.NDArray[Item], view: View) -> npt.NDArray[Item]:
@@ -135,9 +197,6 @@ class Paths(Lru[bytes, Walked]):
         self.put(path[walked.length - 1], walked)
 
 
-FIRST_ROWS = 64  # that an array has room for at first
-
-
 class Columns:
     """A table of growing numpy columns, one row appended at a time."""
 
@@ -148,7 +207,7 @@ class Columns:
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Returns the column, to read and to write into; valid until the next row is appended."""
         return self._arrays[name][: self._length]
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from proxy.linear import LinearModel, bucket, hashed, load_models
-from proxy.memory.clauses import tokens
+from proxy.memory.clauses import tokens, word_pairs
 from proxy.memory.shapes import HANDOVER, enclosed, is_foreign, is_spoken
 from proxy.memory.signals import folded
 
@@ -105,7 +105,7 @@ def _known(
     return Known(
         (
             [f"w={word}" for word in words]
-            + [f"b={one} {two}" for one, two in pairwise(["^", *words, "$"])]
+            + word_pairs(words)
             + [f"0={' '.join(words[:2])}", f"00={' '.join(words[:3])}"],
             [f"w={word}" for word in before] + [f"0={' '.join(before[:2])}", f"l={' '.join(before[-2:])}"],
             [f"w={word}" for word in behind] + [f"0={' '.join(behind[:2])}"],
@@ -158,7 +158,7 @@ def _signs(text: str, found: Sequence[Piece], tables: Sequence[Strings], lines: 
 @lru_cache(1_024)
 def _tables(said: str) -> Strings:
     plainly = folded(said)
-    return [name for name in _TABLES if getattr(HANDOVER, name).search(plainly)]
+    return [name for name in _TABLES if HANDOVER[name].search(plainly)]
 
 
 def _gap_before(before: str) -> str:

@@ -19,8 +19,8 @@ from time import perf_counter
 from proxy.context import layout
 from proxy.conversation import identify
 from proxy.errors import FAILED, InvalidJson, OlvidoError
-from proxy.memory import obey
-from proxy.memory.orders import Order
+from proxy.memory import commands
+from proxy.memory.commands import Order
 from proxy.pipeline.parts import RequestContext, Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol import turns
@@ -171,7 +171,7 @@ async def _obey(context: RequestContext) -> Order | None:
     """Returns the order to forget in this request, once it is durable, or hidden here until then; None if there is
     none. A scope that no upstream has answered holds nothing to forget."""
     request, identity, at = context.request, context.identity, context.incoming.received_at
-    order = context.attempts.call("obey", lambda: obey.ordered(request, identity, at), fallback=None)
+    order = context.attempts.call("obey", lambda: commands.ordered(request, identity, at), fallback=None)
     if order is None:
         return None
     memory = identity.memory

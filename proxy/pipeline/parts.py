@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.http.access import Authenticator, OriginPolicy
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import Recorder

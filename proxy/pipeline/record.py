@@ -16,9 +16,8 @@ import msgspec
 
 from proxy.config import price_for
 from proxy.errors import UpstreamBroken, UpstreamError
-from proxy.memory import obey
-from proxy.memory.learn import Learner
-from proxy.memory.obey import Obedience
+from proxy.memory import commands
+from proxy.memory.learn import Learner, Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import ledger as ledger_row
 from proxy.protocol import turns
@@ -85,7 +84,7 @@ class Recorder:
         identity, at = exchange.identity, exchange.incoming.received_at
         if identity.is_answered or exchange.miss.reason != "command" or "identify" in attempts.failed:
             return
-        order = attempts.call("obey", lambda: obey.ordered(exchange.request, identity, at), fallback=None)
+        order = attempts.call("obey", lambda: commands.ordered(exchange.request, identity, at), fallback=None)
         if order is not None:
             self.obedience.begin(identity.memory, order)
 

@@ -19,7 +19,7 @@ import msgspec
 
 from proxy import config as configuration
 from proxy.config import Config
-from proxy.memory.portable import plain
+from proxy.memory.edits import plain
 from proxy.observe import logs
 from proxy.replay.reading import Logged, Skipped, read
 from proxy.replay.report import Costs, Replayed, Report, Total

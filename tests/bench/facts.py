@@ -90,7 +90,7 @@ def replay(tally: Tally, conversation: dict[str, Any]) -> None:
             link=turn["t"].to_bytes(16),
             now=turn["t"] * DAY,
         )
-        for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+        for fact in changes:
             facts[fact.id] = fact
     labels = {fact["turn"]: fact for fact in conversation["facts"]}
     for label in conversation["facts"]:

@@ -24,9 +24,9 @@ from proxy.embedding.exported import BUILTIN
 from proxy.language.terms import terms
 from proxy.memory import choosing, facts
 from proxy.memory.choosing import current
-from proxy.memory.clause_models import needs
+from proxy.memory.clauses import needs
 from proxy.memory.extract import extract
-from proxy.memory.values import spoken_in
+from proxy.memory.signals import spoken_in
 from proxy.types import Vector
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
@@ -46,7 +46,7 @@ def told(statements: Sequence[str]) -> tuple[Fact, ...]:
         changes = facts.learn(
             tuple(known.values()), extract(text), session="s", turn=turn, link=turn.to_bytes(16), now=turn * 60.0
         )
-        for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+        for fact in changes:
             known[fact.id] = fact
     return tuple(known.values())
 

@@ -22,10 +22,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from proxy.memory import clause_models as models
 from proxy.memory import clauses
-from proxy.memory.clause_models import ATTRIBUTES, KINDS, Features
-from proxy.memory.values import spoken_in
+from proxy.memory.clauses import ATTRIBUTES, KINDS, Features
+from proxy.memory.signals import spoken_in
 
 HERE = Path(__file__).parent
 CLAUSES, NEEDS = HERE / "clauses.jsonl", HERE / "needs.jsonl"
@@ -80,22 +79,24 @@ def fit(inputs: csr_matrix, wanted: Sequence[Any], penalty: float = PENALTY) -> 
 
 
 def facts_of(rows: Rows) -> tuple[csr_matrix, list[bool]]:
-    return sparse([models.fact_vector(found) for found, _ in rows], models.FACT), [bool(label) for _, label in rows]
+    return sparse([clauses.vector(found, clauses.FACT) for found, _ in rows], clauses.FACT), [
+        bool(label) for _, label in rows
+    ]
 
 
 def abouts_of(rows: Rows) -> tuple[csr_matrix, list[str]]:
     told = [(found, label) for found, label in rows if label not in ("", "+")]
-    return sparse([models.about_vector(found) for found, _ in told], models.ABOUT), [label for _, label in told]
+    return sparse([clauses.about_vector(found) for found, _ in told], clauses.ABOUT), [label for _, label in told]
 
 
 def cuts_of(messages: Sequence[dict[str, Any]]) -> tuple[csr_matrix, list[bool]]:
     found = list(beginnings(messages))
-    return sparse([models.cut_vector(each) for each, _ in found], models.CUT), [begins for _, begins in found]
+    return sparse([clauses.cut_vector(each) for each, _ in found], clauses.CUT), [begins for _, begins in found]
 
 
 def questions(rows: Sequence[dict[str, Any]]) -> csr_matrix:
-    vectors = [models.need_vector(clauses.features([row["question"]], 0, spoken_in(row["question"]))) for row in rows]
-    return sparse(vectors, models.NEED)
+    found = [clauses.features([row["question"]], 0, spoken_in(row["question"])) for row in rows]
+    return sparse([clauses.vector(each, clauses.NEED) for each in found], clauses.NEED)
 
 
 def curve(
@@ -179,8 +180,8 @@ def write(messages: Sequence[dict[str, Any]], needs: Sequence[dict[str, Any]]) -
     np.savez_compressed(
         written, **{f"{name}_{part}": array for name, parts in trained.items() for part, array in parts.items()}
     )
-    models.FILE.write_bytes(written.getvalue())
-    print(f"{models.FILE.name}: {len(written.getvalue())} bytes")
+    clauses.FILE.write_bytes(written.getvalue())
+    print(f"{clauses.FILE.name}: {len(written.getvalue())} bytes")
 
 
 def main() -> None:

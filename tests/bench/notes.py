@@ -28,7 +28,7 @@ from proxy.context.summaries import NumberedTurn, segments, summarise
 from proxy.conversation.topics import LOOKED_BACK, TurnTexts
 from proxy.language.phrases import words
 from proxy.language.terms import terms
-from proxy.memory import clause_models, clauses, extract, own_words, subject, voice
+from proxy.memory import clauses, extract, own_words, signals, voice
 from proxy.tokens import load_tokenizer
 from proxy.types import Summary, TurnDigest
 from tests.bench import context_data
@@ -45,7 +45,7 @@ _ENCODING = load_tokenizer()
 # What remembers the messages it has read.
 _REMEMBER = [
     found
-    for module in (clauses, extract, own_words, clause_models, referents, subject, voice)
+    for module in (clauses, extract, own_words, referents, signals, voice)
     for found in vars(module).values()
     if hasattr(found, "cache_clear") and "model" not in found.__name__
 ]

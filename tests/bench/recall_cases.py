@@ -15,9 +15,8 @@ from typing import Literal
 import numpy as np
 
 from proxy.embedding.engines import LocalEngine
-from proxy.memory.need import Need, need
 from proxy.memory.recall import WEIGHTS, Query, Weights, rank
-from proxy.memory.selecting import FRAMING, select
+from proxy.memory.selecting import Need, need, select
 from proxy.memory.turn_index import TurnIndex
 from proxy.tokens import PER_MESSAGE, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector
@@ -145,7 +144,6 @@ def prompt(
         query,
         budget_tokens=int(share * (room - used)),
         count=counted,
-        framing=FRAMING,
         weights=weights,
     )
     recalled = sum(excerpt.tokens for excerpt in excerpts)

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.memory.cues import cues
-from proxy.memory.need import PAST, SOME, evidence, need, wording
 from proxy.memory.recall import Query, rank
+from proxy.memory.selecting import PAST, SOME, evidence, need, wording
 from tests.bench.context_data import Conversation, Question, authored, beam, locomo, tau
 from tests.bench.recall_cases import Case, Vectors, case, wanted
 

@@ -28,7 +28,7 @@ from proxy.memory.commands import commands
 from proxy.memory.extract import extract
 from proxy.memory.facts import later, learn
 from proxy.memory.forgetting import forgotten, rests
-from proxy.memory.own_words import Voice
+from proxy.memory.shapes import Voice
 from proxy.types.memory import Fact
 from tests.bench.bypass import wilson
 
@@ -83,7 +83,7 @@ def replay(conversations: Sequence[Sequence[str]]) -> dict[str, Fact]:
                 now=day * DAY + number * 60.0,
                 again=True,
             )
-            for fact in (*changes.new, *changes.confirmed, *changes.superseded):
+            for fact in changes:
                 facts[fact.id] = fact
     return facts
 

@@ -84,7 +84,7 @@ def _plain() -> Iterator[Message]:
         text = " ".join(clause for clause, _ in rows[at]["clauses"])
         text = _SENTENCE_ENDS.sub(GAPS[number % len(GAPS)], text)
         plainly = folded(text)
-        if not (HANDOVER.works.search(plainly) or HANDOVER.fiction.search(plainly)):
+        if not (HANDOVER["works"].search(plainly) or HANDOVER["fiction"].search(plainly)):
             found = tuple(voice.features(text, voice.pieces(text)))
             yield Message("plain", rows[at]["lang"], found, (True,) * len(found))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from proxy.language.terms import terms
 from proxy.memory.recall import Query, rank
-from proxy.memory.selecting import FRAMING, select
+from proxy.memory.selecting import select
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Excerpt, Utterance, Vector
 
@@ -55,8 +55,6 @@ TALK = (
 )
 
 
-def search(
-    index: TurnIndex, query: Query, *, budget_tokens: int, count: Callable[[str], int], framing: int = FRAMING
-) -> tuple[Excerpt, ...]:
+def search(index: TurnIndex, query: Query, *, budget_tokens: int, count: Callable[[str], int]) -> tuple[Excerpt, ...]:
     """Returns the excerpts that are selected from the ranking of `query`."""
-    return select(index, rank(index, query), query, budget_tokens=budget_tokens, count=count, framing=framing)
+    return select(index, rank(index, query), query, budget_tokens=budget_tokens, count=count)

@@ -1,15 +1,29 @@
-"""Which messages order something to be forgotten, and what."""
+"""Which messages order something to be forgotten, and what; and orders that are not carried out yet."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from proxy.conversation.blocks import head
-from proxy.memory.commands import LONGEST, MOST_ADDED, Ordered, Said, commands, is_command, mark, meant, outlived
+from proxy.memory.commands import (
+    LONGEST,
+    MOST_ADDED,
+    RETRIED_WITHIN,
+    Order,
+    Orders,
+    commands,
+    is_command,
+    mark,
+    meant,
+    outlived,
+)
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, learn
 from proxy.protocol.message import message
-from proxy.types.memory import Fact, Forgetting
+from proxy.types import Fact, Forgetting, Statement
+from tests.context.told import fact
+from tests.memory.indexed import link
 
 ALL = Forgetting("")
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 3_000_000}}
@@ -170,8 +184,8 @@ def test_what_we_have_added_is_nobodys_command_and_hides_none() -> None:
     assert commands((head("- Forget everything.", ()),)) == ()
 
 
-def said(*messages: str) -> list[Said]:
-    return [Said(at, statement) for at, text in enumerate(messages) for statement in extract(text)]
+def said(*messages: str) -> list[tuple[int, Statement]]:
+    return [(at, statement) for at, text in enumerate(messages) for statement in extract(text)]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +201,8 @@ def said(*messages: str) -> list[Said]:
 )
 def test_an_order_means_what_stands_before_it(messages: list[str], at: int, what: str, left: list[str]) -> None:
     every = said(*messages)
-    gone = meant(every, [Ordered(at, Forgetting(what))])
-    assert [each.statement.value for place, each in enumerate(every) if place not in gone] == left
+    gone = meant(every, [(at, Forgetting(what))])
+    assert [statement.value for place, (_, statement) in enumerate(every) if place not in gone] == left
 
 
 def test_what_was_forgotten_is_known_by_its_words() -> None:
@@ -201,8 +215,58 @@ def test_an_old_message_is_outlived_by_what_was_said_since() -> None:
     facts: dict[str, Fact] = {}
     for turn, text in enumerate(["I live in Oslo.", "I moved to Bern."], start=1):
         changes = learn(facts.values(), extract(text), session="s", turn=turn, link=bytes([turn]), now=turn * DAY)
-        facts |= {fact.id: fact for fact in (*changes.new, *changes.confirmed, *changes.superseded)}
+        facts |= {fact.id: fact for fact in changes}
     (oslo,), (bern,), (fiat,) = (extract(text) for text in ("I live in Oslo", "I moved to Bern", "I drive a Fiat"))
     assert outlived(oslo, facts.values())
     assert not outlived(bern, facts.values())
     assert not outlived(fiat, facts.values())
+
+
+GREEN_TEA = fact("I like green tea", link("1.0"), name="f-tea")
+APPLES = fact("I like green apples", link("2.0"), name="f-apples")
+AT = GREEN_TEA.created_at
+COMMAND = Forgetting("that I like green tea")
+
+
+def order(*what: Forgetting, at: float = AT, by: str = "9.0") -> Order:
+    return Order(what or (COMMAND,), at, (link(by),))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (order(), [GREEN_TEA]),
+        (order(at=AT - 1), []),
+        (order(COMMAND, Forgetting("that I like apples")), [GREEN_TEA, APPLES]),
+        (order(Forgetting("")), [GREEN_TEA, APPLES]),
+        (order(Forgetting("where I live")), []),
+    ],
+)
+def test_an_order_means_what_its_words_name_and_was_said_before_it(given: Order, meant: list[Fact]) -> None:
+    assert list(given.means([GREEN_TEA, APPLES])) == meant
+
+
+def test_until_it_is_done_what_it_means_is_spared_nobody_of_another_scope() -> None:
+    orders, given = Orders(), order()
+    orders.give("a", given)
+    assert list(orders.spared("a", [GREEN_TEA, APPLES])) == [APPLES]
+    assert list(orders.spared("b", [GREEN_TEA, APPLES])) == [GREEN_TEA, APPLES]
+    assert len(orders) == 1
+    orders.done("a", given)
+    orders.done("a", given)
+    assert list(orders.spared("a", [GREEN_TEA])) == [GREEN_TEA]
+    assert len(orders) == 0
+
+
+def test_sent_again_it_means_what_it_meant_and_not_what_is_next_nearest() -> None:
+    orders = Orders()
+    assert orders.means("a", order(), [GREEN_TEA, APPLES]) == (GREEN_TEA,)
+    assert orders.means("a", order(at=AT + 1), [APPLES]) == ()
+    again = replace(GREEN_TEA, id="f-again")
+    assert orders.means("a", order(at=AT + 2), [again, APPLES]) == (again,)
+
+
+def test_much_later_it_is_another_order() -> None:
+    orders = Orders()
+    orders.means("a", order(), [GREEN_TEA, APPLES])
+    assert orders.means("a", order(at=AT + RETRIED_WITHIN + 1), [APPLES]) == order().means([APPLES])

@@ -5,7 +5,7 @@ import pytest
 from proxy.memory import forget_orders
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
-from proxy.memory.forget_orders import Order, is_about_forgetting, is_mishap, order
+from proxy.memory.forget_orders import Parsed, is_about_forgetting, is_mishap, parse
 from proxy.types.memory import Forgetting
 
 
@@ -31,7 +31,7 @@ from proxy.types.memory import Forgetting
     ],
 )
 def test_an_order_is_a_verb_in_a_frame_and_an_object(sentence: str, what: str) -> None:
-    assert order(sentence) == Order(what)
+    assert parse(sentence) == Parsed(what)
     assert not any(sentence[:20] in fact.value for fact in extract(sentence))
 
 
@@ -51,7 +51,7 @@ def test_an_order_is_a_verb_in_a_frame_and_an_object(sentence: str, what: str) -
     ],
 )
 def test_what_only_looks_like_one_is_none(sentence: str) -> None:
-    assert order(sentence) is None
+    assert parse(sentence) is None
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from proxy.conversation.progress import pack
-from proxy.memory.library import STEPS_BACK, Library
-from proxy.memory.orders import Order
+from proxy.memory.commands import Order
+from proxy.memory.library import STEPS_BACK, Library, undo
 from proxy.storage.base import StorageError
-from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.recollection import ArchiveChanges, FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.storage.writes import WriterLimits
@@ -455,3 +455,61 @@ async def test_states_in_memory_are_bounded(house: House) -> None:
     house.states.forget("a")  # what storage has lost, memory alone can tell
     found = [await library.state("a", (CHAIN[number], link("next"))) for number in range(4)]
     assert found == [None, None, (STATE, 1), (STATE, 1)]
+
+
+NOW, DAY = 1_700_000_000.0, 86_400.0
+
+
+def lives(place: str, at: float) -> Fact:
+    link = place.encode().ljust(16, b"\0")
+    name = f"f-{place.lower():0>16}"
+    return Fact(name, "personal", "residence", f"I live in {place}", "high", "explicit", "s", 1, at, at, links=(link,))
+
+
+@pytest.fixture(params=["file", "memory"])
+async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[FactStore, WipeStore]]:
+    database = Database(tmp_path / "olvido.db" if request.param == "file" else None, Tasks())
+    yield SqliteFacts(database), SqliteWipes(database)
+    await database.close()
+
+
+async def undone(wipes: WipeStore, facts: FactStore) -> None:
+    """The newest wipe of "a/"."""
+    (newest,) = await wipes.wiped(NOW + 5 * DAY, "a/")
+    await undo(wipes, facts, newest, NOW + 5 * DAY)
+
+
+async def test_what_was_said_since_ends_what_comes_back(kept: tuple[FactStore, WipeStore]) -> None:
+    facts, wipes = kept
+    madrid, porto, rome = lives("Madrid", NOW), lives("Porto", NOW + 2 * DAY), lives("Rome", NOW + 4 * DAY)
+    for at, said in ((NOW + DAY, madrid), (NOW + 3 * DAY, porto)):
+        facts.put("a/", [said])
+        wipes.wipe("a/", [], at=at, until=at + 7 * DAY)
+    facts.put("a/", [rome])
+    facts.put("b/", [replace(madrid, id="f-of-another")])
+    await undone(wipes, facts)
+    assert {fact.value: fact.superseded_by for fact in await facts.all("a/")} == {
+        "I live in Porto": rome.id,
+        "I live in Rome": None,
+    }
+    assert [[fact.value for fact in wipe] for wipe in await wipes.facts("a/", NOW + 5 * DAY)] == [["I live in Madrid"]]
+    await undone(wipes, facts)
+    assert {fact.value: fact.superseded_by for fact in await facts.all("a/")} == {
+        "I live in Madrid": rome.id,  # Porto has been ended by then
+        "I live in Porto": rome.id,
+        "I live in Rome": None,
+    }
+    assert [fact.superseded_by for fact in await facts.all("b/")] == [None]
+    assert await wipes.facts("a/", NOW + 5 * DAY) == []
+    before = await facts.all("a/")
+    await undo(wipes, facts, Wiped("a/", 1, 0, NOW + 8 * DAY), NOW + 5 * DAY)  # once more
+    assert await facts.all("a/") == before
+
+
+async def test_where_nothing_is_kept_nothing_comes_back() -> None:
+    nothing = NoDatabase()
+    facts = SqliteFacts(nothing)
+    facts.put("a/", [lives("Rome", NOW)])
+    await undo(SqliteWipes(nothing), facts, Wiped("a/", 1, 0, NOW + DAY), NOW)
+    assert await facts.all("a/") == []
+    await nothing.close()

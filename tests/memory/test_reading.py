@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.memory.clause_models import Guess, split
+from proxy.memory.clauses import Guess, split
 from proxy.memory.forget_orders import says_something
 from proxy.memory.reading import (
     CHANGED,
@@ -25,7 +25,7 @@ from proxy.types.memory import Language
 
 def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> Read:
     """Of the clause `at` of `text`, as if it were so likely a fact."""
-    guess = Guess(likely, "other", (("other", 1.0),))
+    guess = Guess(likely, "other")
     return read(split(text)[at], guess, SIGNALS[spoken], hands_over=hands_over, is_first=at == 0)
 
 
@@ -78,7 +78,7 @@ def test_what_is_tucked_into_a_question_is_kept_if_it_is_likely() -> None:
     (clause,) = split("Should the gate open at 7?")
     tucked = replace(clause, text="since the gate opens at 7")
     for likely, kept in ((TUCKED, False), (TUCKED + 0.01, True)):
-        guess = Guess(likely, "other", (("other", 1.0),))
+        guess = Guess(likely, "other")
         assert read(tucked, guess, SIGNALS["en"], hands_over=False, is_first=False).kept is kept
 
 

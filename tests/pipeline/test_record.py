@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.embedding.base import EmbeddingOff
-from proxy.memory.learn import Learner
+from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.obey import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answers import MemoryAnswers
