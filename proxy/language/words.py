@@ -1,4 +1,4 @@
-"""The forms of a word that questions are compared by: its lemma, its root, how it sounds.
+"""The forms of a word that questions are compared by: its lemma, its stem, how it sounds.
 
 The dictionaries (simplemma's, 130 MB once loaded, nearly all of it Spanish) take 1.5 s to load. `warm` does it in a
 thread of its own; a word that is asked for before waits as long.
@@ -10,15 +10,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from rapidfuzz.distance import OSA
-
 from proxy.language.language import Language
 from proxy.language.text import fold
 
 _REMEMBERED = 50_000  # forms in each of the tables below: 10 MB in all
 _STEMMING = threading.Lock()
 _DOUBLED = re.compile(r"(.)\1+")
-_SHORTEST_ROOT = 4  # letters: under that, what an ending leaves says too little
 
 
 def warm(languages: Iterable[Language]) -> None:
@@ -49,20 +46,6 @@ def stem(word: str, language: Language) -> str:
 
 
 @lru_cache(_REMEMBERED)
-def root(word: str, language: Language) -> str:
-    """Returns a lemma without the ending that derived it: `activation` has `activ`."""
-    bare = language.lexicon.suffixes.sub("", word)
-    return bare if len(bare) >= _SHORTEST_ROOT else word
-
-
-def are_kin(one: str, other: str, language: Language) -> bool:
-    """Have two lemmas the same stem, or the same root? Neither loses its first letter, and stemming is slow."""
-    return one[:1] == other[:1] and (
-        stem(one, language) == stem(other, language) or root(one, language) == root(other, language)
-    )
-
-
-@lru_cache(_REMEMBERED)
 def sound(word: str, language: Language) -> str:
     """Returns the sound of a folded word, roughly: what is often written for each other becomes the same."""
     for written, heard in language.lexicon.sounds:
@@ -76,23 +59,6 @@ def is_form_of(word: str, verb: str, regular: re.Pattern[str], infinitive: re.Pa
     if len(verb) < 4 or not word.startswith(verb[:-2]) or infinitive.search(verb) is None:
         return False
     return regular.fullmatch(word, len(verb) - 2) is not None
-
-
-def is_typo(one: str, other: str, language: Language, *, both_known: bool, one_known: bool) -> bool:
-    """Could the two folded words be one, typed wrongly? Never if the dictionary has both."""
-    if both_known:
-        return False
-    shorter = min(len(one), len(other))
-    if shorter < 4:
-        return shorter == 3 and sound(one, language) == sound(other, language)
-    distance = OSA.distance(one, other, score_cutoff=2)
-    if distance <= 1 or sound(one, language) == sound(other, language):
-        return True
-    if not one_known:
-        return False
-    return (shorter >= 6 and distance <= 2) or (
-        shorter >= 5 and OSA.distance(sound(one, language), sound(other, language), score_cutoff=1) <= 1
-    )
 
 
 @lru_cache(1)

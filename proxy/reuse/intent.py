@@ -1,7 +1,7 @@
 """The answer to the same question in other words: looked for, kept, and taken back when it was wrong.
 
-A candidate is an earlier question of the same partition that lies near. Its answer is given only if every guard agrees
-that both ask the same thing, in contexts that agree as well. Everything else is a miss, with its reason.
+A candidate is an earlier question of the same partition that lies near. Its answer is given only if both ask the same
+thing, word by word, in contexts that agree as well. Everything else is a miss, with its reason.
 """
 
 import asyncio
@@ -186,8 +186,9 @@ class Intent:
         if (bypass := self._bypassed(request, vector)) is not None:
             return replace(miss, intent=bypass)
         asked = replace(asked, vector=vector)
-        floor = min(self.config.min_cosine_agreed, self.config.min_cosine)
-        candidates = await self.partitions.nearest(scope, asked.partition, vector, CANDIDATES, floor, now)
+        candidates = await self.partitions.nearest(
+            scope, asked.partition, vector, CANDIDATES, self.config.min_cosine, now
+        )
         if not candidates:
             return replace(miss, intent="far", asked=asked)
         found = self._judged(asked, candidates)
@@ -224,19 +225,11 @@ class Intent:
         if self._is_long(asked.question) or self._is_long(entry.question):
             return Verdict(False, "long", "")
         spoken = language_of(asked.language)
-        verdict = judge(
-            analyse(asked.question, spoken),
-            analyse(entry.question, spoken),
-            cosine,
-            min_cosine=self.config.min_cosine,
-            min_cosine_agreed=self.config.min_cosine_agreed,
-            paraphrases=self.config.paraphrases,
-        )
+        questions = analyse(asked.question, spoken), analyse(entry.question, spoken)
+        verdict = judge(*questions, cosine, min_cosine=self.config.min_cosine)
         if not verdict.reused and self.config.judge is not None:
             verdict = overruled(verdict, entry.judgement(asked.entry_id))
-        if verdict.reused and not contexts_agree(
-            asked.context, entry.context, spoken, paraphrases=self.config.paraphrases
-        ):
+        if verdict.reused and not contexts_agree(asked.context, entry.context, spoken):
             return Verdict(False, "context", "")
         return verdict
 
@@ -247,9 +240,7 @@ class Intent:
             config.judge is None
             or not directives.store
             or not may_be_judged(asked, candidate, found.verdict.reason, config.judge.min_cosine)
-            or not contexts_agree(
-                asked.context, candidate.entry.context, language_of(asked.language), paraphrases=config.paraphrases
-            )
+            or not contexts_agree(asked.context, candidate.entry.context, language_of(asked.language))
         ):
             return None
         return candidate

@@ -25,7 +25,7 @@ from proxy.types import Asked, Candidate, Identity, Incoming, Json, Judgement, R
 Result = Literal["same", "different", "failed", "capped"]
 
 # Differences that are no matter of opinion, and questions that are reused to the letter only.
-CERTAIN = frozenset({"numbers", "operators", "quoted", "language", "long"})
+CERTAIN = frozenset({"numbers", "operators", "language", "long"})
 JUDGEABLE = REASONS - {"hit"} - CERTAIN
 
 MOST_ANSWER = 512  # tokens; a yes takes 6, but some models think first

@@ -13,6 +13,7 @@ from proxy.types import Asked, Candidate, Identity, ReuseEntry, Served
 # A strike asks for more than the cosine that went wrong, by this much; the last one ends the entry.
 STEP = 0.03
 MOST_STRIKES = 2
+UNLOGGED = 0.85  # cosine that a wrong reuse is taken to have had where the log has it no more
 HIGHEST = 0.999  # an identical question still gets through
 SECOND_THOUGHT = 600.0  # seconds after a reuse in which asking again means that the answer was not the right one
 
@@ -70,7 +71,7 @@ class Reports:
             return entry  # a report that is sent twice is one report
         log = await self._store.recent(scope, self._config.log_rows)
         hits = [line.cosine for line in log if line.entry_id == entry.id and line.result == "hit"]
-        self._strike(scope, entry, max(hits, default=self._config.min_cosine), now, reason="wrong", last=True)
+        self._strike(scope, entry, max(hits, default=UNLOGGED), now, reason="wrong", last=True)
         return await self._store.get(scope, entry.id)
 
     def _strike(self, scope: str, entry: ReuseEntry, cosine: float, now: float, *, reason: str, last: bool) -> None:
