@@ -98,7 +98,7 @@ class Rule:
     """An expression with the words without which it cannot match."""
 
     pattern: re.Pattern[str]
-    form: str  # what becomes of a match, or what it tells
+    form: str  # what becomes of a match
     needs: tuple[Options, ...]
 
     def may_match(self, text: str) -> bool:
@@ -111,20 +111,11 @@ class Rule:
                 return False
         return True
 
-    def found_in(self, text: str) -> bool:
-        """Tells whether the expression matches somewhere in a text."""
-        return self.may_match(text) and self.pattern.search(text) is not None
-
-
-def rule(expression: str | re.Pattern[str], form: str = "") -> Rule:
-    """Compiles one expression."""
-    pattern = re.compile(expression)
-    return Rule(pattern, form, needs(pattern))
-
 
 def rules(table: Iterable[tuple[str | re.Pattern[str], str]]) -> tuple[Rule, ...]:
-    """Compiles a table of expressions and their forms."""
-    return tuple(rule(expression, form) for expression, form in table)
+    """Compiles a table of expressions and what becomes of their matches."""
+    compiled = ((re.compile(written), form) for written, form in table)
+    return tuple(Rule(pattern, form, needs(pattern)) for pattern, form in compiled)
 
 
 def needs(pattern: re.Pattern[str]) -> tuple[Options, ...]:

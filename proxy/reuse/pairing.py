@@ -18,6 +18,7 @@ from proxy.reuse.question import Question
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*[^\W\d_]*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 _QUOTED = re.compile(r'"[^"]+"')
+_SIGNS = re.compile(r"&&|\|\||[|@#\[\]{}¥₹€£^~<>=]|(?<![\w)])-(?=\d)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 # The words of courtesy that are no part of a question; "por" may be.
 _COURTESY = frozenset((*" ".join(everywhere("lexicon", "courtesy")).split(), ",")) - {"por", "muchas", "you"}
@@ -32,6 +33,8 @@ class Said:
     question: Question
     words: tuple[str, ...]  # folded, in canonical form; a comma between clauses
     content: frozenset[str]  # those of them that say what it is about
+    signs: tuple[str, ...]  # of code, currencies, and a number's minus
+    mentioned: tuple[str, ...]  # words that are spoken of: a for loop, vitamin d
     written: Mapping[str, str]  # folded: as it is written, the first time
     accented: Mapping[str, tuple[str, ...]]  # folded: every way in which it is written, in lower case
     is_careful: bool  # begins with a capital
@@ -75,6 +78,8 @@ def accounted(question: Question, is_framed: bool = False) -> Said:
         question=question,
         words=tuple(words),
         content=frozenset(words) - lexicon.function - lexicon.operators - lexicon.joins - {","},
+        signs=tuple(sorted(_SIGNS.findall(question.original))),
+        mentioned=tuple(sorted(map("".join, licences.mentioned.findall(fold(question.original))))),
         written=written,
         accented=accented,
         is_careful=bare[:1].isupper() and not question.original.isupper(),
@@ -151,6 +156,8 @@ class Pairing:
     @property
     def is_hopeless(self) -> bool:
         """So many words of content are left that no licence is worth its time."""
+        if not self.left():
+            return False
         small = self.language.lexicon.function
         left, left_earlier = (sum(side.words[at] not in small for at in side.left) for side in self.sides)
         matched = sum(word not in small for word in self.asked.words) - left

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from proxy.language.detect import language as spoken_in
 from proxy.language.language import Language
-from proxy.language.text import fold
 from proxy.language.words import is_known, lemma
 from proxy.reuse.licences import LICENCES
 from proxy.reuse.pairing import Pairing, Said, accounted, reordered
@@ -24,7 +23,6 @@ REASONS = frozenset(
 
 _MOST_APART = 8  # words of content that only one of both has
 _MANY_LEFT = 5  # words, of which no frame is the reason
-_SIGNS = re.compile(r"&&|\|\||[|@#\[\]{}¥₹€£^~<>=]|(?<![\w)])-(?=\d)")  # of code, currencies, and a number's minus
 _LAST_ACCENT = re.compile(r"[áéíóú][ns]$")
 
 
@@ -69,13 +67,11 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
     are the same."""
     language, licences = asked.language, asked.language.licences
-    for name, pattern, text, other in (
-        ("signs", _SIGNS, asked.original, earlier.original),
-        ("mentioned", licences.mentioned, fold(asked.original), fold(earlier.original)),
-    ):
-        if (one := _found(pattern, text)) != (two := _found(pattern, other)):
-            return "particles", f"{name}: {' '.join(one)} / {' '.join(two)}"
     said, said_earlier = accounted(asked), accounted(earlier)
+    if said.signs != said_earlier.signs:
+        return "particles", f"signs: {' '.join(said.signs)} / {' '.join(said_earlier.signs)}"
+    if said.mentioned != said_earlier.mentioned:
+        return "particles", f"mentioned: {' '.join(said.mentioned)} / {' '.join(said_earlier.mentioned)}"
     if len(said.content ^ said_earlier.content) > _MOST_APART:
         return "wording", "most words"
     pointing = licences.pointing
@@ -97,11 +93,6 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     # Once more with all words, where a frame of one is not recognised.
     pairing = Pairing(accounted(asked, True), accounted(earlier, True))
     return ("wording", pairing.over()) if pairing.is_hopeless else _unaccounted(pairing)
-
-
-def _found(pattern: re.Pattern[str], text: str) -> list[str]:
-    """Returns all that a pattern finds, sorted."""
-    return sorted("".join(found) for found in pattern.findall(text))
 
 
 def _unaccounted(pairing: Pairing) -> tuple[str, str]:

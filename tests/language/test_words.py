@@ -1,7 +1,7 @@
 import pytest
 
 from proxy.language.language import Language
-from proxy.language.words import are_kin, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
+from proxy.language.words import is_form_of, is_known, lemma, sound, stem, warm
 from tests.languages import EN, ES
 
 
@@ -38,26 +38,6 @@ def test_a_word_is_known_in_its_own_language(language: Language, word: str, know
 
 
 @pytest.mark.parametrize(
-    ("language", "one", "other"),
-    [
-        (EN, "fermentation", "ferment"),
-        (EN, "movement", "move"),
-        (EN, "ionizer", "ionize"),
-        (ES, "activar", "activacion"),
-        (ES, "fundicion", "fundir"),
-        (ES, "cocina", "cocinar"),
-    ],
-)
-def test_words_of_a_family_share_their_root(language: Language, one: str, other: str) -> None:
-    assert root(one, language) == root(other, language)
-
-
-@pytest.mark.parametrize(("language", "one", "other"), [(EN, "age", "aging"), (EN, "ion", "ions"), (ES, "uso", "usar")])
-def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: str, other: str) -> None:
-    assert (root(one, language), root(other, language)) == (one, other)
-
-
-@pytest.mark.parametrize(
     ("language", "one", "other", "same"),
     [
         (EN, "pruned", "pruning", True),
@@ -71,28 +51,6 @@ def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: st
 )
 def test_a_stem_is_that_of_the_language(language: Language, one: str, other: str, same: bool) -> None:
     assert (stem(one, language) == stem(other, language)) is same
-
-
-@pytest.mark.parametrize(
-    ("language", "one", "other", "kin"),
-    [
-        (EN, "prune", "pruner", True),
-        (EN, "ferment", "fermentation", True),
-        (EN, "lute", "flute", False),
-        (EN, "dish", "disk", False),
-        (ES, "podar", "poda", True),
-        (ES, "hacha", "acha", False),
-    ],
-)
-def test_kin_have_one_stem_or_one_root(language: Language, one: str, other: str, kin: bool) -> None:
-    assert are_kin(one, other, language) is kin
-
-
-@pytest.mark.parametrize("language", [EN, ES])
-def test_no_word_of_the_tables_loses_its_first_letter(language: Language) -> None:
-    tables = language.lexicon
-    for word in (*tables.synonyms, *tables.function, *tables.optional, "dying", "skis", "yes", "quiero"):
-        assert stem(word, language)[0] == root(word, language)[0] == word[0]
 
 
 @pytest.mark.parametrize(
@@ -136,38 +94,10 @@ def test_what_is_written_for_each_other_sounds_alike(language: Language, one: st
     ],
 )
 def test_a_regular_form_is_a_stem_with_an_ending(word: str, infinitive: str, is_form: bool) -> None:
-    words = ES.comparison
+    words = ES.licences
     assert words.regular is not None
     assert words.infinitive is not None
     assert is_form_of(word, infinitive, words.regular, words.infinitive) is is_form
-
-
-@pytest.mark.parametrize(
-    ("language", "one", "other", "typo"),
-    [
-        (EN, "chisel", "chissel", True),
-        (EN, "chisel", "chsiel", True),
-        (EN, "elephant", "eelphnat", True),  # two slips in a long word
-        (EN, "owl", "owll", True),  # three letters that sound alike
-        (EN, "owl", "owk", False),
-        (EN, "otter", "otres", False),
-        (EN, "zorbax", "zorbiq", False),  # neither is a word
-        (EN, "form", "farm", False),  # both are
-        (EN, "lettuce", "lantern", False),
-        (ES, "vecino", "becino", True),
-        (ES, "zanahoria", "sanaorya", True),
-        (ES, "martillo", "marrtiyo", True),
-        (ES, "sal", "zal", True),
-        (ES, "lechuga", "lechuza", False),
-        (ES, "perro", "pero", False),
-        (ES, "zorbano", "zorbeqo", False),
-    ],
-)
-def test_a_typo_is_near_a_word_and_none_itself(language: Language, one: str, other: str, typo: bool) -> None:
-    known, other_known = is_known(one, language), is_known(other, language)
-    both, either = known and other_known, known or other_known
-    assert is_typo(one, other, language, both_known=both, one_known=either) is typo
-    assert is_typo(other, one, language, both_known=both, one_known=either) is typo
 
 
 def test_warming_twice_loads_nothing_twice() -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.language import Language
-from proxy.reuse.licences import difference
 from proxy.reuse.question import analyse
+from proxy.reuse.verdict import difference
 from tests.languages import EN, ES
 
 
