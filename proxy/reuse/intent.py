@@ -17,13 +17,10 @@ from proxy.embedding.source import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.protocol.disclaimer import disclaimer_line, with_disclaimer
-from proxy.reuse.cacheable import bypass_reason
-from proxy.reuse.judging import may_be_judged, overruled
-from proxy.reuse.learned import ASKED
-from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
-from proxy.reuse.partitions import Partitions
+from proxy.reuse.cacheable import ASKED, bypass_reason
+from proxy.reuse.judging import SECOND_THOUGHT, Reports, may_be_judged, overruled
+from proxy.reuse.partitions import Conversation, Partitions, conversation, entry_id, is_reusable, partition
 from proxy.reuse.question import analyse, warm
-from proxy.reuse.reports import SECOND_THOUGHT, Reports
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, contexts_agree, judge
 from proxy.storage.base import AnswerCache, ReuseStore

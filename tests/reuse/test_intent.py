@@ -16,8 +16,8 @@ from proxy.config.model import IntentReuse
 from proxy.embedding.base import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.reuse.intent import Intent
+from proxy.reuse.judging import SECOND_THOUGHT
 from proxy.reuse.partitions import Partitions
-from proxy.reuse.reports import SECOND_THOUGHT
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import ANOMALOUS, local_state
