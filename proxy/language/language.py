@@ -176,7 +176,7 @@ _READ_AS: Mapping[object, Callable[[str], object]] = {
 }
 
 
-def _read(part: type[T], code: str, subject: str, **made: object) -> T:
+def read_part(part: type[T], code: str, subject: str, **made: object) -> T:
     """Makes a part of a language: what is not `made` already is read from the sections of `subject`."""
     for name, kind in get_type_hints(part).items():
         if name not in made:
@@ -187,7 +187,7 @@ def _read(part: type[T], code: str, subject: str, **made: object) -> T:
 def _lexicon(code: str) -> Lexicon:
     section = partial(table, code, "lexicon")
     phrases_for = shorthand(section("chat-phrases"))
-    return _read(
+    return read_part(
         Lexicon,
         code,
         "lexicon",
@@ -207,7 +207,7 @@ def _licences(code: str) -> Licences:
     for line in section("synonyms").splitlines():
         for word in line.split():
             groups_of[word].add(line)
-    return _read(
+    return read_part(
         Licences,
         code,
         "licences",
@@ -241,7 +241,7 @@ def _frames(sections: Mapping[str, str]) -> Frames:
 def _small_talk(code: str) -> SmallTalk:
     section = partial(table, code, "smalltalk")
     points, owns = (expression(code, "smalltalk", name) for name in ("points", "owns"))
-    return _read(
+    return read_part(
         SmallTalk,
         code,
         "smalltalk",
