@@ -41,7 +41,6 @@ class Lexicon:
     function: frozenset[str]  # carry no content: they may be there or not
     operators: frozenset[str]  # change the answer: said by one question, they must be said by the other
     numbers: Mapping[str, str]
-    short: Mapping[str, tuple[str, ...]]
     filler: frozenset[str]
     markers: frozenset[str]
     joins: frozenset[str]

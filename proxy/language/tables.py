@@ -120,7 +120,7 @@ def everywhere(subject: str, section: str) -> tuple[str, ...]:
 
 
 def function_words(code: str, use: str) -> frozenset[str]:
-    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`.
+    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`, `terms`.
     There is one list; a use adds words to it (`[use-also]`) and takes words from it. None of a language that has not
     that use."""
     if code not in languages("function"):

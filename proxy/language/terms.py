@@ -10,8 +10,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from proxy.language.phrases import words
-from proxy.language.tables import union
+from proxy.language.tables import function_words, languages
 from proxy.language.text import fold
 
 _REMEMBERED = 50_000  # words and their terms: 8 MB
@@ -21,7 +20,7 @@ _STEMMERS = (snowballstemmer.stemmer("english"), snowballstemmer.stemmer("spanis
 _STEMMING = threading.Lock()
 
 # What a sentence is made of in either language: it tells nothing about what the sentence is about. Folded.
-STOP = words(union("function_words")["stop"])
+STOP = frozenset().union(*(function_words(code, "terms") for code in languages("function")))
 
 
 def terms(text: str) -> list[str]:

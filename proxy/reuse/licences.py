@@ -80,14 +80,10 @@ def _are_forms(words: list[str], long: tuple[str, ...], language: Language) -> b
     )
 
 
-def _longs(word: str, language: Language) -> list[tuple[str, ...]]:
+def _longs(word: str, language: Language) -> frozenset[tuple[str, ...]]:
     lexicon = language.lexicon
-    longs = [*language.licences.abbreviations.get(word, ())]
-    if word in lexicon.short:
-        longs.append(lexicon.short[word])
-    if word in lexicon.units:
-        longs.append((lexicon.units[word],))
-    return longs
+    longs = language.licences.abbreviations.get(word, frozenset())
+    return longs | {(lexicon.units[word],)} if word in lexicon.units else longs
 
 
 # --- words that may be missing ----------------------------------------------------------------------------------------

@@ -18,8 +18,6 @@ def vocabulary(tables: Lexicon) -> Iterator[str]:
         yield from (*named.keys(), *named.values())
     for written, meant in tables.chat.items():
         yield from (written, *meant.split())
-    for short, long in tables.short.items():
-        yield from (short, *long)
 
 
 @each_language
