@@ -10,7 +10,7 @@ from proxy.context.draft import FRAMING, Memory
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import Case, Progress
 from proxy.conversation.turns import archived, complete
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory import choosing, need, recall, selecting
 from proxy.memory.choosing import Current, current
 from proxy.memory.clause_models import needs

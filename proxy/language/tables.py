@@ -120,9 +120,9 @@ def everywhere(subject: str, section: str) -> tuple[str, ...]:
 
 
 def function_words(code: str, use: str) -> frozenset[str]:
-    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`, `terms`.
-    There is one list; a use adds words to it (`[use-also]`) and takes words from it. None of a language that has not
-    that use."""
+    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`,
+    `terms`. There is one list; a use adds words to it (`[use-also]`) and takes words from it. None of a language that
+    has not that use."""
     if code not in languages("function"):
         return frozenset()
     also, common, other = (table(code, "function", name).split() for name in (f"{use}-also", "words", f"{use}-not"))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.clause_models import Needs, about
 from proxy.memory.facts import Decay, later, sayable, status
 from proxy.memory.subject import analyse

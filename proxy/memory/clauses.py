@@ -13,8 +13,8 @@ from itertools import pairwise
 from proxy.conversation import topics
 from proxy.language.phrases import words
 from proxy.language.tables import union
-from proxy.language.terms import STOP, terms
 from proxy.language.text import plain
+from proxy.language.words import STOP, terms
 from proxy.memory.signals import SIGNALS, folded
 from proxy.types.memory import Language
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.ending import ended_by
 from proxy.memory.similarity import STILL_THE_SAME, details, nearest, normal
 from proxy.memory.subject import Analysis, analyse

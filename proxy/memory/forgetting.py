@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import STOP, terms
+from proxy.language.words import STOP, terms
 from proxy.memory.ending import topics
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.signals import folded

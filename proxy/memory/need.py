@@ -16,8 +16,8 @@ import numpy as np
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import terms
 from proxy.language.text import plain
+from proxy.language.words import terms
 from proxy.memory.cues import Cues, asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, sayable, status
 from proxy.memory.recall import Query, Ranking

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import terms
 from proxy.language.text import fold
+from proxy.language.words import terms
 from proxy.types.memory import Fact, Statement
 
 STILL_THE_SAME = 0.5

@@ -12,8 +12,8 @@ from functools import lru_cache
 from proxy.language.phrases import expression, words
 from proxy.language.tables import named as names_of
 from proxy.language.tables import union
-from proxy.language.terms import STOP, terms
 from proxy.language.text import plain
+from proxy.language.words import STOP, terms
 from proxy.memory.signals import SIGNALS, folded
 
 _REMEMBERED = 4_096  # texts whose analyses are cached: a scope's facts are compared with every new statement

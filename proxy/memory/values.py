@@ -5,8 +5,8 @@ import re
 from proxy.language.detect import language
 from proxy.language.phrases import words as listed
 from proxy.language.tables import tables
-from proxy.language.terms import STOP
 from proxy.language.text import fold
+from proxy.language.words import STOP
 from proxy.memory.signals import Signals, folded
 from proxy.memory.subject import SINGLE, Analysis
 from proxy.types.memory import Language

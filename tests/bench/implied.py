@@ -21,7 +21,7 @@ import msgspec
 from proxy.conversation.topics import domain
 from proxy.embedding.local import LocalEngine
 from proxy.embedding.source import BUILTIN
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory import choosing, facts
 from proxy.memory.choosing import current
 from proxy.memory.clause_models import needs

@@ -26,7 +26,7 @@ from proxy.context import referents
 from proxy.context.summaries import NumberedTurn, render, segments, summarise
 from proxy.conversation.topics import LOOKED_BACK, TurnTexts, topic
 from proxy.language.phrases import words
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory import clause_models, clauses, extract, own_words, subject, voice
 from proxy.tokens import load_tokenizer
 from proxy.types import Summary, TurnDigest

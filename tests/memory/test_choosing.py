@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.choosing import ONE_LINE, Need, current, kinds, relevant, render
 from proxy.memory.clause_models import Needs, needs
 from proxy.memory.extract import extract
