@@ -16,7 +16,6 @@ from typing import TypeVar, get_type_hints
 
 from proxy.language.phrases import Rule, phrases, prefix_tree, rules, words
 from proxy.language.tables import (
-    expression,
     filled,
     function_words,
     groups,
@@ -239,7 +238,7 @@ def _frames(sections: Mapping[str, str]) -> Frames:
 
 def _small_talk(code: str) -> SmallTalk:
     section = partial(table, code, "smalltalk")
-    points, owns = (expression(code, "smalltalk", name) for name in ("points", "owns"))
+    points, owns = (section(name).replace("\n", "") for name in ("points", "owns"))
     return read_part(
         SmallTalk,
         code,

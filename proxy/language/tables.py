@@ -102,11 +102,6 @@ def table(code: str, subject: str, section: str) -> str:
     return filled(sections, section) if section in sections else ""
 
 
-def expression(code: str, subject: str, section: str) -> str:
-    """A section that is one expression."""
-    return table(code, subject, section).replace("\n", "")
-
-
 @cache
 def languages(subject: str) -> tuple[str, ...]:
     """The codes of all languages that have a file of `subject`, in their order."""
@@ -119,6 +114,11 @@ def everywhere(subject: str, section: str) -> tuple[str, ...]:
     return tuple(filter(None, (table(code, subject, section) for code in languages(subject))))
 
 
+def words_everywhere(subject: str, section: str) -> frozenset[str]:
+    """The words of a section in all languages that have it."""
+    return frozenset(" ".join(everywhere(subject, section)).split())
+
+
 def function_words(code: str, use: str) -> frozenset[str]:
     """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`,
     `terms`. There is one list; a use adds words to it (`[use-also]`) and takes words from it. None of a language that
@@ -127,6 +127,11 @@ def function_words(code: str, use: str) -> frozenset[str]:
         return frozenset()
     also, common, other = (table(code, "function", name).split() for name in (f"{use}-also", "words", f"{use}-not"))
     return frozenset((*common, *also)).difference(other) if also else frozenset()
+
+
+def function_words_everywhere(use: str) -> frozenset[str]:
+    """The function words of all languages together, as they count in one use."""
+    return frozenset().union(*(function_words(code, use) for code in languages("function")))
 
 
 # --- what sections mean -----------------------------------------------------------------------------------------------

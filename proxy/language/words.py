@@ -18,7 +18,7 @@ from typing import Any
 import snowballstemmer
 
 from proxy.language.language import Language
-from proxy.language.tables import function_words, languages
+from proxy.language.tables import function_words_everywhere
 from proxy.language.text import fold
 
 _REMEMBERED = 50_000  # words in each of the tables below: 18 MB in all
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|\w+")
 _LONGEST = 40  # characters; what is longer is a key or base64, and found by its beginning
 
 # What a sentence is made of in either language: it tells nothing about what the sentence is about. Folded.
-STOP: frozenset[str] = frozenset().union(*(function_words(code, "terms") for code in languages("function")))
+STOP = function_words_everywhere("terms")
 
 
 def warm(compared: Iterable[Language]) -> None:

@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 import numpy as np
 
-from proxy.language.tables import everywhere, function_words, languages
+from proxy.language.tables import everywhere, function_words_everywhere, words_everywhere
 from proxy.language.text import plain
 from proxy.linear import LinearModel
 from proxy.reuse.gate import SIGNS, emotional, side_effect, signs, time_dependent
@@ -59,9 +59,9 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s|\n")
 # Models that look things up unasked.
 _SEARCH_MODEL = re.compile(r"(?:^|[/:_-])(?:search|sonar|online|compound|research|browse|browsing)(?:$|[/:_-])")
 
-_READS = frozenset(" ".join(everywhere("orders", "tool-reads")).split())
+_READS = words_everywhere("orders", "tool-reads")
 # One of these anywhere in a name outweighs a reading verb in front: get_or_create_user, query_then_save.
-_WRITES = frozenset(" ".join(everywhere("orders", "tool-writes")).split())
+_WRITES = words_everywhere("orders", "tool-writes")
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -160,10 +160,10 @@ _MODEL = LinearModel(
 _VECTOR = np.array(_WEIGHTS.vector, np.float32) * np.float32(_UNIT)
 _STOPS = frozenset((".", "?"))
 _MARKS = _STOPS | {","}
-_GRAMMAR = frozenset((*_MARKS, "quoted")).union(*(function_words(code, "gate") for code in languages("function")))
+_GRAMMAR = function_words_everywhere("gate") | _MARKS | {"quoted"}
 _ENDINGS = tuple(pair.split("=") for text in everywhere("function", "gate-endings") for pair in text.split())
 _ENDS = tuple(ending for ending, _ in _ENDINGS)
-_STRESSED = tuple(" ".join(everywhere("function", "gate-stressed")).split())
+_STRESSED = tuple(words_everywhere("function", "gate-stressed"))
 _RUNS = frozenset(("_", "N"))
 _LONGEST_FRAME = 4
 _OPENING = 6  # words of a message's beginning that are taken as a whole

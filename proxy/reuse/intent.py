@@ -189,10 +189,8 @@ class Intent:
         if not candidates:
             return replace(miss, intent="far", asked=asked)
         found = self._judged(asked, candidates)
-        result = self._objection(identity, asked, found, now) or (
-            "hit" if found.verdict.reused else found.verdict.reason
-        )
-        doubt = self._doubt(asked, found, directives) if result == found.verdict.reason else None
+        result = self._objection(identity, asked, found, now) or found.verdict.reason
+        doubt = self._doubt(asked, found, directives)
         hit = await self._hit(asked, scope, found.candidate, miss, now) if result == "hit" else None
         if result == "hit" and hit is None:
             result = "answer_gone"

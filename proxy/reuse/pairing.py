@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.language.language import Language
-from proxy.language.tables import everywhere
+from proxy.language.tables import words_everywhere
 from proxy.language.text import fold
 from proxy.reuse.question import Question
 
@@ -18,7 +18,7 @@ _QUOTED = re.compile(r'"[^"]+"')
 _SIGNS = re.compile(r"&&|\|\||[|@#\[\]{}¥₹€£^~<>=]|(?<![\w)])-(?=\d)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 # The words of courtesy that are no part of a question; "por" may be.
-_COURTESY = frozenset((*" ".join(everywhere("lexicon", "courtesy")).split(), ",")) - {"por", "muchas", "you"}
+_COURTESY = words_everywhere("lexicon", "courtesy") - {"por", "muchas", "you"} | {","}
 _MOST_LEFT, _FEW_LEFT = 8, 5  # words of content that are not the same, of both questions; where none is
 
 

@@ -49,7 +49,7 @@ ENTRY_OVERHEAD = 800  # bytes of an entry besides its texts and its vector: the 
 PARTITION_OVERHEAD = 2_000
 MAX_PARTITIONS = 10_000  # an empty one takes 2 kB; one that has left is loaded again
 
-_INSTRUCTING = ("system", "developer")
+_ROLES = ("user", "assistant", "system", "developer")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -74,24 +74,26 @@ def conversation(request: ChatRequest, disclaimers: Iterable[str]) -> Conversati
         return "json_mode"
     if request.wants_token_details:
         return "logprobs"
-    said = [(message.role, message.sole_text) for message in request.messages]
-    if any(text is None or role not in ("user", "assistant", *_INSTRUCTING) for role, text in said):
-        return "agent"
+    said: list[tuple[str, str]] = []
+    for message in request.messages:
+        if (text := message.sole_text) is None or message.role not in _ROLES:
+            return "agent"
+        said.append((message.role, text))
     if not said or said[-1][0] != "user":
         return "no_question"
-    *context, question = [text or "" for role, text in said if role == "user"]
+    *context, question = [text for role, text in said if role == "user"]
     if not question.strip():
         return "empty"
     if len(context) > MOST_CONTEXT:
         return "long_context"
     lines = tuple(disclaimers)
-    others = (
-        (index, role, without_disclaimer(text or "", lines) if role == "assistant" else text or "")
+    others = [
+        (index, role, without_disclaimer(text, lines) if role == "assistant" else text)
         for index, (role, text) in enumerate(said)
         if role != "user"
-    )
-    answers = [text or "" for role, text in said if role == "assistant"]
-    follows_reuse = bool(answers) and has_disclaimer(answers[-1], lines)
+    ]
+    answer = next((text for role, text in reversed(said) if role == "assistant"), None)
+    follows_reuse = answer is not None and has_disclaimer(answer, lines)
     return Conversation(question, tuple(context), tuple(others), follows_reuse)
 
 

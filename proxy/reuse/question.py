@@ -26,7 +26,7 @@ from rapidfuzz.distance import OSA
 
 from proxy.language.language import Language, SmallTalk, language_of
 from proxy.language.phrases import Rule
-from proxy.language.tables import everywhere, languages
+from proxy.language.tables import everywhere, languages, words_everywhere
 from proxy.language.text import fold, plain
 from proxy.language.words import is_known
 from proxy.language.words import warm as load_words
@@ -43,8 +43,8 @@ _REPEATED = re.compile(r"([a-zA-Z])\1{2,}")
 _NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-ZÁÉÍÓÚÑ]")
 _SPOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _WORD = re.compile(r"[^\W_]+")
-_AUXILIARIES = frozenset(" ".join(everywhere("lexicon", "auxiliaries")).split())
-_ATTACHED = frozenset(" ".join(everywhere("lexicon", "attached")).split())
+_AUXILIARIES = words_everywhere("lexicon", "auxiliaries")
+_ATTACHED = words_everywhere("lexicon", "attached")
 
 _LONGEST_FRAMED = 1000  # characters; what is longer is no question that is put in other words
 _ROUNDS = 8

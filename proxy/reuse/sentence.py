@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from proxy.language.phrases import phrases
-from proxy.language.tables import everywhere
+from proxy.language.tables import everywhere, words_everywhere
 from proxy.language.text import plain
 
 # A first sentence of that much introduces what the next ones point at.
@@ -22,7 +22,7 @@ _OPENERS = phrases(*everywhere("standing", "openers"), opening=True)
 _SENTENCE_END = re.compile(r" [.?](?= )")
 _IS = re.compile(r"(?<!\w)[Ee]stá[ns]?(?!\w)")  # no demonstrative, but without its accent it would be one
 _CAPITALISED = re.compile(r"(?<=[\w,:'\u2019] )(?!I\b)[A-ZÁÉÍÓÚÑÜ][\w.+#'\u2019-]*|\b[A-Z][A-Z0-9]+\b")
-_NO_NAMES = frozenset((".", ",", "?", *" ".join(everywhere("standing", "no-names")).split()))
+_NO_NAMES = words_everywhere("standing", "no-names") | {".", ",", "?"}
 QUOTED = "quoted"  # what plain text has in the place of quoted words
 
 _ADVERB = re.compile("[a-z]{3,}(?:ly|mente)(?<!family)(?<!italy)(?<!assembly)")
