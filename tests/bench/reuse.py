@@ -3,7 +3,7 @@
     python -m tests.bench.reuse [--quick] [--json FILE] [--plot FILE.svg]
     python -m tests.bench.reuse --unseen        # the pairs of reuse_unseen.jsonl alone
 
-Every pair goes through the stage as the product runs it, gates and guards and real embedding model: its first question
+Every pair goes through the stage as the product runs it, gates, comparison and real embedding model: its first question
 is asked, answered and remembered, in a scope of its own; its second one is asked next. A sample goes through the whole
 proxy over HTTP, which must decide the same. Ends with 1 if a row misses what it must reach.
 """
@@ -21,7 +21,7 @@ from tests.bench import reuse_data, reuse_http, reuse_plot, reuse_table
 from tests.bench import reuse_walls as walls
 from tests.bench.bypass import wilson
 from tests.bench.reuse_data import Pair
-from tests.bench.reuse_stage import Decision, guard_times, open_stage
+from tests.bench.reuse_stage import Decision, comparison_times, open_stage
 from tests.bench.reuse_table import Group, Line
 
 QUICK = 8  # one pair in so many
@@ -50,7 +50,7 @@ async def measured(*, quick: bool) -> tuple[list[Decision], dict[str, list[Line]
     english, spanish = ([p for p in pairs if (p.source, p.lang) == ("xquad", lang)] for lang in ("en", "es"))
     async with open_stage() as stage:
         settings = stage.intent.config
-        cold, again = guard_times([pair for pair in chosen if pair.source == "qqp"], settings)
+        cold, again = comparison_times([pair for pair in chosen if pair.source == "qqp"], settings)
         _tell(f"{len(chosen)} pairs through the stage")
         decisions = await stage.decide(chosen)
         _tell("bypass, contexts and walls")
@@ -65,8 +65,8 @@ async def measured(*, quick: bool) -> tuple[list[Decision], dict[str, list[Line]
         "Follow-ups served": [line for served in asked_again.values() for line in reuse_table.served("", served)],
         "Identical questions served": reuse_table.served("", changed, control=True),
         "CPU beyond the embedding": [
-            *reuse_table.times("guards, both questions read for the first time", cold, reuse_table.GUARDS_MS),
-            *reuse_table.times("guards, both questions known", again, reuse_table.GUARDS_MS),
+            *reuse_table.times("comparison, both questions read for the first time", cold, reuse_table.COMPARISON_MS),
+            *reuse_table.times("comparison, both questions known", again, reuse_table.COMPARISON_MS),
             # QQP's have been read already.
             *reuse_table.times("the whole look-up", [d.cpu for d in decisions if d.pair.source != "qqp"]),
         ],

@@ -162,8 +162,8 @@ def _judged(asked: Question, earlier: Question, settings: IntentReuse) -> Verdic
     return judge(asked, earlier, 1.0, min_cosine=settings.min_cosine)
 
 
-def guard_times(pairs: Sequence[Pair], settings: IntentReuse) -> tuple[list[float], list[float]]:
-    """ms of CPU for each pair, every guard asked whatever the cosine: with both questions read for the first time, and
+def comparison_times(pairs: Sequence[Pair], settings: IntentReuse) -> tuple[list[float], list[float]]:
+    """ms of CPU for each pair, whatever the cosine: with both questions read for the first time, and
     compared once more. Call it before anything else has read them."""
     warm()
     cold, again = [], []

@@ -41,7 +41,7 @@ QQP_PRECISION = Target(0.85, 0.90, at_least=True)
 CAUGHT, BYPASSED = Target(0.97, 0.99, at_least=True), Target(0.05, 0.02)
 NONE = Target(0, 0)
 ALL = Target(1, 1, at_least=True)
-GUARDS_MS = Target(2, 0.5)
+COMPARISON_MS = Target(2, 0.5)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
