@@ -170,6 +170,15 @@ TABLE = {
         (EN, "Is Earth a black hole?", "Is Earth in a black hole?", False),
         (EN, "frankenstein novel", "When was the novel Frankenstein published?", False),
     ],
+    "accents, and words that are none": [
+        (ES, "¿Qué come un papá?", "¿Qué come un papa?", False),  # two words, told by their accents
+        (ES, "¿Cómo se cura el jamón?", "¿Cómo se cura el jamon?", True),
+        (ES, "¿Dónde está el alemán?", "¿Dónde está el aleman?", True),
+        (ES, "¿Qué significa jamón?", "¿Qué significa jamon?", False),  # asked of the word
+        (ES, "¿Cómo inflo un neumático viejo?", "¿Cómo inflo una llanta vieja?", True),
+        (EN, "How do I use a zorba?", "How do I use a zorbi?", False),  # no dictionary has either
+        (EN, "How do I cover a sofa?", "How do I recover a sofa?", False),
+    ],
 }
 
 

@@ -43,6 +43,8 @@ def test_how_it_is_done_is_not_how_somebody_does_it(text: str, *, by_somebody: b
         (EN, "What is water made of?", "What is made of water?", False),
         (EN, "What is 20 percent of 85?", "20 is what percent of 85?", False),
         (EN, "Are cats or dogs cheaper?", "Are dogs or cats cheaper?", True),
+        (EN, "Are cats, dogs or birds cheaper?", "Are birds, cats or dogs cheaper?", True),
+        (EN, "In the winter which birds fly south?", "Which birds fly south in the winter?", True),
         (ES, "¿Por qué ronronean los gatos?", "¿Por qué los gatos ronronean?", True),
         (ES, "¿Cómo cambio de pesos a dólares?", "¿Cómo cambio a pesos de dólares?", False),
         (EN, "How long before eating should I run?", "How long should I run before eating?", False),

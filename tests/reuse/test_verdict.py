@@ -63,6 +63,13 @@ def test_the_same_question_in_other_words_is_reused(language: Language, asked: s
         (ES, "¿Cómo activo el modo avión?", "¿Cómo desactivo el modo avión?", "wording"),
         (ES, "¿Cuánto es 2 más 2?", "¿Cuánto es 2 más 3?", "numbers"),
         (ES, "¿El búho es hijo del ratón?", "¿El ratón es hijo del búho?", "order"),
+        (ES, "¿A quién venció Roma?", "¿Quién venció a Roma?", "particles"),
+        (
+            EN,
+            "How do I prune an old apple tree in the garden behind my house?",
+            "Which museums in Madrid open on Monday evenings during the August holidays?",
+            "wording",
+        ),
     ],
 )
 def test_another_question_is_not(language: Language, asked: str, earlier: str, reason: str) -> None:
