@@ -249,4 +249,5 @@ def _small_talk(code: str) -> SmallTalk:
         owns=re.compile(f"(?= (?:{owns}) ([a-z]+))"),
         small_talk=phrases(section("small-talk")),
         chatter=phrases(section("chatter")),
+        known=words(section("known")) | function_words(code, "smalltalk"),
     )

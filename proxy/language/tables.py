@@ -121,12 +121,12 @@ def words_everywhere(subject: str, section: str) -> frozenset[str]:
 
 def function_words(code: str, use: str) -> frozenset[str]:
     """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`,
-    `terms`. There is one list; a use adds words to it (`[use-also]`) and takes words from it. None of a language that
-    has not that use."""
+    `terms`, `detection`, `smalltalk`. There is one list; a use adds words to it (`[use-also]`) and takes words from it
+    (`[use-not]`). None of a language that has neither for that use."""
     if code not in languages("function"):
         return frozenset()
     also, common, other = (table(code, "function", name).split() for name in (f"{use}-also", "words", f"{use}-not"))
-    return frozenset((*common, *also)).difference(other) if also else frozenset()
+    return frozenset((*common, *also)).difference(other) if also or other else frozenset()
 
 
 def function_words_everywhere(use: str) -> frozenset[str]:
