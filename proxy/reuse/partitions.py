@@ -118,10 +118,8 @@ def entry_id(scope_id: str, partition: str, said: Conversation) -> str:
 def is_reusable(completion: Mapping[str, Json]) -> bool:
     """Tells whether an answer is one text for people, ended as the model meant to. A program that asks for JSON in its
     prompt only would not understand a disclaimer before it."""
-    if (content := sole_text(completion)) is None:
-        return False
-    start = content.lstrip()
-    return start != "" and not start.startswith(("{", "[", "```json"))
+    content = (sole_text(completion) or "").lstrip()
+    return content != "" and not content.startswith(("{", "[", "```json"))
 
 
 def _bucket(temperature: float) -> str:
