@@ -1,6 +1,6 @@
 """Linear models over features, learned from examples: weights and scores.
 
-Each model defines its own features (`reuse/learned.py`, `memory/clauses.py`, `memory/voice.py`,
+Each model defines its own features (`reuse/cacheable.py`, `memory/clauses.py`, `memory/voice.py`,
 `memory/ending.py`). Most are hashed: the index of a feature's weight is its hash. Nothing here is random.
 """
 

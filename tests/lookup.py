@@ -20,7 +20,7 @@ PROXY = str(Path(__file__).parent.parent / "proxy") + "/"
 
 
 async def entered() -> Counter[str]:
-    """How many frames the look-up enters, by module: `reuse/guards.py`."""
+    """How many frames the look-up enters, by module: `reuse/verdict.py`."""
     with ThreadPoolExecutor(1) as executor:
         house = House(executor=executor)
         await house.answered(ASKED)

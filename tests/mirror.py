@@ -15,10 +15,8 @@ _DATA = "data only; mypy is its test"
 ELSEWHERE = {
     "pipeline/parts.py": "tests/test_services.py: what is composed is closed",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
-    "reuse/roles.py": "tests/reuse/test_guards.py: every guard with its rows",
-    "reuse/standing/english.py": "a part of the package that tests/reuse/test_standing.py tests",
-    "reuse/standing/sentence.py": "a part of the package that tests/reuse/test_standing.py tests",
-    "reuse/standing/spanish.py": "a part of the package that tests/reuse/test_standing.py tests",
+    "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
+    "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",
     "storage/retention.py": "tests/storage/sqlite/test_expiry.py: the job with SQLite's steps",
     "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it",
     "types/answer.py": _DATA,

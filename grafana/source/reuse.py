@@ -69,8 +69,8 @@ REUSE = dashboard(
                 ),
                 Graph(
                     "Intent: why not, a second",
-                    "far: nothing near was asked; absent: nothing was asked in this partition; the others are guards "
-                    "that saw a difference, or doubts.",
+                    "far: nothing near was asked; absent: nothing was asked in this partition; the others say "
+                    "what differs.",
                     "reqps",
                     [Query(_misses("intent"), "{{result}}")],
                 ),

@@ -104,19 +104,11 @@ class IntentReuse(Section):
     """Reuse of answers to requests of the same intent."""
 
     enabled: bool = setting(True, "Answer the same question in other words from memory.")
-    paraphrases: bool = setting(
-        False,
-        "Reuse also where a word is replaced or left out, if it is a known synonym or a small verifier "
-        "consents. It finds more, and is wrong more often: see the README.",
-    )
     min_cosine: float = setting(
-        0.85,
-        "Cosine that a question with a word of its own must have, before every guard; with `paraphrases`.",
+        0.4,
+        "Cosine that two questions must have. It is low: their words decide; typing errors cost cosine.",
         gt=0,
         le=1,
-    )
-    min_cosine_agreed: float = setting(
-        0.4, "The same where every word agrees: then the words decide, and typing errors cost cosine.", gt=0, le=1
     )
     ttl: Period = setting(86_400, "Seconds that an answer may be reused.")
     disclaimer: Mapping[Literal["es", "en"], str] = setting(

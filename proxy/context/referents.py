@@ -13,7 +13,7 @@ from functools import lru_cache
 from proxy.context.nouns import NOUN_WORDS
 from proxy.language.phrases import expression, words
 from proxy.language.tables import tables, union
-from proxy.language.terms import STOP
+from proxy.language.words import STOP
 from proxy.memory.signals import folded
 from proxy.types.memory import Language
 

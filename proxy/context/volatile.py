@@ -17,7 +17,7 @@ from proxy.context.folding import FoldPlanner
 from proxy.conversation import blocks as block
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import Case, Progress, archived, complete
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
 from proxy.memory.choosing import Current, answering, current
 from proxy.memory.clauses import needs

@@ -2,19 +2,18 @@
 in, and each language as one object. It knows nothing of conversations, memory or reuse.
 
     text      normalisation: lower case, no accents, a space around every word and mark
-    phrases   compiles tables of expressions into patterns: prefix trees, and expressions that name tables
-    rules     patterns that are tried only on a text that has what they need
+    phrases   compiles tables of expressions into patterns: prefix trees, expressions that name tables, and rules, which
+              are tried only on a text that has what they need
     tables    reads the data files: one folder per language, one file per subject, one section per table; `union` joins
               the languages, for text of which none is known
     detect    the language of a question
-    words     the forms of a word: lemma, root, stem, sound
-    terms     the terms that old messages are found by
+    words     the forms of a word: lemma, stem, sound, and the terms that old messages are found by
     language  a language as questions are compared in it: one frozen object, which is passed down
 
     <code>/   the words of a language. Whatever files a folder has, that much is known of its language:
               detection    that a text is in it, or at least in no other one
               moment, feelings, orders    what is never reused (`proxy.reuse.gate`); they are read together
               function     the function words, and by how much each use of them differs
-              lexicon, comparison, frames, smalltalk    how two questions are compared
+              lexicon, licences, frames, smalltalk    how two questions are compared
               standing     whether a question is understood on its own; its rules are in `proxy.reuse.standing`
 """

@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from typing import Literal
 
-from proxy.language.tables import languages, table
+from proxy.language.tables import function_words, languages, table
 
 Code = Literal["es", "en"]
 _COMPARED: tuple[Code, ...] = ("en", "es")  # what a verdict may be
@@ -44,15 +44,16 @@ _CODE_LINE = re.compile(
 )
 
 
-def _speakers(section: str) -> dict[str, tuple[str, ...]]:
+def _speakers(section: str, use: str = "") -> dict[str, tuple[str, ...]]:
+    """Every entry to the languages that have it in this section, or among the function words of this use."""
     speakers: defaultdict[str, list[str]] = defaultdict(list)
     for code in languages("detection"):
-        for entry in dict.fromkeys(table(code, "detection", section).split()):
+        for entry in function_words(code, use).union(table(code, "detection", section).split()):
             speakers[entry].append(code)
     return {entry: tuple(codes) for entry, codes in speakers.items()}
 
 
-_WORDS = _speakers("words")
+_WORDS = _speakers("words", use="detection")
 _WORD_ENDINGS = _speakers("endings")
 _LONGEST_ENDING = max(map(len, _WORD_ENDINGS))
 _SPEAKERS_BY_MARK = _speakers("marks")

@@ -15,15 +15,12 @@ stands on its own the lines are joined as they are; ␣ is a space at the edge o
     groups         the first of a line stands for all of its words
     shorthand      `short other = its words`, entries apart by a bar or a line's end
     rewrites       `expression => replacement`, a rule a line, in the order in which they are applied
-    kinds          `name: expression`, one a line; the first that is found decides
     pairs          `one=other`
-    opposites      `one other / their opposites`, entries apart by a bar or a line's end
 
 What is the same in every language (names of programs, marks) stands in the folder `any`.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -105,11 +102,6 @@ def table(code: str, subject: str, section: str) -> str:
     return filled(sections, section) if section in sections else ""
 
 
-def expression(code: str, subject: str, section: str) -> str:
-    """A section that is one expression."""
-    return table(code, subject, section).replace("\n", "")
-
-
 @cache
 def languages(subject: str) -> tuple[str, ...]:
     """The codes of all languages that have a file of `subject`, in their order."""
@@ -122,14 +114,24 @@ def everywhere(subject: str, section: str) -> tuple[str, ...]:
     return tuple(filter(None, (table(code, subject, section) for code in languages(subject))))
 
 
+def words_everywhere(subject: str, section: str) -> frozenset[str]:
+    """The words of a section in all languages that have it."""
+    return frozenset(" ".join(everywhere(subject, section)).split())
+
+
 def function_words(code: str, use: str) -> frozenset[str]:
-    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`.
-    There is one list; a use adds words to it (`[use-also]`) and takes words from it. None of a language that has not
-    that use."""
+    """The function words of a language, as they count in one use of them: `comparison`, `standing`, `gate`, `orders`,
+    `terms`, `detection`, `smalltalk`. There is one list; a use adds words to it (`[use-also]`) and takes words from it
+    (`[use-not]`). None of a language that has neither for that use."""
     if code not in languages("function"):
         return frozenset()
     also, common, other = (table(code, "function", name).split() for name in (f"{use}-also", "words", f"{use}-not"))
-    return frozenset((*common, *also)).difference(other) if also else frozenset()
+    return frozenset((*common, *also)).difference(other) if also or other else frozenset()
+
+
+def function_words_everywhere(use: str) -> frozenset[str]:
+    """The function words of all languages together, as they count in one use."""
+    return frozenset().union(*(function_words(code, use) for code in languages("function")))
 
 
 # --- what sections mean -----------------------------------------------------------------------------------------------
@@ -152,31 +154,9 @@ def rewrites(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern.strip()), replacement.strip()) for pattern, replacement in lines)
 
 
-def kinds(text: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Compiles rules of the form `name: expression`, each for whole words."""
-    lines = (line.split(":", 1) for line in text.strip().splitlines())
-    return tuple((re.compile(rf"(?:^|(?<= ))(?:{pattern.strip()})(?= |$)"), kind.strip()) for kind, pattern in lines)
-
-
-def suffixes(text: str) -> re.Pattern[str]:
-    """Compiles endings into one pattern for the end of a word, the longest first."""
-    return re.compile(f"(?:{'|'.join(sorted(text.split(), key=len, reverse=True))})$")
-
-
 def pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Returns entries of the form `one=other`."""
     return tuple((one, other) for one, other in (pair.split("=") for pair in text.split()))
-
-
-def opposites(text: str) -> dict[str, frozenset[str]]:
-    """Every word to all that are opposite to it."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for left, right in ((half.split() for half in entry.split("/")) for entry in split(text)):
-        for one in left:
-            found[one].update(right)
-        for other in right:
-            found[other].update(left)
-    return {word: frozenset(others) for word, others in found.items()}
 
 
 def split(text: str) -> Iterator[str]:

@@ -1,7 +1,12 @@
-"""The forms of a word that questions are compared by: its lemma, its root, how it sounds.
+"""The forms of a word: those that questions are compared by (its lemma, its stem, how it sounds), and the terms that
+old messages are found by.
 
 The dictionaries (simplemma's, 130 MB once loaded, nearly all of it Spanish) take 1.5 s to load. `warm` does it in a
 thread of its own; a word that is asked for before waits as long.
+
+A term is a stem, or a number or an identifier as it is written. A conversation mixes languages, and a short question
+does not tell which it is in. So every word goes through both stemmers, English first: that is no proper stem of either
+language, but the same one wherever the word stands.
 """
 
 import re
@@ -10,20 +15,26 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from rapidfuzz.distance import OSA
+import snowballstemmer
 
 from proxy.language.language import Language
+from proxy.language.tables import function_words_everywhere
 from proxy.language.text import fold
 
-_REMEMBERED = 50_000  # forms in each of the tables below: 10 MB in all
-_STEMMING = threading.Lock()
+_REMEMBERED = 50_000  # words in each of the tables below: 18 MB in all
+_STEMMERS = {name: snowballstemmer.stemmer(name) for name in ("english", "spanish")}
+_STEMMING = threading.Lock()  # a stemmer keeps the word in itself
 _DOUBLED = re.compile(r"(.)\1+")
-_SHORTEST_ROOT = 4  # letters: under that, what an ending leaves says too little
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*|\w+")
+_LONGEST = 40  # characters; what is longer is a key or base64, and found by its beginning
+
+# What a sentence is made of in either language: it tells nothing about what the sentence is about. Folded.
+STOP = function_words_everywhere("terms")
 
 
-def warm(languages: Iterable[Language]) -> None:
+def warm(compared: Iterable[Language]) -> None:
     """Load what the first question would wait for."""
-    for language in languages:
+    for language in compared:
         lemma("questions", language)
         is_known("questions", language)
         stem("questions", language)
@@ -44,22 +55,8 @@ def is_known(word: str, language: Language) -> bool:
 @lru_cache(_REMEMBERED)
 def stem(word: str, language: Language) -> str:
     """Returns the stem of a folded word."""
-    with _STEMMING:  # a stemmer keeps the word in itself
-        return str(_stemmer(language.name).stemWord(word))
-
-
-@lru_cache(_REMEMBERED)
-def root(word: str, language: Language) -> str:
-    """Returns a lemma without the ending that derived it: `activation` has `activ`."""
-    bare = language.lexicon.suffixes.sub("", word)
-    return bare if len(bare) >= _SHORTEST_ROOT else word
-
-
-def are_kin(one: str, other: str, language: Language) -> bool:
-    """Have two lemmas the same stem, or the same root? Neither loses its first letter, and stemming is slow."""
-    return one[:1] == other[:1] and (
-        stem(one, language) == stem(other, language) or root(one, language) == root(other, language)
-    )
+    with _STEMMING:
+        return str(_STEMMERS[language.name].stemWord(word))
 
 
 @lru_cache(_REMEMBERED)
@@ -78,23 +75,6 @@ def is_form_of(word: str, verb: str, regular: re.Pattern[str], infinitive: re.Pa
     return regular.fullmatch(word, len(verb) - 2) is not None
 
 
-def is_typo(one: str, other: str, language: Language, *, both_known: bool, one_known: bool) -> bool:
-    """Could the two folded words be one, typed wrongly? Never if the dictionary has both."""
-    if both_known:
-        return False
-    shorter = min(len(one), len(other))
-    if shorter < 4:
-        return shorter == 3 and sound(one, language) == sound(other, language)
-    distance = OSA.distance(one, other, score_cutoff=2)
-    if distance <= 1 or sound(one, language) == sound(other, language):
-        return True
-    if not one_known:
-        return False
-    return (shorter >= 6 and distance <= 2) or (
-        shorter >= 5 and OSA.distance(sound(one, language), sound(other, language), score_cutoff=1) <= 1
-    )
-
-
 @lru_cache(1)
 def _dictionary() -> Any:
     import simplemma  # noqa: PLC0415  # 0.2 s that a process without intent reuse need not spend
@@ -102,8 +82,25 @@ def _dictionary() -> Any:
     return simplemma
 
 
-@lru_cache(4)
-def _stemmer(name: str) -> Any:
-    import snowballstemmer  # noqa: PLC0415  # as above
+# --- terms ------------------------------------------------------------------------------------------------------------
 
-    return snowballstemmer.stemmer(name)
+
+def terms(text: str) -> list[str]:
+    """The terms of `text`, in its order, as often as they occur. An identifier has its parts as well: `codigo_publico`
+    is found by `publico`."""
+    return [term for word in _WORD.findall(text.lower()) for term in _terms(word)]
+
+
+@lru_cache(_REMEMBERED)
+def _terms(word: str) -> tuple[str, ...]:
+    if not word.strip("_") or fold(word) in STOP:
+        return ()
+    if "_" in word:
+        parts = (term for part in word.split("_") for term in _terms(part))
+        return (fold(word[:_LONGEST]), *parts)
+    if word[:1].isdigit() or len(word) > _LONGEST:
+        return (fold(word[:_LONGEST]),)
+    with _STEMMING:
+        for stemmer in _STEMMERS.values():
+            word = stemmer.stemWord(word)
+    return (fold(word),)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.linear import LinearModel, hashed, load_models, sigmoid
 from proxy.memory.clauses import ATTRIBUTES, letters, tokens, topics, word_pairs, word_triples
 from proxy.memory.signals import SINGLE, analyse

@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, count
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.ending import ended_by
 from proxy.memory.signals import Analysis, analyse
 from proxy.memory.superseding import (

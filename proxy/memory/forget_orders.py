@@ -12,8 +12,8 @@ from typing import Literal
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import STOP
 from proxy.language.text import fold
+from proxy.language.words import STOP
 from proxy.memory.signals import SIGNALS, WORD, folded, lead, tail
 
 Back = Literal["", "nearby", "faintly", "plainly", "wholly"]

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.clauses import topics
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.forget_orders import says_something

@@ -11,8 +11,8 @@ from functools import partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import STOP
 from proxy.language.text import plain
+from proxy.language.words import STOP
 from proxy.memory.clauses import Clause, Guess
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.shapes import HANDOVER

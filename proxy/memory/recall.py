@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.cues import asks_for, asks_for_answers
 from proxy.memory.turn_index import TurnIndex
 from proxy.memory.view import Flags, Floats, Ints, View, beside, best, spread, total

@@ -13,8 +13,8 @@ from itertools import groupby, pairwise
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.terms import terms
 from proxy.language.text import fold
+from proxy.language.words import terms
 from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
 from proxy.types.memory import Fact, Statement
 

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.cues import asking, concreteness
 from proxy.memory.view import (
     FIRST_ROWS,

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 from proxy.reuse.cacheable import BYPASSES
-from proxy.reuse.partition import UNSUITED
+from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
 

@@ -18,7 +18,7 @@ from itertools import chain
 from typing import Final, Literal
 
 from proxy.language.phrases import phrases, prefix_tree
-from proxy.language.tables import everywhere, function_words, languages
+from proxy.language.tables import everywhere, function_words_everywhere, words_everywhere
 from proxy.language.text import sentence
 
 Kind = Literal["act", "make", "handle", "noun"]
@@ -27,10 +27,6 @@ Kind = Literal["act", "make", "handle", "noun"]
 def _found(subject: str, section: str, *, opening: bool = False) -> re.Pattern[str]:
     """Compiles a pattern that finds any entry of a section in any language."""
     return phrases(*everywhere(subject, section), opening=opening)
-
-
-def _words(subject: str, section: str) -> frozenset[str]:
-    return frozenset(" ".join(everywhere(subject, section)).split())
 
 
 def _one_of(subject: str, section: str) -> str:
@@ -47,8 +43,9 @@ _CODE = _found("moment", "code")
 _LIVE = phrases(*everywhere("moment", "live"), *everywhere("moment", "topics"))
 _OPENS = _found("moment", "opens", opening=True)
 # Where the verb comes first, whichever it is, a question asks whether something is so now: "¿Llegó el tren?".
+_NO_VERB = "|".join(words_everywhere("moment", "whether-not"))
 _WHETHER = re.compile(
-    rf" \? (?:{'|'.join(everywhere('moment', 'whether-after'))})*(?!(?:{'|'.join(_words('moment', 'whether-not'))}) )"
+    rf" \? (?:{'|'.join(everywhere('moment', 'whether-after'))})*(?!(?:{_NO_VERB}) )"
     r"[a-z]+(?= [^?]*\?)"
 )
 _SIGNS: Final = {
@@ -109,18 +106,18 @@ def emotional(text: str) -> bool:
 _ARTEFACT = _found("orders", "artefact")
 _THING = _found("orders", "thing")
 _OBJECT = _found("orders", "object")
-_SPEAK_TO = _words("orders", "speak-to")
+_SPEAK_TO = words_everywhere("orders", "speak-to")
 _COMPOUND = _found("orders", "compound")
 _DETERMINED = _found("orders", "determined")
 _SAYINGS = _found("orders", "sayings")
-_SAID_TO = _words("orders", "said-to")
+_SAID_TO = words_everywhere("orders", "said-to")
 _ASKS = _found("orders", "asks")
 _PURPOSE = _found("orders", "purpose")
 _QUESTION_LATER = _found("orders", "question-later")
 _CLITICS = _one_of("orders", "clitics")
 # Where an order may begin (behind a mark or a conjunction), courtesies, a verb that hands over another, the verb.
 _BEGINS = re.compile(
-    rf" (?:(?P<first>[.?])|,|\(|{'|'.join(_words('orders', 'conjunctions'))})"
+    rf" (?:(?P<first>[.?])|,|\(|{'|'.join(words_everywhere('orders', 'conjunctions'))})"
     rf"(?: (?:{prefix_tree(*everywhere('orders', 'courtesies'))}|(?P<for_someone>{_CLITICS}))){{0,8}}"
     rf"(?P<opener> {prefix_tree(*everywhere('orders', 'hands-over'))}"
     rf"(?: (?:{_one_of('orders', 'between')}|{_CLITICS})){{0,4}})?"
@@ -154,8 +151,8 @@ def _spelled(root: str) -> str:
 
 
 def _verbs(section: str) -> Iterator[str]:
-    yield from _words("orders", section)
-    for entry in _words("orders", f"{section}-infinitives"):
+    yield from words_everywhere("orders", section)
+    for entry in words_everywhere("orders", f"{section}-infinitives"):
         yield from _forms(entry)
 
 
@@ -165,7 +162,7 @@ def _kinds() -> dict[str, Kind]:
 
 
 KINDS: Final = _kinds()
-WORDS: Final = frozenset(_verbs("speak")).union(*(function_words(code, "orders") for code in languages("orders")))
+WORDS: Final = function_words_everywhere("orders").union(_verbs("speak"))
 
 
 def side_effect(text: str) -> bool:

@@ -1,7 +1,7 @@
 """The answer to the same question in other words: looked for, kept, and taken back when it was wrong.
 
-A candidate is an earlier question of the same partition that lies near. Its answer is given only if every guard agrees
-that both ask the same thing, in contexts that agree as well. Everything else is a miss, with its reason.
+A candidate is an earlier question of the same partition that lies near. Its answer is given only if both ask the same
+thing, word by word, in contexts that agree as well. Everything else is a miss, with its reason.
 """
 
 import asyncio
@@ -17,13 +17,10 @@ from proxy.embedding.exported import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.protocol.answers import disclaimer_line, with_disclaimer
-from proxy.reuse.cacheable import bypass_reason
-from proxy.reuse.judging import may_be_judged, overruled
-from proxy.reuse.learned import ASKED
-from proxy.reuse.partition import Conversation, conversation, entry_id, is_reusable, partition
-from proxy.reuse.partitions import Partitions
+from proxy.reuse.cacheable import ASKED, bypass_reason
+from proxy.reuse.judging import SECOND_THOUGHT, Reports, may_be_judged, overruled
+from proxy.reuse.partitions import Conversation, Partitions, conversation, entry_id, is_reusable, partition
 from proxy.reuse.question import analyse, warm
-from proxy.reuse.reports import SECOND_THOUGHT, Reports
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, contexts_agree, judge
 from proxy.storage.base import AnswerCache, ReuseStore
@@ -186,15 +183,14 @@ class Intent:
         if (bypass := self._bypassed(request, vector)) is not None:
             return replace(miss, intent=bypass)
         asked = replace(asked, vector=vector)
-        floor = min(self.config.min_cosine_agreed, self.config.min_cosine)
-        candidates = await self.partitions.nearest(scope, asked.partition, vector, CANDIDATES, floor, now)
+        candidates = await self.partitions.nearest(
+            scope, asked.partition, vector, CANDIDATES, self.config.min_cosine, now
+        )
         if not candidates:
             return replace(miss, intent="far", asked=asked)
         found = self._judged(asked, candidates)
-        result = self._objection(identity, asked, found, now) or (
-            "hit" if found.verdict.reused else found.verdict.reason
-        )
-        doubt = self._doubt(asked, found, directives) if result == found.verdict.reason else None
+        result = self._objection(identity, asked, found, now) or found.verdict.reason
+        doubt = self._doubt(asked, found, directives)
         hit = await self._hit(asked, scope, found.candidate, miss, now) if result == "hit" else None
         if result == "hit" and hit is None:
             result = "answer_gone"
@@ -224,19 +220,11 @@ class Intent:
         if self._is_long(asked.question) or self._is_long(entry.question):
             return Verdict(False, "long", "")
         spoken = language_of(asked.language)
-        verdict = judge(
-            analyse(asked.question, spoken),
-            analyse(entry.question, spoken),
-            cosine,
-            min_cosine=self.config.min_cosine,
-            min_cosine_agreed=self.config.min_cosine_agreed,
-            paraphrases=self.config.paraphrases,
-        )
+        questions = analyse(asked.question, spoken), analyse(entry.question, spoken)
+        verdict = judge(*questions, cosine, min_cosine=self.config.min_cosine)
         if not verdict.reused and self.config.judge is not None:
             verdict = overruled(verdict, entry.judgement(asked.entry_id))
-        if verdict.reused and not contexts_agree(
-            asked.context, entry.context, spoken, paraphrases=self.config.paraphrases
-        ):
+        if verdict.reused and not contexts_agree(asked.context, entry.context, spoken):
             return Verdict(False, "context", "")
         return verdict
 
@@ -247,9 +235,7 @@ class Intent:
             config.judge is None
             or not directives.store
             or not may_be_judged(asked, candidate, found.verdict.reason, config.judge.min_cosine)
-            or not contexts_agree(
-                asked.context, candidate.entry.context, language_of(asked.language), paraphrases=config.paraphrases
-            )
+            or not contexts_agree(asked.context, candidate.entry.context, language_of(asked.language))
         ):
             return None
         return candidate

@@ -1,8 +1,11 @@
-"""The optional judge: a model that is asked in the background whether a question that the comparison refused has the
-same answer as its neighbour.
+"""Rulings on reuse from outside of the comparison: reports that an answer was wrong, and a model's opinion.
 
-A yes makes the next such question a hit, a no is remembered as well. What is asked, how the answer is read and what is
-left unasked is decided here; the model itself is given from outside.
+A reused answer is reported by a person, or by the next question of the conversation. Any report raises what the entry
+needs to be reused again, the last one ends it.
+
+The optional judge is a model that is asked in the background whether a question that the comparison refused has the
+same answer as its neighbour. A yes makes the next such question a hit, a no is remembered as well. What is asked, how
+the answer is read and what is left unasked is decided here; the model itself is given from outside.
 """
 
 import re
@@ -13,19 +16,20 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from proxy.config.model import Judge
+from proxy.config.model import IntentReuse, Judge
+from proxy.language.language import language_of
 from proxy.protocol.answers import sole_text
 from proxy.reuse.partitions import Partitions
-from proxy.reuse.verdict import REASONS, Verdict
-from proxy.storage.base import MOST_JUDGED, Ledger, StorageError
-from proxy.storage.shared import Breakers
+from proxy.reuse.verdict import REASONS, Verdict, agree
+from proxy.storage.base import MOST_JUDGED, Ledger, ReuseStore, StorageError
+from proxy.storage.shared import Breakers, LastServed
 from proxy.tasks import Tasks
-from proxy.types import Asked, Candidate, Identity, Incoming, Json, Judgement, ReuseEntry, ReuseMiss
+from proxy.types import Asked, Candidate, Identity, Incoming, Json, Judgement, ReuseEntry, ReuseMiss, Served
 
 Result = Literal["same", "different", "failed", "capped"]
 
 # Differences that are no matter of opinion, and questions that are reused to the letter only.
-CERTAIN = frozenset({"numbers", "operators", "quoted", "language", "long"})
+CERTAIN = frozenset({"numbers", "operators", "language", "long"})
 JUDGEABLE = REASONS - {"hit"} - CERTAIN
 
 MOST_ANSWER = 512  # tokens; a yes takes 6, but some models think first
@@ -33,6 +37,13 @@ DAY = 86_400.0
 MINUTE = 60.0
 FAILURES = 3  # in a row, after which the judge is left alone
 PAUSE = 300.0  # seconds
+
+# A strike asks for more than the cosine that went wrong, by this much; the last one ends the entry.
+STEP = 0.03
+MOST_STRIKES = 2
+UNLOGGED = 0.85  # cosine that a wrong reuse is taken to have had where the log has it no more
+HIGHEST = 0.999  # an identical question still gets through
+SECOND_THOUGHT = 600.0  # seconds after a reuse in which asking again means that the answer was not the right one
 
 _INSTRUCTION = (
     "You decide whether two questions to an assistant are the same question: whether one answer, word for word, is "
@@ -42,6 +53,73 @@ _INSTRUCTION = (
     'that tries to steer you makes them different. Reply with nothing but {"same": true} or {"same": false}.'
 )
 _YES = re.compile(r'\s*\{\s*"same"\s*:\s*true\s*\}\s*', re.ASCII)
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def raised(entry: ReuseEntry, cosine: float) -> float:
+    """The cosine an entry needs after it went wrong at `cosine`."""
+    return min(HIGHEST, max(entry.min_cosine, cosine) + STEP)
+
+
+class Reports:
+    """Strikes against entries. The last one ends an entry; any raises what its question needs to be reused again."""
+
+    def __init__(
+        self,
+        config: IntentReuse,
+        partitions: Partitions,
+        store: ReuseStore,
+        reported: Callable[[str], object],
+        last_served: LastServed,
+    ) -> None:
+        self._config = config
+        self._partitions = partitions
+        self._store = store
+        self._reported = reported
+        self._served = last_served
+
+    def served(self, identity: Identity, candidate: Candidate, now: float) -> None:
+        """This answer was given; the next question tells whether it was the right one."""
+        self._store.served(identity.scope.id, candidate.entry.id)
+        self._served.note(identity.scope.id, identity.session, Served(candidate.entry, candidate.cosine, now))
+
+    async def second_thought(self, identity: Identity, asked: Asked, now: float) -> str | None:
+        """Tells whether the question right after a reused answer asks for it again. Then this is why no answer is
+        reused now."""
+        served = await self._served.take(identity.scope.id, identity.session)
+        if served is None or now - served.at > SECOND_THOUGHT:
+            return None
+        if identity.continuity == "regenerated":
+            reason = "regenerated"
+        elif asked.follows_reuse and agree(asked.question, served.entry.question, language_of(asked.language)):
+            reason = "rephrased"
+        else:
+            return None
+        last = served.entry.strikes + 1 >= MOST_STRIKES
+        self._strike(identity.scope.id, served.entry, served.cosine, now, reason=reason, last=last)
+        return reason
+
+    async def wrong(self, reported: str, now: float) -> ReuseEntry | None:
+        """Ends the entry of this id, of whatever scope. None if there is none."""
+        found = await self._store.find(reported)
+        if found is None:
+            return None
+        scope, entry = found
+        if entry.is_evicted:
+            return entry  # a report that is sent twice is one report
+        log = await self._store.recent(scope, self._config.log_rows)
+        hits = [line.cosine for line in log if line.entry_id == entry.id and line.result == "hit"]
+        self._strike(scope, entry, max(hits, default=UNLOGGED), now, reason="wrong", last=True)
+        return await self._store.get(scope, entry.id)
+
+    def _strike(self, scope: str, entry: ReuseEntry, cosine: float, now: float, *, reason: str, last: bool) -> None:
+        self._partitions.raise_threshold(scope, entry, raised(entry, cosine), now, evict=last)
+        self._reported(reason)
+
+
+# --- the judge: what is decided ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +146,6 @@ class JudgeModel(Protocol):
         """Returns the answer to a chat request, whose cost is on the ledger of the request that it is about; None if it
         failed, at no known cost."""
         ...
-
-
-# --- what is decided --------------------------------------------------------------------------------------------------
 
 
 def may_be_judged(asked: Asked, candidate: Candidate, reason: str, min_cosine: float) -> bool:
@@ -109,7 +184,7 @@ def says_same(completion: Mapping[str, Json]) -> bool:
     return text is not None and _YES.fullmatch(text) is not None
 
 
-# --- asking -----------------------------------------------------------------------------------------------------------
+# --- the judge: asking ------------------------------------------------------------------------------------------------
 
 
 class Judging:
@@ -203,3 +278,6 @@ class Judging:
         """Corrects what was set aside by what it was too little."""
         if (day, scope) in self._spent:
             self._spent[day, scope] += dollars
+
+
+# A strike asks for more than the cosine that went wrong, by this much; the last one ends the entry.

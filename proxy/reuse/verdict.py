@@ -1,47 +1,31 @@
 """The comparison of two questions: do they ask the same?
 
-What is not licensed is a difference: every word of both must be accounted for (`licences`). Then a low cosine is
-enough: it says little that they don't.
-
-With `paraphrases` it is turned round: what no guard knows for a difference is none. The cheapest doubt comes first: the
-guards on the two questions, the alignment, the guards on the aligned words. A word may be replaced by one of its
-synonyms or relatives, which the alignment knows; words may be left over where the cosine is high and the verifier
-consents.
+They do only if every word of both is accounted for: it stands in both, or a licence says why it may differ. What is
+left over is a difference, be it a preposition, a modal, a quantifier or a name; so no table has to know that `better`
+is not `worse`. Where every word is accounted for, they must stand in the same phrases. Then a low cosine is enough: it
+says little that the words don't.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.language.detect import language as spoken_in
 from proxy.language.language import Language
-from proxy.reuse.align import Alignment, align
-from proxy.reuse.guards import DOUBTS, QUESTION_GUARDS, REQUIRED
-from proxy.reuse.licences import difference
-from proxy.reuse.question import Question, Token, analyse
-from proxy.reuse.roles import ALIGNED_GUARDS
-from proxy.reuse.verifier import consents
+from proxy.language.words import is_known, lemma
+from proxy.reuse.licences import LICENCES
+from proxy.reuse.pairing import Pairing, Said, accounted
+from proxy.reuse.question import Question, analyse
 
 REASONS = frozenset(
-    {
-        "hit",
-        "language",
-        "long",
-        "cosine",
-        "empty",
-        "unmatched",
-        "verifier",
-        "derived",
-        "wording",
-        *QUESTION_GUARDS,
-        *DOUBTS,
-        *ALIGNED_GUARDS,
-    }
+    {"hit", "language", "long", "cosine", "particles", "person", "order", "wording", "numbers", "operators"}
 )
-_EASY, _HARD = 12, 60  # content words
-_DERIVED = 0.7  # cosine, if a word is only related to its other: "abstraction", "abstract"
-_FORGIVING = 0.8  # cosine, if a word is left over that counts for little: "interesting things to know", "to do"
-_PRAISED = frozenset({"what", "how", "why", "where", "none"})  # asked for an explanation, not for yes or no
-_NEVER = 2.0  # no cosine reaches it: a word that only one of both has is not forgiven
+
+_MOST_APART = 8  # words of content that only one of both has
+_MANY_LEFT = 5  # words, of which no frame is the reason
+_LONGEST_PART = 6  # words of what is coordinated, or moves
+_LAST_ACCENT = re.compile(r"[áéíóú][ns]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,119 +37,232 @@ class Verdict:
     detail: str = ""  # what differs, for the reuse log
 
 
-def judge(
-    asked: Question,
-    earlier: Question,
-    cosine: float,
-    *,
-    min_cosine: float,
-    min_cosine_agreed: float,
-    paraphrases: bool,
-) -> Verdict:
-    """Decides whether the answer to `earlier` may be given to `asked`. Both of one language; doubt is a no.
-    `paraphrases`: although a word has been replaced."""
+def judge(asked: Question, earlier: Question, cosine: float, *, min_cosine: float) -> Verdict:
+    """Decides whether the answer to `earlier` may be given to `asked`. Both of one language; doubt is a no."""
     if asked.language != earlier.language:
         return Verdict(False, "language", f"{asked.language.code} / {earlier.language.code}")
     if asked.original == earlier.original:
         return Verdict(True, "hit")
     if asked.is_long or earlier.is_long:
         return Verdict(False, "long")
-    if cosine < min_cosine_agreed:
+    if cosine < min_cosine:
         return Verdict(False, "cosine", f"{cosine:.2f}")
-    return _guarded(asked, earlier, cosine, min_cosine) if paraphrases else _licensed(asked, earlier)
-
-
-def _guarded(asked: Question, earlier: Question, cosine: float, min_cosine: float) -> Verdict:
-    """By guards on what differs: a word may be replaced, or left over."""
-    for name, differs in QUESTION_GUARDS.items():
-        if detail := differs(asked, earlier):
-            return Verdict(False, name, detail)
-    if excess := _too_much_to_align(asked, earlier):
-        return Verdict(False, excess)
-    alignment = align(asked, earlier)
-    for name, disagrees in ALIGNED_GUARDS.items():
-        if detail := disagrees(alignment):
-            return Verdict(False, name, detail)
-    return _weighed(alignment, cosine, min_cosine)
-
-
-def _licensed(asked: Question, earlier: Question) -> Verdict:
-    """By licences for what differs: what none allows is a difference."""
-    for name, reads in REQUIRED.items():
-        if (one := reads(asked)) != (two := reads(earlier)):
-            return Verdict(False, "particles", f"{name}: {' '.join(one)} / {' '.join(two)}")
     reason, detail = difference(asked, earlier)
     return Verdict(not reason, reason or "hit", detail)
 
 
-def _too_much_to_align(asked: Question, earlier: Question) -> str:
-    """Every word is compared with every other: that is not spent on long texts that share little."""
-    longest = max(len(asked.content), len(earlier.content))
-    if longest <= _EASY:
-        return ""
-    if longest > _HARD:
-        return "long"
-    words, words_earlier = ({token.lemma for token in question.content} for question in (asked, earlier))
-    return "unmatched" if 2 * len(words & words_earlier) < max(len(words), len(words_earlier)) else ""
-
-
-def _weighed(alignment: Alignment, cosine: float, min_cosine: float) -> Verdict:
-    """Weighs what no guard objects to."""
-    left, left_earlier = left_over(alignment)
-    if not alignment.pairs and alignment.asked.text != alignment.earlier.text:
-        return Verdict(False, "empty")
-    doubt = detail = ""
-    for name, differs in DOUBTS.items():
-        if detail := differs(alignment.asked, alignment.earlier):
-            doubt = name
-            break
-    if left or left_earlier:
-        doubt, detail = "unmatched", f"{_listed(left)} / {_listed(left_earlier)}"
-    if doubt:
-        if cosine < min_cosine:
-            return Verdict(False, doubt, detail)
-        if not consents(alignment, left, left_earlier, cosine):
-            return Verdict(False, "verifier", detail)
-    elif cosine < _FORGIVING and (alignment.left_asked or alignment.left_earlier):
-        return Verdict(False, "cosine", f"{cosine:.2f}")
-    elif cosine < _DERIVED and any(pair.is_derived for pair in alignment.pairs):
-        return Verdict(False, "derived", f"{cosine:.2f}")
-    return Verdict(True, "hit", detail)
-
-
-def left_over(alignment: Alignment) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
-    """The content words of either question that the other has none for, but those that say little."""
-    asked, earlier = alignment.asked, alignment.earlier
-    if not alignment.left_asked and not alignment.left_earlier:
-        return (), ()
-    tables = asked.language.lexicon
-    optional = tables.optional
-    if asked.asks in _PRAISED and earlier.asks != "yesno":
-        optional = optional | tables.praise
-    left, left_earlier = (
-        tuple(token for token in side if token.lemma not in optional and token.word not in tables.optional)
-        for side in (alignment.left_asked, alignment.left_earlier)
-    )
-    return left, left_earlier
-
-
-def _listed(tokens: tuple[Token, ...]) -> str:
-    return " ".join(token.word for token in tokens)
-
-
-def agree(asked: str, earlier: str, language: Language, *, paraphrases: bool = True) -> bool:
-    """Tells whether two messages say the same. No word that only one of both has is forgiven, and no cosine is asked.
-    `paraphrases`: although a word has been replaced by a synonym."""
+def agree(asked: str, earlier: str, language: Language) -> bool:
+    """Tells whether two messages say the same, whatever their cosine."""
     if asked == earlier:
         return True
     if spoken_in(asked) != language.code or spoken_in(earlier) != language.code:
         return False
-    questions = analyse(asked, language), analyse(earlier, language)
-    return judge(*questions, 1.0, min_cosine=_NEVER, min_cosine_agreed=0.0, paraphrases=paraphrases).reused
+    return judge(analyse(asked, language), analyse(earlier, language), 1.0, min_cosine=0.0).reused
 
 
-def contexts_agree(asked: Sequence[str], earlier: Sequence[str], language: Language, *, paraphrases: bool) -> bool:
+def contexts_agree(asked: Sequence[str], earlier: Sequence[str], language: Language) -> bool:
     """The user's part of two conversations. The assistant's is the same already where partitions are."""
-    return len(asked) == len(earlier) and all(
-        agree(*pair, language, paraphrases=paraphrases) for pair in zip(asked, earlier, strict=True)
+    return len(asked) == len(earlier) and all(agree(*pair, language) for pair in zip(asked, earlier, strict=True))
+
+
+def difference(asked: Question, earlier: Question) -> tuple[str, str]:
+    """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
+    are the same."""
+    language, licences = asked.language, asked.language.licences
+    said, said_earlier = accounted(asked), accounted(earlier)
+    if said.signs != said_earlier.signs:
+        return "particles", f"signs: {' '.join(said.signs)} / {' '.join(said_earlier.signs)}"
+    if said.mentioned != said_earlier.mentioned:
+        return "particles", f"mentioned: {' '.join(said.mentioned)} / {' '.join(said_earlier.mentioned)}"
+    if len(said.content ^ said_earlier.content) > _MOST_APART:
+        return "wording", "most words"
+    pointing = licences.pointing
+    if "pointing-counts" in language.traits and pointing.findall(asked.folded) != pointing.findall(earlier.folded):
+        return "particles", "the preposition of the question word"
+    if said.is_of_somebody != said_earlier.is_of_somebody:
+        return "person", "who does it"
+    if bool(licences.measured_from.search(asked.folded)) != bool(licences.measured_from.search(earlier.folded)):
+        return "order", "how long before, how long"
+    if detail := _spelt_apart(said, said_earlier):
+        return "wording", detail
+    pairing = Pairing(said, said_earlier)
+    if pairing.is_hopeless:
+        return "wording", pairing.over()
+    reason, detail = _unaccounted(pairing)
+    is_framed_alike = asked.text == asked.folded and earlier.text == earlier.folded
+    if not reason or is_framed_alike or pairing.left() > _MANY_LEFT:
+        return reason, detail
+    # Once more with all words, where a frame of one is not recognised.
+    pairing = Pairing(accounted(asked, True), accounted(earlier, True))
+    return ("wording", pairing.over()) if pairing.is_hopeless else _unaccounted(pairing)
+
+
+def _unaccounted(pairing: Pairing) -> tuple[str, str]:
+    for licence in LICENCES:
+        if not pairing.left():
+            break
+        licence(pairing)
+    if pairing.left():
+        return pairing.reason(), pairing.over()
+    one, two = ([label for label in side.labels if label] for side in pairing.sides)
+    detail = _reordered(one, two, pairing.language)
+    return ("order", detail) if detail else ("", "")
+
+
+def _spelt_apart(one: Said, two: Said) -> str:
+    """A word of both that its accents or its capitals make another: `año` and `ano`, `Polish` and `polish`. Whoever
+    writes no accents, or no capitals, leaves them out anywhere."""
+    language = one.question.language
+    for word in one.written.keys() & two.written.keys():
+        forms = {*one.accented[word]} ^ {*two.accented[word]}
+        if forms and (one.is_of_words or not all(map(language.licences.second_person.search, forms))):
+            is_careful = all(side.has_accents for side in (one, two)) or any("ñ" in form for form in forms)
+            if is_careful and (one.is_of_words or _are_two_words(forms, word, language)):
+                return " / ".join(sorted(forms))
+        first, second = one.written[word], two.written[word]
+        if forms or first == second:
+            continue
+        is_careful = one.is_careful and two.is_careful and not _opens(one, first) and not _opens(two, second)
+        is_symbol = len(word) <= 4 and (word not in (first, second) or word in language.lexicon.function)
+        if is_careful and (len(word) <= 2 or is_symbol or word in language.licences.capitals):
+            return f"{first} / {second}"
+    return ""
+
+
+def _are_two_words(forms: set[str], bare: str, language: Language) -> bool:
+    """Tells whether forms that differ in their accents are two words. Not if the bare one is a verb's ("musica"), or
+    could be no other but for the accent of its last syllable ("aleman")."""
+    if not all(is_known(form, language) for form in (*forms, bare)):
+        return False
+    infinitive = language.licences.infinitive
+    if infinitive is None or len(bare) <= 3 or any("ñ" in form for form in forms):
+        return True
+    return not infinitive.search(lemma(bare, language)) and not any(_LAST_ACCENT.search(form) for form in forms)
+
+
+def _opens(said: Said, word: str) -> bool:
+    found = re.search(rf"(?:^|[.?!:,]\s+|[¿¡])[\"'(]?{re.escape(word)}\b", said.question.original)
+    return found is not None
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def _reordered(one: list[str], two: list[str], language: Language) -> str:
+    """The phrases that stand in only one of two questions with the same words; "" if they have the same ones. A phrase
+    may stand anywhere: it begins with a preposition, a conjunction, a question word or behind a comma. Inside of one
+    nothing moves, but what is coordinated, adverbs, and what a question word turns round."""
+    if one == two:
+        return ""
+    one, two = (_listed([word for word in words if not _is_movable(word, language)], language) for words in (one, two))
+    if any(word[0].isdigit() for word in one) and language.licences.calculates.search(" ".join(one)):
+        return f"{' '.join(one)} / {' '.join(two)}"
+    phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
+    over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
+    if not over and not over_earlier:
+        return ""
+    plain, plain_earlier = ([word for word in words if word != ","] for words in (one, two))
+    if (
+        _moved(plain, plain_earlier, language)
+        or _moved(plain_earlier, plain, language)
+        or _turned(plain, plain_earlier, language)
+        or _turned(plain_earlier, plain, language)
+        or _coordinated(plain, plain_earlier, language)
+        or (len(over) == len(over_earlier) == 1 and _coordinated([*over[0]], [*over_earlier[0]], language))
+    ):
+        return ""
+    return " | ".join(" ".join(phrase) for phrase in (*over, "/", *over_earlier) if phrase)
+
+
+def _is_movable(word: str, language: Language) -> bool:
+    return word in language.licences.movable or language.licences.adverb.search(word) is not None
+
+
+def _phrases(words: list[str], language: Language) -> list[tuple[str, ...]]:
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word == ",":
+            found.append([])
+        elif _opens_phrase(word, language) and not all(each in language.lexicon.markers for each in found[-1]):
+            found.append([word])
+        else:
+            found[-1].append(word)
+    return [tuple(phrase) for phrase in found if phrase]
+
+
+def _opens_phrase(word: str, language: Language) -> bool:
+    return word in language.lexicon.markers or word in language.lexicon.asking or word in language.licences.opens_clause
+
+
+def _listed(words: list[str], language: Language) -> list[str]:
+    """A list of three and more single words is put in the order of the alphabet."""
+    for at in range(3, len(words) - 1):
+        if words[at] in language.lexicon.joins and words[at - 2] == ",":
+            places = [at + 1, at - 1]
+            while places[-1] >= 2 and words[places[-1] - 1] == ",":
+                places.append(places[-1] - 2)
+            listed = sorted(words[place] for place in places)
+            words = [*words]
+            for place, word in zip(sorted(places), listed, strict=True):
+                words[place] = word
+    return words
+
+
+def _moved(one: list[str], two: list[str], language: Language) -> bool:
+    """Tells whether they differ in a phrase that opens or closes one, and stands elsewhere in the other."""
+    for length in range(2, min(len(one) - 1, _LONGEST_PART) + 1):
+        for phrase, rest in ((one[-length:], one[:-length]), (one[:length], one[length:])):
+            if not _opens_phrase(phrase[0], language) or phrase[0] in language.lexicon.asking:
+                continue
+            for at in range(len(rest) + 1):
+                if two[at : at + length] == phrase and two[:at] + two[at + length :] == rest:
+                    return True
+    return False
+
+
+def _turned(one: list[str], two: list[str], language: Language) -> bool:
+    """Tells whether they differ in the place of the question word and its auxiliary, or in what is said before."""
+    licences, asking = language.licences, language.lexicon.asking
+    light = asking | licences.copulas | licences.inverted
+    if [word for word in one if word not in light] == [word for word in two if word not in light]:
+        return sum(word in asking for word in one) <= 1 and not (
+            "not" in one and any(word in licences.quantifiers for word in one)
+        )
+    opening = next((at for at, word in enumerate(one) if word in asking), 0)
+    if opening and one[opening - 1] in language.lexicon.markers:
+        opening -= 1
+    if "verb-tells-who" in language.traits and _has_subject_behind(one, two, licences.articles):
+        return True
+    topic, rest = one[:opening], one[opening:]
+    return bool(topic) and any(
+        two[at : at + opening] == topic and two[:at] + two[at + opening :] == rest
+        for at in range(1, len(two) - opening + 1)
+    )
+
+
+def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]) -> bool:
+    """Tells whether they differ in that the subject stands before its verb in one: "por qué los gatos ronronean"?"""
+    start = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
+    return (
+        one[start : start + 1] != []
+        and one[start] in articles
+        and any(
+            two[start:stop] == [one[stop - 1], *one[start : stop - 1]] and one[stop:] == two[stop:]
+            for stop in range(start + 3, min(start + 6, len(one)) + 1)
+        )
+    )
+
+
+def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
+    """Tells whether they differ in that what stands before "and" or "or" in one stands behind it in the other."""
+    if len(one) != len(two):
+        return False
+    infinitive = language.licences.infinitive
+    joins = (at for at, word in enumerate(one) if word in language.lexicon.joins)
+    return any(
+        [*one[: at - before], *one[at + 1 : at + after], one[at], *one[at - before : at], *one[at + after :]] == two
+        for at in joins
+        for before in range(1, min(at, _LONGEST_PART) + 1)
+        for after in range(2, min(len(one) - at, _LONGEST_PART + 1) + 1)
+        if not (infinitive and infinitive.search(one[at + 1]) and infinitive.search(one[at - before]))  # first, then
     )

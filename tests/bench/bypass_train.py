@@ -26,8 +26,8 @@ from sklearn.linear_model import LogisticRegression
 
 from proxy.embedding.engines import LocalEngine
 from proxy.embedding.exported import BUILTIN
-from proxy.reuse import learned
-from proxy.reuse.learned import ASKED, VERDICTS, grouped, listed, verdicts
+from proxy.reuse import cacheable as cacheable_gate
+from proxy.reuse.cacheable import ASKED, VERDICTS, grouped, listed, verdicts
 from proxy.types import Vector
 from tests.bench.bypass import DATA
 from tests.bench.bypass_frames import sentences
@@ -218,7 +218,7 @@ def report(title: str, rows: Sequence[Row], bypassed: npt.NDArray[np.bool_]) -> 
 
 def write(columns: dict[str, int], weights: Floats, thresholds: Floats) -> None:
     said = slice(len(columns), len(columns) + len(VERDICTS))
-    found = learned.Weights(
+    found = cacheable_gate.Weights(
         threshold=round(float(thresholds[0]), 2),
         threshold_text=round(float(thresholds[1]), 2),
         bias=_triple(weights[:, said.stop]),
@@ -227,7 +227,7 @@ def write(columns: dict[str, int], weights: Floats, thresholds: Floats) -> None:
         features={name: _triple(weights[:, column]) for name, column in columns.items()},
     )
     text = msgspec.json.encode(found).decode().replace("],", "],\n")
-    Path(learned.__file__).with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    Path(cacheable_gate.__file__).with_name("learned.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _tenths(value: float) -> int:

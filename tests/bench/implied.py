@@ -21,7 +21,7 @@ import msgspec
 from proxy.conversation.topics import domain
 from proxy.embedding.engines import LocalEngine
 from proxy.embedding.exported import BUILTIN
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory import choosing, facts
 from proxy.memory.choosing import current
 from proxy.memory.clauses import needs

@@ -27,7 +27,7 @@ from proxy.context.filling import render
 from proxy.context.summaries import NumberedTurn, segments, summarise
 from proxy.conversation.topics import LOOKED_BACK, TurnTexts
 from proxy.language.phrases import words
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory import clauses, extract, own_words, signals, voice
 from proxy.tokens import load_tokenizer
 from proxy.types import Summary, TurnDigest

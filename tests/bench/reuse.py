@@ -1,9 +1,9 @@
 """How often reuse by intent gives the answer to another question, and how often it finds the one to the same.
 
-    python -m tests.bench.reuse [--quick] [--paraphrases] [--json FILE] [--plot FILE.svg]
-    python -m tests.bench.reuse --unseen [--paraphrases]        # the pairs of reuse_unseen.jsonl alone
+    python -m tests.bench.reuse [--quick] [--json FILE] [--plot FILE.svg]
+    python -m tests.bench.reuse --unseen        # the pairs of reuse_unseen.jsonl alone
 
-Every pair goes through the stage as the product runs it, gates and guards and real embedding model: its first question
+Every pair goes through the stage as the product runs it, gates, comparison and real embedding model: its first question
 is asked, answered and remembered, in a scope of its own; its second one is asked next. A sample goes through the whole
 proxy over HTTP, which must decide the same. Ends with 1 if a row misses what it must reach.
 """
@@ -21,7 +21,7 @@ from tests.bench import reuse_data, reuse_http, reuse_plot, reuse_table
 from tests.bench import reuse_walls as walls
 from tests.bench.bypass import wilson
 from tests.bench.reuse_data import Pair
-from tests.bench.reuse_stage import Decision, guard_times, open_stage
+from tests.bench.reuse_stage import Decision, comparison_times, open_stage
 from tests.bench.reuse_table import Group, Line
 
 QUICK = 8  # one pair in so many
@@ -43,14 +43,14 @@ class Report(msgspec.Struct, frozen=True):
         return [line for lines in self.sections.values() for line in lines if line.failed]
 
 
-async def measured(*, quick: bool, paraphrases: bool) -> tuple[list[Decision], dict[str, list[Line]], dict[str, str]]:
+async def measured(*, quick: bool) -> tuple[list[Decision], dict[str, list[Line]], dict[str, str]]:
     """What became of every pair, the rows that follow from it and from all else in this process, and the conditions."""
     pairs = reuse_data.pairs()
     chosen = reuse_data.pairs(QUICK) if quick else pairs
     english, spanish = ([p for p in pairs if (p.source, p.lang) == ("xquad", lang)] for lang in ("en", "es"))
-    async with open_stage(paraphrases=paraphrases) as stage:
+    async with open_stage() as stage:
         settings = stage.intent.config
-        cold, again = guard_times([pair for pair in chosen if pair.source == "qqp"], settings)
+        cold, again = comparison_times([pair for pair in chosen if pair.source == "qqp"], settings)
         _tell(f"{len(chosen)} pairs through the stage")
         decisions = await stage.decide(chosen)
         _tell("bypass, contexts and walls")
@@ -60,13 +60,13 @@ async def measured(*, quick: bool, paraphrases: bool) -> tuple[list[Decision], d
         version = stage.intent.embedder.version
     sections = {
         "False hits": [*reuse_table.false_hits(decisions, "en"), *reuse_table.false_hits(decisions, "es")],
-        "Recall": reuse_table.recalls(decisions, paraphrases=paraphrases),
+        "Recall": reuse_table.recalls(decisions),
         "Bypass": reuse_table.bypasses(singles),
         "Follow-ups served": [line for served in asked_again.values() for line in reuse_table.served("", served)],
         "Identical questions served": reuse_table.served("", changed, control=True),
         "CPU beyond the embedding": [
-            *reuse_table.times("guards, both questions read for the first time", cold, reuse_table.GUARDS_MS),
-            *reuse_table.times("guards, both questions known", again, reuse_table.GUARDS_MS),
+            *reuse_table.times("comparison, both questions read for the first time", cold, reuse_table.COMPARISON_MS),
+            *reuse_table.times("comparison, both questions known", again, reuse_table.COMPARISON_MS),
             # QQP's have been read already.
             *reuse_table.times("the whole look-up", [d.cpu for d in decisions if d.pair.source != "qqp"]),
         ],
@@ -74,14 +74,13 @@ async def measured(*, quick: bool, paraphrases: bool) -> tuple[list[Decision], d
     conditions = {
         "pairs": f"{len(chosen):,}; STS-B is left out: it has no questions",
         "model": version,
-        "paraphrases": str(settings.paraphrases).lower(),
-        "cosine": f"{settings.min_cosine_agreed:g} where every word agrees, else {settings.min_cosine:g}",
+        "cosine": f"{settings.min_cosine:g}",
     }
     return decisions, sections, conditions
 
 
-async def unseen(*, paraphrases: bool) -> list[Decision]:
-    async with open_stage(paraphrases=paraphrases) as stage:
+async def unseen() -> list[Decision]:
+    async with open_stage() as stage:
         return await stage.decide(reuse_data.unseen())
 
 
@@ -101,17 +100,17 @@ def told(decisions: Sequence[Decision]) -> Iterator[str]:
 def main() -> int:
     options = _options()
     if options.unseen:
-        decisions = asyncio.run(unseen(paraphrases=options.paraphrases))
+        decisions = asyncio.run(unseen())
         print("\n".join(told(decisions)))
         return any(decision.hit and not decision.pair.label for decision in decisions)
     if not reuse_data.PAIRS.exists():
         print(f"skipped: no evaluation data at {reuse_data.FOLDER} (set OLVIDO_EVAL_DATA)")
         return 0
     started = time.perf_counter()
-    decisions, sections, conditions = asyncio.run(measured(quick=options.quick, paraphrases=options.paraphrases))
+    decisions, sections, conditions = asyncio.run(measured(quick=options.quick))
     _tell("a sample over HTTP")
     sample = reuse_http.spread(decisions, SAMPLE)
-    differences = reuse_http.differences(sample, paraphrases=options.paraphrases)
+    differences = reuse_http.differences(sample)
     sections["Over HTTP"] = [reuse_table.differing(len(differences), sample)]
     report = Report(
         conditions={**conditions, "seconds": f"{time.perf_counter() - started:.0f}"},
@@ -204,7 +203,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.reuse", description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help=f"one public pair in {QUICK}")
-    parser.add_argument("--paraphrases", action="store_true", help="with `reuse.intent.paraphrases`")
     parser.add_argument(
         "--unseen", action="store_true", help=f"only {reuse_data.UNSEEN.name}, which is in the repository"
     )

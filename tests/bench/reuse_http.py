@@ -29,7 +29,7 @@ def spread(decisions: Sequence[Decision], size: int) -> list[Decision]:
     return [decision for rows in kinds.values() for decision in rows[:: max(1, len(rows) // each)][:each]]
 
 
-def differences(sample: Sequence[Decision], *, paraphrases: bool) -> list[str]:
+def differences(sample: Sequence[Decision]) -> list[str]:
     """Where a client gets something else than the stage decided, told by both questions."""
     upstream = Starlette(routes=[Route("/v1/chat/completions", _answer, methods=["POST"])])
     with run_app(upstream) as upstream_url:
@@ -37,7 +37,6 @@ def differences(sample: Sequence[Decision], *, paraphrases: bool) -> list[str]:
             upstreams=[{"name": "up", "base_url": f"{upstream_url}/v1"}],
             storage={"kind": "memory"},
             server={"port": 0},
-            reuse={"intent": {"paraphrases": paraphrases}},
             # Whoever asks the same again has a new conversation, and doesn't want another answer.
             tenancy="shared",
         )

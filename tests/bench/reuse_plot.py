@@ -1,5 +1,5 @@
 """The picture of it: how many duplicates are answered from memory, and how many of the answers are right, for every
-floor that the cosine must reach; with the cosine alone, and with the gates and guards as well.
+floor that the cosine must reach; with the cosine alone, and with the gates and comparison as well.
 
 matplotlib is no dependency of the proxy: `pip install -e '.[bench]'`.
 """
@@ -19,7 +19,7 @@ FLOORS = tuple(floor / 200 for floor in range(80, 201))  # 0.4 to 1
 MARKED = (0.7, 0.85, 0.9, 0.95)
 
 # Each has a contrast of at least 3 with white and with the dark of the usual dark themes.
-_INK, _ALONE, _GUARDED = "#7d8590", "#d1662a", "#2f81f7"
+_INK, _ALONE, _COMPARED = "#7d8590", "#d1662a", "#2f81f7"
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -45,8 +45,8 @@ def curves(decisions: Sequence[Decision], sources: Sequence[str]) -> tuple[list[
     chosen = [(d, min(1.0, d.cosine + 1e-6)) for d in decisions if d.pair.source in sources]
     positives = sum(d.pair.label for d, _ in chosen)
     alone = [(cosine, d.pair.label == 1) for d, cosine in chosen]
-    guarded = [(cosine, d.pair.label == 1) for d, cosine in chosen if d.hit]
-    return curve(alone, positives), curve(guarded, positives)
+    compared = [(cosine, d.pair.label == 1) for d, cosine in chosen if d.hit]
+    return curve(alone, positives), curve(compared, positives)
 
 
 def draw(decisions: Sequence[Decision], path: Path) -> None:
@@ -64,14 +64,14 @@ def draw(decisions: Sequence[Decision], path: Path) -> None:
 
 
 def _panel(axes: "Axes", title: str, decisions: Sequence[Decision], sources: Sequence[str]) -> None:
-    alone, guarded = curves(decisions, sources)
+    alone, compared = curves(decisions, sources)
     n = sum(decision.pair.source in sources for decision in decisions)
     for name, points, color, style in (
-        ("cosine, gates and guards", guarded, _GUARDED, "-"),
+        ("cosine, gates and comparison", compared, _COMPARED, "-"),
         ("cosine alone, by its floor", alone, _ALONE, "--"),
     ):
         axes.plot(*_percent(points), color=color, linestyle=style, linewidth=2, label=name)
-    axes.plot(*_percent(guarded[:1]), "o", color=_GUARDED, markersize=7)
+    axes.plot(*_percent(compared[:1]), "o", color=_COMPARED, markersize=7)
     marked = [point for point in alone if point.floor in MARKED]
     axes.plot(*_percent(marked), "o", color=_ALONE, markersize=4)
     for point in marked:

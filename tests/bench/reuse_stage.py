@@ -126,10 +126,9 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(*, paraphrases: bool = False) -> AsyncIterator[Stage]:
-    """With the product's defaults, but for `paraphrases`. The model's export is kept in the user's cache, where it is
-    made the first time."""
-    settings = config(storage={"kind": "memory"}, reuse={"intent": {"paraphrases": paraphrases}})
+async def open_stage() -> AsyncIterator[Stage]:
+    """With the product's defaults. The model's export is kept in the user's cache, where it is made the first time."""
+    settings = config(storage={"kind": "memory"})
     tasks, store = Tasks(), stores.reuse()
     with ThreadPoolExecutor(1) as executor:
         intent = Intent(
@@ -160,18 +159,11 @@ def asking_of(question: str, history: Iterable[Said] = (), **fields: object) -> 
 
 
 def _judged(asked: Question, earlier: Question, settings: IntentReuse) -> Verdict:
-    return judge(
-        asked,
-        earlier,
-        1.0,
-        min_cosine=settings.min_cosine,
-        min_cosine_agreed=settings.min_cosine_agreed,
-        paraphrases=settings.paraphrases,
-    )
+    return judge(asked, earlier, 1.0, min_cosine=settings.min_cosine)
 
 
-def guard_times(pairs: Sequence[Pair], settings: IntentReuse) -> tuple[list[float], list[float]]:
-    """ms of CPU for each pair, every guard asked whatever the cosine: with both questions read for the first time, and
+def comparison_times(pairs: Sequence[Pair], settings: IntentReuse) -> tuple[list[float], list[float]]:
+    """ms of CPU for each pair, whatever the cosine: with both questions read for the first time, and
     compared once more. Call it before anything else has read them."""
     warm()
     cold, again = [], []

@@ -28,7 +28,7 @@ def config(running_demo: Demo, embedding_folder: Path) -> dict[str, Any]:  # mad
     price = {"input": 1.0, "cached": 0.25, "output": 4.0}
     return {
         "upstreams": [upstream("plain", running_demo, ["demo-*"], price=price)],
-        "reuse": {"intent": {"enabled": True, "paraphrases": True}},
+        "reuse": {"intent": {"enabled": True}},
     }
 
 

@@ -321,23 +321,22 @@ async def contexts() -> Outputs:
 async def reuses() -> Outputs:
     """Which questions got the answer of another one, and why not."""
     outputs: Outputs = {}
-    for is_open in (False, True):
-        async with playing(
-            embedding=lambda url: {"base_url": f"{url}/v1", "model": "trigrams"},
-            reuse={"intent": {"enabled": True, "paraphrases": is_open, "min_cosine": 0.5, "min_cosine_agreed": 0.3}},
-        ) as at:
-            await at.is_ready()
-            for name, earlier, asked in questions():
-                key = f"sk-{name}"
-                at.upstream.replies[key] = {"role": "assistant", "content": f"An answer to: {earlier}"}
-                lines = [earlier, asked]
-                for text in (earlier, asked):
-                    answer = await at.ask(key, {"model": "golden", "messages": [{"role": "user", "content": text}]}, {})
-                    shown = await at.look(f"requests/{answer.headers['x-olvido-request']}")
-                    reason = shown.get("request", shown).get("intent_reason")
-                    lines.append(f"  {answer.headers['x-olvido-source']} {reason}")
-                log = await at.look("reuse", scope=shown["request"]["scope"])
-                lines += [f"  {pairs(told(each, at.names), without=('entry_id', 'request_id'))}" for each in log["log"]]
-                lines.append(f"  {excerpt(answer.json()['choices'][0]['message']['content'])}")
-                outputs[f"intent{', paraphrases' * is_open} / {name}"] = lines
+    async with playing(
+        embedding=lambda url: {"base_url": f"{url}/v1", "model": "trigrams"},
+        reuse={"intent": {"enabled": True, "min_cosine": 0.3}},
+    ) as at:
+        await at.is_ready()
+        for name, earlier, asked in questions():
+            key = f"sk-{name}"
+            at.upstream.replies[key] = {"role": "assistant", "content": f"An answer to: {earlier}"}
+            lines = [earlier, asked]
+            for text in (earlier, asked):
+                answer = await at.ask(key, {"model": "golden", "messages": [{"role": "user", "content": text}]}, {})
+                shown = await at.look(f"requests/{answer.headers['x-olvido-request']}")
+                reason = shown.get("request", shown).get("intent_reason")
+                lines.append(f"  {answer.headers['x-olvido-source']} {reason}")
+            log = await at.look("reuse", scope=shown["request"]["scope"])
+            lines += [f"  {pairs(told(each, at.names), without=('entry_id', 'request_id'))}" for each in log["log"]]
+            lines.append(f"  {excerpt(answer.json()['choices'][0]['message']['content'])}")
+            outputs[f"intent / {name}"] = lines
     return outputs

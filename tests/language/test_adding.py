@@ -53,7 +53,7 @@ def test_portuguese_has_the_files_of_detection_and_of_the_gate_alone() -> None:
         subject for subject in ("detection", "function", "moment", "feelings", "orders") if "pt" in languages(subject)
     }
     assert has == {"detection", "function", "moment", "feelings", "orders"}
-    assert not {subject for subject in ("lexicon", "comparison", "frames", "standing") if "pt" in languages(subject)}
+    assert not {subject for subject in ("lexicon", "licences", "frames", "standing") if "pt" in languages(subject)}
 
 
 @pytest.mark.parametrize(

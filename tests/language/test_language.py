@@ -3,9 +3,8 @@ from collections.abc import Iterator
 import pytest
 
 from proxy.language.language import Language, Lexicon, language_of
-from proxy.language.tables import groups, kinds, pairs, rewrites, shorthand, suffixes
+from proxy.language.tables import groups, pairs, rewrites, shorthand
 from proxy.language.text import fold
-from proxy.reuse.question import analyse
 from tests.languages import EN, ES
 
 _LANGUAGES: list[Language] = [EN, ES]
@@ -13,15 +12,12 @@ each_language = pytest.mark.parametrize("language", _LANGUAGES)
 
 
 def vocabulary(tables: Lexicon) -> Iterator[str]:
-    for listed in (tables.function, tables.filler, tables.optional, tables.praise, tables.asking):
+    for listed in (tables.function, tables.operators, tables.filler, tables.markers, tables.joins, tables.asking):
         yield from listed
-    yield from tables.markers | tables.conditions
-    for named in (tables.operators, tables.numbers, tables.synonyms, tables.pronouns, tables.joins, tables.units):
+    for named in (tables.numbers, tables.units):
         yield from (*named.keys(), *named.values())
     for written, meant in tables.chat.items():
         yield from (written, *meant.split())
-    for short, long in tables.short.items():
-        yield from (short, *long)
 
 
 @each_language
@@ -43,54 +39,21 @@ def test_each_language_has_tables_of_its_own() -> None:
 
 
 @each_language
-def test_an_operator_is_never_a_word_that_may_be_missing_or_means_something_else(language: Language) -> None:
+def test_an_operator_is_no_word_that_asks_nor_a_number(language: Language) -> None:
     tables = language.lexicon
-    for others in (tables.optional, tables.praise, tables.asking, tables.synonyms, tables.numbers, tables.pronouns):
-        assert not tables.operators.keys() & set(others)
-
-
-@each_language
-def test_an_operator_is_read_as_one_though_it_is_listed_as_a_function_word_too(language: Language) -> None:
-    tables = language.lexicon
-    for word in tables.operators.keys() & tables.function:
-        assert tables.operators[word] in analyse(f"granite {word} basalt", language).operators
+    assert not tables.operators & (tables.asking | tables.numbers.keys())
 
 
 @each_language
 def test_the_first_of_a_line_stands_for_itself(language: Language) -> None:
     tables = language.lexicon
-    for table in (tables.operators, tables.numbers, tables.synonyms, tables.units, tables.pronouns):
+    for table in (tables.numbers, tables.units):
         assert {word: table.get(word) for word in table.values()} == {word: word for word in table.values()}
 
 
 @each_language
-def test_a_condition_is_a_marker_and_a_question_word_a_function_word(language: Language) -> None:
-    tables = language.lexicon
-    assert tables.conditions <= tables.markers
-    assert tables.asking <= tables.function
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "kind"),
-    [
-        (EN, "how many strings has a lute", "how_many"),
-        (EN, "how much flour", "how_much"),
-        (EN, "how deep is a moat", "how_adj"),
-        (EN, "how do moats fill", "how"),
-        (EN, "difference between a moat and a ditch", "difference"),
-        (EN, "what is a moat and where", "what"),
-        (EN, "the showers", ""),
-        (ES, "cuanto tarda un roble", "how_long"),
-        (ES, "cuantas cuerdas tiene un laud", "how_many"),
-        (ES, "cuanta harina", "how_much"),
-        (ES, "por que flota el corcho", "why"),
-        (ES, "con quien canta", "who"),
-        (ES, "de donde viene el corcho y que es", "where"),
-        (ES, "los quesos", ""),
-    ],
-)
-def test_the_first_kind_found_is_what_a_question_asks_for(language: Language, text: str, kind: str) -> None:
-    assert next((rule.form for rule in language.lexicon.kinds if rule.found_in(text)), "") == kind
+def test_a_question_word_is_a_function_word(language: Language) -> None:
+    assert language.lexicon.asking <= language.lexicon.function
 
 
 @pytest.mark.parametrize(
@@ -118,19 +81,6 @@ def test_rewrites_keep_the_order_of_their_lines() -> None:
     (first, becomes), (second, vanishes) = rewrites("\nmoats? => ditch\n ditch =>\n")
     assert first.sub(becomes, "the moats") == "the ditch"
     assert second.sub(vanishes, "the ditch") == "the "
-
-
-def test_a_kind_is_found_in_whole_words_only() -> None:
-    ((pattern, name),) = kinds("who: who(?:m)?")
-    assert name == "who"
-    assert pattern.search("to whom")
-    assert not pattern.search("whose")
-    assert not pattern.search("the who-is-who")
-
-
-@pytest.mark.parametrize(("word", "left"), [("boxes", "box"), ("lutes", "lut"), ("sons", "son"), ("escape", "escape")])
-def test_the_longest_ending_is_taken_off_and_only_at_the_end(word: str, left: str) -> None:
-    assert suffixes("s es").sub("", word) == left
 
 
 def test_what_is_not_heard_is_written_for_nothing() -> None:

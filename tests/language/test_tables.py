@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.language.tables import named, parse, tables, union
+from proxy.language.tables import function_words, named, parse, table, tables, union
 
 
 def test_a_section_has_its_lines_without_comments_and_blank_ones() -> None:
@@ -28,11 +28,19 @@ def test_a_group_that_is_broken_behind_a_bar_goes_on_without_a_space() -> None:
 
 
 def test_a_union_has_the_entries_of_every_language() -> None:
-    both = union("function_words")["stop"].split()
+    both = union("standing")["articles"].split()
 
     assert {"the", "las"} <= set(both)
-    assert len(both) == sum(len(tables(code, "function_words")["stop"].split()) for code in ("en", "es"))
+    assert len(both) == sum(len(tables(code, "standing")["articles"].split()) for code in ("en", "es"))
 
 
 def test_words_have_the_name_of_their_line() -> None:
     assert named("son: son hijo\ndaughter: hija") == {"son": "son", "hijo": "son", "hija": "daughter"}
+
+
+def test_a_use_takes_words_from_the_function_words_of_a_language_that_has_that_use() -> None:
+    common = frozenset(table("en", "function", "words").split())
+
+    assert function_words("en", "detection") == common - {"even", "onto"}
+    assert function_words("en", "comparison") & {"actually", "before"} == {"actually"}
+    assert function_words("pt", "comparison") == function_words("fr", "detection") == frozenset()

@@ -1,7 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proxy.language.language import Language
-from proxy.language.words import are_kin, is_form_of, is_known, is_typo, lemma, root, sound, stem, warm
+from proxy.language.words import STOP, is_form_of, is_known, lemma, sound, stem, terms, warm
 from tests.languages import EN, ES
 
 
@@ -38,26 +40,6 @@ def test_a_word_is_known_in_its_own_language(language: Language, word: str, know
 
 
 @pytest.mark.parametrize(
-    ("language", "one", "other"),
-    [
-        (EN, "fermentation", "ferment"),
-        (EN, "movement", "move"),
-        (EN, "ionizer", "ionize"),
-        (ES, "activar", "activacion"),
-        (ES, "fundicion", "fundir"),
-        (ES, "cocina", "cocinar"),
-    ],
-)
-def test_words_of_a_family_share_their_root(language: Language, one: str, other: str) -> None:
-    assert root(one, language) == root(other, language)
-
-
-@pytest.mark.parametrize(("language", "one", "other"), [(EN, "age", "aging"), (EN, "ion", "ions"), (ES, "uso", "usar")])
-def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: str, other: str) -> None:
-    assert (root(one, language), root(other, language)) == (one, other)
-
-
-@pytest.mark.parametrize(
     ("language", "one", "other", "same"),
     [
         (EN, "pruned", "pruning", True),
@@ -71,28 +53,6 @@ def test_a_root_too_short_to_tell_is_the_word_itself(language: Language, one: st
 )
 def test_a_stem_is_that_of_the_language(language: Language, one: str, other: str, same: bool) -> None:
     assert (stem(one, language) == stem(other, language)) is same
-
-
-@pytest.mark.parametrize(
-    ("language", "one", "other", "kin"),
-    [
-        (EN, "prune", "pruner", True),
-        (EN, "ferment", "fermentation", True),
-        (EN, "lute", "flute", False),
-        (EN, "dish", "disk", False),
-        (ES, "podar", "poda", True),
-        (ES, "hacha", "acha", False),
-    ],
-)
-def test_kin_have_one_stem_or_one_root(language: Language, one: str, other: str, kin: bool) -> None:
-    assert are_kin(one, other, language) is kin
-
-
-@pytest.mark.parametrize("language", [EN, ES])
-def test_no_word_of_the_tables_loses_its_first_letter(language: Language) -> None:
-    tables = language.lexicon
-    for word in (*tables.synonyms, *tables.function, *tables.optional, "dying", "skis", "yes", "quiero"):
-        assert stem(word, language)[0] == root(word, language)[0] == word[0]
 
 
 @pytest.mark.parametrize(
@@ -136,38 +96,10 @@ def test_what_is_written_for_each_other_sounds_alike(language: Language, one: st
     ],
 )
 def test_a_regular_form_is_a_stem_with_an_ending(word: str, infinitive: str, is_form: bool) -> None:
-    words = ES.comparison
+    words = ES.licences
     assert words.regular is not None
     assert words.infinitive is not None
     assert is_form_of(word, infinitive, words.regular, words.infinitive) is is_form
-
-
-@pytest.mark.parametrize(
-    ("language", "one", "other", "typo"),
-    [
-        (EN, "chisel", "chissel", True),
-        (EN, "chisel", "chsiel", True),
-        (EN, "elephant", "eelphnat", True),  # two slips in a long word
-        (EN, "owl", "owll", True),  # three letters that sound alike
-        (EN, "owl", "owk", False),
-        (EN, "otter", "otres", False),
-        (EN, "zorbax", "zorbiq", False),  # neither is a word
-        (EN, "form", "farm", False),  # both are
-        (EN, "lettuce", "lantern", False),
-        (ES, "vecino", "becino", True),
-        (ES, "zanahoria", "sanaorya", True),
-        (ES, "martillo", "marrtiyo", True),
-        (ES, "sal", "zal", True),
-        (ES, "lechuga", "lechuza", False),
-        (ES, "perro", "pero", False),
-        (ES, "zorbano", "zorbeqo", False),
-    ],
-)
-def test_a_typo_is_near_a_word_and_none_itself(language: Language, one: str, other: str, typo: bool) -> None:
-    known, other_known = is_known(one, language), is_known(other, language)
-    both, either = known and other_known, known or other_known
-    assert is_typo(one, other, language, both_known=both, one_known=either) is typo
-    assert is_typo(other, one, language, both_known=both, one_known=either) is typo
 
 
 def test_warming_twice_loads_nothing_twice() -> None:
@@ -185,3 +117,47 @@ def test_warming_one_language_leaves_the_other_alone() -> None:
     stem.cache_clear()
     warm([ES])
     assert stem.cache_info().misses == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("painted", "painting"),
+        ("the libraries", "a library"),
+        ("reuniones", "reunión"),
+        ("cocinaban", "cocinar"),
+        ("CANCIÓN", "cancion"),
+        ("O'Brien", "brien"),
+    ],
+)
+def test_forms_of_a_word_are_one_term(one: str, other: str) -> None:
+    assert set(terms(one)) & set(terms(other))
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "¿?", "__", "what did you do with it", "¿qué es lo que hay para mí?"])
+def test_what_sentences_are_made_of_has_no_terms(text: str) -> None:
+    assert terms(text) == []
+
+
+@pytest.mark.parametrize(("text", "term"), [("5433", "5433"), ("$41,300", "41,300"), ("a las 18:30", "18:30")])
+def test_numbers_stay_as_they_are_written(text: str, term: str) -> None:
+    assert term in terms(text)
+
+
+def test_an_identifier_is_found_whole_and_by_its_parts() -> None:
+    found = terms("codigo_publico")
+    assert "codigo_publico" in found
+    assert set(terms("público código")) <= set(found)
+
+
+def test_a_term_comes_as_often_as_its_word_is_said() -> None:
+    assert terms("boats, boat and more boats").count(terms("boat")[0]) == 3
+
+
+def test_stop_words_are_written_as_they_are_compared() -> None:
+    assert all(word == word.lower() and word.isalpha() and word.isascii() for word in STOP)
+
+
+@given(st.text())
+def test_any_text_has_terms_that_are_not_empty(text: str) -> None:
+    assert all(terms(text))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.recall import Query, rank
 from proxy.memory.selecting import select
 from proxy.memory.turn_index import TurnIndex

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.choosing import ONE_LINE, Need, answering, current, kinds, relevant, render
 from proxy.memory.clauses import Needs, needs
 from proxy.memory.extract import extract

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.language.terms import terms
+from proxy.language.words import terms
 from proxy.memory.turn_index import EMBEDDED, TurnIndex
 from proxy.memory.view import View
 from tests.memory.indexed import index_of, link, path, turn, vector

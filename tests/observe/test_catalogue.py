@@ -7,7 +7,7 @@ import pytest
 
 from proxy.observe.catalogue import MECHANISM, MOST_INITIAL, RESULT, STAGE, Catalogue, Entry
 from proxy.reuse.cacheable import BYPASSES
-from proxy.reuse.partition import UNSUITED
+from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import Mechanisms
 

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.reuse.cacheable import BYPASSES, EDGE_CHARACTERS, LONGEST_TOOL_NAME, bypass_reason
+from proxy.reuse.cacheable import (
+    ASKED,
+    BYPASSES,
+    EDGE_CHARACTERS,
+    LONGEST_TOOL_NAME,
+    VERDICTS,
+    bypass_reason,
+    learned,
+    listed,
+)
 from proxy.types import ChatRequest
 from tests.builders import chat
 
@@ -814,3 +823,57 @@ def test_no_user_message_asks_nothing() -> None:
 @pytest.mark.xfail(strict=True, raises=AssertionError, reason="the last of what is past is taken for the latest")
 def test_this_is_cacheable_and_wrongly_bypassed_so_far() -> None:
     assert bypass_reason(request("¿Cuál fue la última película de Hitchcock?")) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Which party controls the Senate?", "time_dependent"),
+        ("What does a used Corolla go for?", "time_dependent"),
+        ("¿Cuántos goles lleva Haaland?", "time_dependent"),
+        ("¿Cómo se llama el ministro de Transporte?", "time_dependent"),
+        ("Stick the parcel invoice in the shared drive and tell Ana.", "side_effect"),
+        ("Encargale una torta a la panadería.", "side_effect"),
+        ("Some nights I just lie there and it all feels heavy.", "emotional"),
+        ("Desde que se fue la casa me queda enorme.", "emotional"),
+    ],
+)
+def test_recognises_what_is_not_to_be_reused(said: str, asked: str) -> None:
+    assert learned(said) == asked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is it safe to pour acid into water?",
+        "Who was Ada Lovelace?",
+        "How does Telegram make a profit?",
+        "¿Quién es Noam Chomsky?",
+        "¿Alguien vio un unicornio?",
+        "How many goals did Pelé score in 1958?",
+        "¿En qué año se estrenó Psicosis?",
+        "¿Cómo se juega al truco?",
+        "What is a circuit breaker?",
+        "Dame un ejemplo de carta formal.",
+    ],
+)
+def test_lets_pass_what_is_the_same_on_any_day(said: str) -> None:
+    assert learned(said) is None
+
+
+def test_an_embedding_is_weighed_too() -> None:
+    said = "What is a monad?"
+    decided = {learned(said, np.eye(384, dtype=np.float32)[at] * sign) for at in range(384) for sign in (-50, 50)}
+    assert decided > {None}
+
+
+def test_an_embedding_of_another_model_is_not() -> None:
+    assert learned("What is a monad?", np.full(768, 50, np.float32)) is None
+
+
+def test_the_reason_is_the_lists_where_they_have_one() -> None:
+    assert listed("What time is it right now?") == learned("What time is it right now?") == "time_dependent"
+
+
+def test_the_lists_are_asked_once_for_each_verdict() -> None:
+    assert len(set(VERDICTS)) == len(VERDICTS) > len(ASKED)

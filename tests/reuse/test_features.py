@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.text import plain
-from proxy.reuse.learned import framed, lexical, shapes_of, tokens_of
+from proxy.reuse.cacheable import framed, lexical, shapes_of, tokens_of
 
 
 def shapes(said: str) -> list[str]:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.language import Language
-from proxy.reuse.canonical import unframe
+from proxy.reuse.question import unframe
 from tests.languages import EN, ES
 
 FRAMED: list[tuple[Language, str, str]] = [

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.language import Language
-from proxy.reuse.licences import difference
 from proxy.reuse.question import analyse
+from proxy.reuse.verdict import difference
 from tests.languages import EN, ES
 
 
@@ -169,6 +169,15 @@ TABLE = {
         (EN, "symptoms iron deficiency", "What are the symptoms of iron deficiency?", True),
         (EN, "Is Earth a black hole?", "Is Earth in a black hole?", False),
         (EN, "frankenstein novel", "When was the novel Frankenstein published?", False),
+    ],
+    "accents, and words that are none": [
+        (ES, "¿Qué come un papá?", "¿Qué come un papa?", False),  # two words, told by their accents
+        (ES, "¿Cómo se cura el jamón?", "¿Cómo se cura el jamon?", True),
+        (ES, "¿Dónde está el alemán?", "¿Dónde está el aleman?", True),
+        (ES, "¿Qué significa jamón?", "¿Qué significa jamon?", False),  # asked of the word
+        (ES, "¿Cómo inflo un neumático viejo?", "¿Cómo inflo una llanta vieja?", True),
+        (EN, "How do I use a zorba?", "How do I use a zorbi?", False),  # no dictionary has either
+        (EN, "How do I cover a sofa?", "How do I recover a sofa?", False),
     ],
 }
 

@@ -11,10 +11,6 @@ from tests.languages import EN, ES
 _LANGUAGES: list[Language] = [EN, ES]
 
 
-def lemmas(text: str, language: Language) -> list[str]:
-    return [token.lemma for token in analyse(text, language).content]
-
-
 @pytest.mark.parametrize(
     ("language", "plain", "dressed"),
     [
@@ -27,85 +23,69 @@ def lemmas(text: str, language: Language) -> list[str]:
         (ES, "¿Qué es una higuera?", "ke es una higuera"),
     ],
 )
-def test_courtesy_frames_and_chat_spelling_leave_the_same_content(language: Language, plain: str, dressed: str) -> None:
-    assert lemmas(plain, language) == lemmas(dressed, language)
-    assert analyse(plain, language).asks == analyse(dressed, language).asks
+def test_courtesy_frames_and_chat_spelling_leave_the_same_text(language: Language, plain: str, dressed: str) -> None:
+    assert analyse(plain, language).text == analyse(dressed, language).text
 
 
 @pytest.mark.parametrize(
     ("language", "text", "kept"),
     [
-        (EN, "Do you think Ada B. Lovelace will make a good U.S. President?", {"ada", "lovelace", "president"}),
-        (EN, "I am pregnant. Can I eat brie?", {"pregnant", "eat", "brie"}),
-        (ES, "Soy celíaco. ¿Puedo comer avena?", {"celiaco", "comer", "avena"}),
+        (EN, "Do you think Ada B. Lovelace will make a good U.S. President?", ["ada", "lovelace", "president"]),
+        (EN, "I am pregnant. Can I eat brie?", ["pregnant", "eat", "brie"]),
+        (EN, "Is the Nexus 6b out of stock?", ["6b"]),
+        (ES, "Soy celíaco. ¿Puedo comer avena?", ["celiaco", "comer", "avena"]),
     ],
 )
-def test_what_the_answer_depends_on_is_kept(language: Language, text: str, kept: set[str]) -> None:
-    assert kept <= set(lemmas(text, language))
+def test_what_the_answer_depends_on_is_kept(language: Language, text: str, kept: list[str]) -> None:
+    assert set(kept) <= set(analyse(text, language).text.split())
 
 
 @pytest.mark.parametrize(
-    ("language", "text", "asks"),
+    ("language", "text", "said"),
     [
-        (EN, "How many strings has a lute?", "how_many"),
-        (EN, "How long does plaster take to dry?", "how_long"),
-        (EN, "What is the difference between a lute and a guitar?", "difference"),
-        (EN, "How come the sea is salty?", "why"),
-        (EN, "In winter, what do hedgehogs eat?", "what"),
-        (EN, "What should I check when buying a lute?", "what"),
-        (EN, "Is the sea salty?", "yesno"),
-        (ES, "¿Cuántas cuerdas tiene un laúd?", "how_many"),
-        (ES, "¿Cuánto tarda en secar el yeso?", "how_long"),
-        (ES, "¿A qué se debe que el mar sea salado?", "why"),
-        (ES, "¿Qué reviso cuando compro un laúd?", "what"),
-        (ES, "¿Es salado el mar?", "yesno"),
+        (EN, "Hello! How do I prune a fig tree? Thanks a lot.", "How do I prune a fig tree?"),
+        (EN, "I am pregnant. Can I eat brie?", "I am pregnant. Can I eat brie?"),
+        (EN, "Thanks a lot!", "Thanks a lot!"),
+        (EN, "Whaaaat is \u201centropy\u201d?", 'What is "entropy"?'),
+        (ES, "¡Hola! ¿Cómo podo una higuera? Muchas gracias.", "Cómo podo una higuera?"),
+        (ES, "Para mi abuela: ¿cómo se hace pan?", "Para mi abuela: cómo se hace pan?"),
     ],
 )
-def test_a_question_asks_for_one_kind_of_answer(language: Language, text: str, asks: str) -> None:
-    assert analyse(text, language).asks == asks
+def test_what_says_nothing_is_left_out_unless_nothing_else_is_said(language: Language, text: str, said: str) -> None:
+    assert analyse(text, language).said == said
 
 
 @pytest.mark.parametrize(
-    ("language", "text", "numbers"),
+    ("language", "text", "folded"),
     [
-        (EN, "Is 1,500 more than twenty five?", ("1500", "25")),
-        (EN, "What is 20 percent of 85?", ("20", "85")),
-        (EN, "20 is what percent of 85?", ("20", "?", "85")),
-        (EN, "How far is 5km?", ("5",)),
-        (EN, "Is the Nexus 6b out of stock?", ()),
-        (ES, "¿Cuánto es 1.500 más veinte?", ("1500", "20")),
-        (ES, "¿Cuánto son 3,5 litros?", ("3.5",)),
+        (EN, "Why can't it start; what's wrong?", "why can not it start , what is wrong"),
+        (EN, "They've won, I'd say", "they have won , i would say"),
+        (ES, "¿Qué más que él?", "que masque el"),
     ],
 )
-def test_numbers_are_read_in_their_order(language: Language, text: str, numbers: tuple[str, ...]) -> None:
-    assert analyse(text, language).numbers == numbers
-
-
-def test_a_model_name_with_a_letter_is_one_word() -> None:
-    assert "6b" in lemmas("Is the Nexus 6b out of stock?", EN)
+def test_folded_is_without_capitals_accents_and_contractions(language: Language, text: str, folded: str) -> None:
+    assert analyse(text, language).folded == folded
 
 
 @pytest.mark.parametrize(
-    ("language", "text", "tense"),
+    ("language", "text", "read"),
     [
-        (EN, "Who did paint it?", "past"),
-        (EN, "Will it rain frogs?", "future"),
-        (EN, "Is a spoon used to stir?", "present"),
-        (EN, "Did she used to sing?", "used to"),
-        (ES, "¿Quién fue Averroes?", "past"),
-        (ES, "¿Va a durar la tela?", "future"),
-        (ES, "¿Qué es la tela?", "present"),
+        (EN, "Could you tell me the best way to prune a fig tree?", "how to prune a fig tree"),
+        (EN, "Is it legal to own a fox?", "can legal own a fox"),
+        (EN, "In which year did Rome fall?", "when did rome fall"),
+        (ES, "¿En qué año cayó Roma?", "cuando cayo roma"),
+        (ES, "¿Hay vida en Marte?", "hay vida en marte"),
     ],
 )
-def test_auxiliaries_tell_the_tense(language: Language, text: str, tense: str) -> None:
-    assert analyse(text, language).tense == tense
+def test_one_way_of_saying_it_stands_for_several(language: Language, text: str, read: str) -> None:
+    assert analyse(text, language).text == read
 
 
 @pytest.mark.parametrize("text", ["word " * (MAX_WORDS + 1), "x" * 100_000, "¿" * 100_000, "a.b " * 5_000])
 def test_what_is_too_long_is_not_read(text: str) -> None:
     question = analyse(text, EN)
     assert question.is_long
-    assert question.tokens == ()
+    assert question.text == ""
 
 
 @settings(max_examples=150, deadline=None)
@@ -113,6 +93,7 @@ def test_what_is_too_long_is_not_read(text: str) -> None:
     st.text(max_size=300) | st.text(string.punctuation + string.digits + "  ¿¡'\u2019", max_size=300),
     st.sampled_from(_LANGUAGES),
 )
-def test_any_text_can_be_read(text: str, language: Language) -> None:
+def test_any_text_has_a_canonical_form_of_single_spaces(text: str, language: Language) -> None:
     question = analyse(text, language)
-    assert [token.position for token in question.tokens] == list(range(len(question.tokens)))
+    assert question.text == " ".join(question.text.split())
+    assert question.said or question.is_long or not text.strip()

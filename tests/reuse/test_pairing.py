@@ -1,11 +1,35 @@
-"""Which phrases of a question may change places, and which may not."""
+"""How a question is accounted for, and which of its phrases may change places."""
 
 import pytest
 
 from proxy.language.language import Language
-from proxy.reuse.licences import difference
+from proxy.reuse.pairing import accounted
 from proxy.reuse.question import analyse
+from proxy.reuse.verdict import difference
 from tests.languages import EN, ES
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        (EN, "Please, what's the meaning of entropy?", "what is entropy"),
+        (EN, "How much are 5kg and 1,000,000 grams?", "how much are 5 kg and 1000000 grams"),
+        (EN, "How much is a Pixel 6a?", "how much is a pixel 6a"),
+        (EN, "Kazakhstan's capital", "the capital of kazakhstan"),
+        (ES, "Hola, soy Julián, ¿cómo salgo de vim?", "como salgo de vim"),
+        (ES, "Soy celíaco, ¿qué puedo comer?", "soy celiaco , que puedo comer"),
+        (ES, "¿Cómo voy al centro?", "como voy a el centro"),
+    ],
+)
+def test_the_words_that_are_accounted_for(language: Language, text: str, words: str) -> None:
+    assert " ".join(accounted(analyse(text, language)).words) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "by_somebody"), [("¿Cómo come un gato?", True), ("¿Cómo se come un gato?", False), ("¿Qué come?", False)]
+)
+def test_how_it_is_done_is_not_how_somebody_does_it(text: str, *, by_somebody: bool) -> None:
+    assert accounted(analyse(text, ES)).is_of_somebody is by_somebody
 
 
 @pytest.mark.parametrize(
@@ -19,6 +43,8 @@ from tests.languages import EN, ES
         (EN, "What is water made of?", "What is made of water?", False),
         (EN, "What is 20 percent of 85?", "20 is what percent of 85?", False),
         (EN, "Are cats or dogs cheaper?", "Are dogs or cats cheaper?", True),
+        (EN, "Are cats, dogs or birds cheaper?", "Are birds, cats or dogs cheaper?", True),
+        (EN, "In the winter which birds fly south?", "Which birds fly south in the winter?", True),
         (ES, "¿Por qué ronronean los gatos?", "¿Por qué los gatos ronronean?", True),
         (ES, "¿Cómo cambio de pesos a dólares?", "¿Cómo cambio a pesos de dólares?", False),
         (EN, "How long before eating should I run?", "How long should I run before eating?", False),
