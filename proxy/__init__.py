@@ -4,7 +4,7 @@ One capability, one room. Imports go down this list, never up:
 
     cli/          the command `olvido`: serve, check-config, doctor, memory, replay, demo
     demo/         an upstream that needs no key, and the conversation that `olvido demo` plays
-    server.py     the process: sockets, signals, shutdown          app.py  its routes and lifespan
+    server.py     the process: sockets, signals, shutdown          app.py  its routes, pass-through, lifespan
     admin/        the API for whoever runs the proxy                page/   the page that shows it, static files
     replay/       `olvido replay`: savings on requests that were made already
     services.py   the composition root: every part, built once from the configuration

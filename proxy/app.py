@@ -1,12 +1,16 @@
-"""Routes and lifespan of the application. Plain ASGI endpoints under Starlette's router: its request and response
-objects would buffer what must stream."""
+"""Routes and lifespan of the application, and the handlers of the API: the managed route, and the pass-through of every
+other `/v1` route, streamed to the first upstream and back, unchanged. Plain ASGI endpoints under Starlette's router: its
+request and response objects would buffer what must stream."""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from time import time
+from urllib.parse import unquote
 
+import httpx
 import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -25,14 +29,16 @@ from proxy.errors import (
     ShuttingDown,
     TooLarge,
     UnknownRoute,
+    UpstreamError,
 )
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
-from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding
+from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
-from proxy.pipeline.passthrough import pass_through
+from proxy.protocol import headers as wire_headers
 from proxy.services import build
 from proxy.types import Answer, Incoming
+from proxy.upstream.client import Upstream, close_response, response_headers
 
 log = logging.getLogger(__name__)
 
@@ -187,3 +193,67 @@ async def nothing_here(call: Call, services: Services) -> None:  # noqa: ARG001 
 
 def _json(value: object, code: int = 200) -> Answer:
     return Answer(code, (("content-type", "application/json"),), msgspec.json.encode(value))
+
+
+async def pass_through(call: Call, services: Services) -> None:
+    """Forwards one request. No retries, since a streamed body can be sent only once; no ledger row, since we do not
+    know these routes."""
+    services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
+    if leads_out(call.path):
+        raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
+    upstream = services.router.default
+    body = _body(call, upstream)
+    if body is None:
+        call.watch.start()
+    url = upstream.url(call.path.removeprefix("/v1"), call.query)
+    headers = wire_headers.to_upstream(call.headers, authorization=upstream.authorization, managed=False)
+    try:
+        # The answer's headers may come only after a long upload, whose silence `stream_body` bounds.
+        response = await upstream.send(call.method, url, headers, body, upstream.config.timeout.answer)
+    except UpstreamError as error:
+        raise _cause(error.__cause__) or error from error.__cause__
+    kept = wire_headers.to_client(response_headers(response), length=True)
+    answer = Answer(response.status_code, (*kept, ("x-olvido-request", call.request_id)), _Through(upstream, response))
+    await call.answer(answer)
+
+
+def leads_out(path: str) -> bool:
+    """True if `path` has dot segments, which could resolve to a URL outside of the API and take the upstream's key
+    there."""
+    return any(unquote(step) in (".", "..") for step in unquote(path).replace("\\", "/").split("/"))
+
+
+def _body(call: Call, upstream: Upstream) -> AsyncIterator[bytes] | None:
+    """Returns the stream of the request's body; None if it announces none, as GET does."""
+    length = wire_headers.get(call.headers, "content-length")
+    if length in (None, "0") and wire_headers.get(call.headers, "transfer-encoding") is None:
+        return None
+    return stream_body(call.receive, idle=upstream.config.timeout.idle, on_end=call.watch.start)
+
+
+def _cause(error: BaseException | None) -> OlvidoError | None:
+    """Returns our own error in reading the client's body, if that made the HTTP client give up."""
+    while error is not None:
+        if isinstance(error, OlvidoError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Through:
+    """The upstream's body as a stream."""
+
+    upstream: Upstream
+    response: httpx.Response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async with aclosing(self.upstream.body(self.response)) as body:
+                async for chunk in body:
+                    yield chunk
+        except UpstreamError as error:
+            raise _cause(error.__cause__) or error from error.__cause__
+
+    async def aclose(self) -> None:
+        await asyncio.shield(close_response(self.response))

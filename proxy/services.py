@@ -17,20 +17,18 @@ from proxy.observe.metrics import Metrics
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.parts import Services
-from proxy.pipeline.record import Keep, Recorder
-from proxy.protocol.turns import Chains
+from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
 from proxy.storage.opening import Storage, open_storage
-from proxy.storage.recent import AnsweredScopes
+from proxy.storage.pending import WriterLimits
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import local_state
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
-from proxy.upstream.client import Upstream
-from proxy.upstream.routing import Router
+from proxy.upstream.client import Router, Upstream
 
 # Two, so that parsing one large request does not hold up counting another; more would only compete for the cores.
 CPU_THREADS = 2

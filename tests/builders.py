@@ -9,7 +9,7 @@ import msgspec
 import tiktoken
 
 from proxy.config import Config, Upstream
-from proxy.protocol import turns
+from proxy.protocol.chat import chain_of
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
 from proxy.tasks import Offload
@@ -76,7 +76,7 @@ def incoming(
 
 def identity(request: ChatRequest, *, person: str = "", session: str = "s") -> Identity:
     scope = Scope(TENANT, person)
-    return Identity(scope, session, "header", turns.chain(scope.id, request.messages))
+    return Identity(scope, session, "header", chain_of(scope.id, request.messages))
 
 
 def completion(content: str | None = "hello", *, finish_reason: str = "stop", **message_fields: Any) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def inline(executor: Executor) -> Offload:
 
 
 def links(scope_id: str, said: Sequence[Said]) -> tuple[bytes, ...]:
-    return turns.chain(scope_id, messages(*said))
+    return chain_of(scope_id, messages(*said))
 
 
 @cache

@@ -16,17 +16,16 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
-from proxy.pipeline.record import Recorder
+from proxy.pipeline.record import AnsweredScopes, Recorder
 from proxy.services import build
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix
-from proxy.storage.recent import AnsweredScopes
+from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
-from proxy.storage.writes import WriterLimits
 from proxy.tokens import TokenCounter
 from proxy.types import ArchivedTurn, Fact, Headers, Incoming, LedgerRow, StoredAnswer
 from tests import stores

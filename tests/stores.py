@@ -11,15 +11,14 @@ from typing import Any, TypeVar
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.folder import SECRET_BYTES
 from proxy.storage.opening import Storage
-from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.pending import Write, WriterLimits
+from proxy.storage.sqlite.accounts import ContentLimits, SqliteAccounts, SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Writer
 from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
-from proxy.storage.writes import Write, WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

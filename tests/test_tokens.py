@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.protocol.chat import chain_of
 from proxy.protocol.message import message
-from proxy.protocol.turns import chain
 from proxy.tokens import (
     INLINE_BYTES,
     MOST_COUNTED,
@@ -170,7 +170,7 @@ def test_what_is_no_message_is_counted_as_overhead() -> None:
 
 async def test_the_counts_of_messages_stand_in_their_order(fresh: TokenCounter, executor: Executor) -> None:
     said = messages(system("terse"), user("hello world"), calling("1"), result("1"))
-    counts = await fresh.messages(said, chain("a/", said), executor)
+    counts = await fresh.messages(said, chain_of("a/", said), executor)
     assert counts == tuple(fresh.message(each) for each in said)
 
 
@@ -181,9 +181,9 @@ LONG = "word " * (INLINE_BYTES // 4)
 
 async def test_a_little_is_counted_where_it_is_and_much_in_a_thread(fresh: TokenCounter, executor: Executor) -> None:
     little, much = messages(user("hi")), messages(user(LONG))
-    await fresh.messages(little, chain("a/", little), executor)
+    await fresh.messages(little, chain_of("a/", little), executor)
     assert executor.submitted == 0
-    await fresh.messages(much, chain("a/", much), executor)
+    await fresh.messages(much, chain_of("a/", much), executor)
     assert executor.submitted == 1
 
 
@@ -191,8 +191,8 @@ async def test_a_little_is_counted_where_it_is_and_much_in_a_thread(fresh: Token
 async def test_what_was_counted_before_is_not_counted_again(fresh: TokenCounter, executor: Executor) -> None:
     first = messages(user(LONG))
     then = messages(user(LONG), assistant("sure"), user("thanks"))
-    before = await fresh.messages(first, chain("a/", first), executor)
-    counts = await fresh.messages(then, chain("a/", then), executor)
+    before = await fresh.messages(first, chain_of("a/", first), executor)
+    counts = await fresh.messages(then, chain_of("a/", then), executor)
     assert executor.submitted == 1
     assert counts[:1] == before
     assert counts == tuple(counter().message(each) for each in then)
@@ -202,8 +202,8 @@ async def test_a_message_that_grew_by_what_its_link_leaves_out_is_counted_again(
     fresh: TokenCounter, executor: Executor
 ) -> None:
     short, long = messages(assistant("yes")), messages(assistant("yes", reasoning_content="I have thought about it."))
-    assert chain("a/", short) == chain("a/", long)
-    (one,), (other,) = [await fresh.messages(each, chain("a/", each), executor) for each in (short, long)]
+    assert chain_of("a/", short) == chain_of("a/", long)
+    (one,), (other,) = [await fresh.messages(each, chain_of("a/", each), executor) for each in (short, long)]
     assert one < other
 
 
@@ -211,12 +211,12 @@ async def test_when_there_are_too_many_the_oldest_counts_are_forgotten(executor:
     small = TokenCounter(encoding(), remembered=20)
     oldest = messages(user(LONG))
     others = messages(*(user(f"message {number}") for number in range(100)))
-    before = await small.messages(oldest, chain("a/", oldest), executor)
+    before = await small.messages(oldest, chain_of("a/", oldest), executor)
     expected = tuple(counter().message(each) for each in others)
     for _ in range(2):
-        assert await small.messages(others, chain("a/", others), executor) == expected
+        assert await small.messages(others, chain_of("a/", others), executor) == expected
     assert executor.submitted == 1
-    assert await small.messages(oldest, chain("a/", oldest), executor) == before
+    assert await small.messages(oldest, chain_of("a/", oldest), executor) == before
     assert executor.submitted == 2
 
 

@@ -2,8 +2,7 @@
 
     source.py    bytes → plain values, lines, ${NAME}
     model.py     plain values → frozen models
-    upstreams.py the model of an upstream; prices of models and prefix caches, from models.yaml where the file has none
-    values.py    durations, secrets, URLs
+    upstreams.py types of settings: durations, secrets, URLs; the model of an upstream; prices of models, prefix caches
     profiles.py  the numbers of context management, as a table
     problems.py  rules between settings, and errors in the file's own words
 
@@ -20,8 +19,7 @@ from pydantic import ValidationError
 from proxy.config.model import Config
 from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content, violations
 from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
-from proxy.config.upstreams import Upstream, price_for
-from proxy.config.values import key_hash, redact
+from proxy.config.upstreams import Upstream, key_hash, price_for, redact
 
 __all__ = [
     "Config",

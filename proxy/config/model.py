@@ -1,6 +1,6 @@
 """The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-An upstream's settings are in upstreams.py, types of values in values.py, rules that involve more than one setting in
+An upstream's settings and types of values are in upstreams.py, rules that involve more than one setting in
 problems.py.
 """
 
@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from proxy.config.profiles import Profile, with_overrides
-from proxy.config.upstreams import Upstream
-from proxy.config.values import (
+from proxy.config.upstreams import (
     BaseUrl,
     Dollars,
     Folder,
@@ -25,6 +24,7 @@ from proxy.config.values import (
     Seconds,
     Secret,
     Section,
+    Upstream,
     setting,
 )
 

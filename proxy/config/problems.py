@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 from proxy.config.model import Config
 from proxy.config.source import Problem, Source, Where, kind_of
-from proxy.config.upstreams import Upstream, listed
-from proxy.config.values import redact
+from proxy.config.upstreams import Upstream, listed, redact
 
 _SHOWN = 60  # characters of a wrong value
 _UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}

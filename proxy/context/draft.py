@@ -13,7 +13,7 @@ from proxy.conversation.progress import Case, Progress
 from proxy.memory import choosing
 from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
-from proxy.protocol.turns import INSTRUCTIONS
+from proxy.protocol.chat import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
 
 NO_BLOCK = VolatileBlock()

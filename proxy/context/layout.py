@@ -18,10 +18,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from proxy.config import Upstream as UpstreamConfig
+from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.request import with_changes
-from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import ChatRequest, Fates, Message, Plan, Prompt, PromptTokens
 
 Fate: TypeAlias = Literal["kept", "shortened", "marker", "folded", "recalled", "left out"]

@@ -18,11 +18,10 @@ from hashlib import blake2b
 
 from proxy.conversation.progress import up_to_calls
 from proxy.errors import BadRequest
-from proxy.protocol import turns
+from proxy.protocol.chat import INSTRUCTIONS, Chains, chain_of, identity_of
 from proxy.protocol.headers import is_retry
 from proxy.protocol.message import unpacked
 from proxy.protocol.request import with_messages
-from proxy.protocol.turns import INSTRUCTIONS
 from proxy.storage.base import KnownPrefix, SessionStore
 from proxy.storage.recollection import Archive
 from proxy.storage.shared import OpenTurns
@@ -56,7 +55,7 @@ async def identify(
     private: bool,
     is_answered: Callable[[str], Awaitable[bool]],
     sessions: SessionStore,
-    chains: turns.Chains,
+    chains: Chains,
     offload: Offload,
 ) -> Identity:
     """Returns scope, session and known history of a request. `is_answered` tells whether an upstream has answered a
@@ -66,8 +65,8 @@ async def identify(
     scope = scope_of(incoming, request, directives)
     private = is_private(scope, personal=private)
     answered = await is_answered(scope.id)
-    chain_of = chains.of if answered else turns.chain
-    chain = await offload(lambda: chain_of(scope.id, request.messages))
+    hashed = chains.of if answered else chain_of
+    chain = await offload(lambda: hashed(scope.id, request.messages))
     named, source = _named_session(request, directives)
     for first_user, said in enumerate(request.messages):  # noqa: B007 (the number of messages before it)
         if said.role == "user":
@@ -174,7 +173,7 @@ async def resume(
     archive: Archive,
     open_turns: OpenTurns,
     settled: Callable[[Identity], Awaitable[None]],
-    chains: turns.Chains,
+    chains: Chains,
     offload: Offload,
 ) -> tuple[ChatRequest, Identity]:
     """Returns the request with its history; unchanged if it has one, or there is none. `settled` returns once the
@@ -246,7 +245,7 @@ def _of_results(
 def _of_question(incoming: Incoming, new: Sequence[Message], path: Sequence[ArchivedTurn]) -> _History:
     """Returns the whole history, without the question itself and its answer if it is a repetition."""
     asked = [said for turn in path[-len(new) :] for said in unpacked(turn.messages) if said.role == "user"]
-    is_same = [turns.identity(said) for said in asked] == [turns.identity(said) for said in new]
+    is_same = [identity_of(said) for said in asked] == [identity_of(said) for said in new]
     if is_same and (is_retry(incoming.headers) or _is_soon(incoming, new, path[-1])):
         return _History(_said(path[: -len(new)]), is_again=True)
     return _History(_said(path))

@@ -15,7 +15,7 @@ from typing import Any, Literal, TextIO
 
 import msgspec
 
-from proxy.config.values import STRUCK, redact
+from proxy.config.upstreams import STRUCK, redact
 
 MAX_LINE = 16_384  # bytes; longer records are cut, so that no collector splits a line
 _TEXT_LIMITS = (4_000, 1_000, 60)  # characters per string of a record: the first that gives a short enough line

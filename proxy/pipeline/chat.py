@@ -23,7 +23,7 @@ from proxy.memory import commands
 from proxy.memory.commands import Order
 from proxy.pipeline.parts import RequestContext, Services
 from proxy.protocol import headers as wire_headers
-from proxy.protocol import turns
+from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import glimpse, parse
 from proxy.reuse import exact
@@ -148,7 +148,7 @@ async def _identify(context: RequestContext) -> Identity:
         return identity
     # Without an identity: a scope of its own, and a history that is new.
     alone = Scope(f"{incoming.tenant}!{incoming.request_id}")
-    chain = await context.offload(lambda: turns.chain(alone.id, request.messages))
+    chain = await context.offload(lambda: chain_of(alone.id, request.messages))
     return Identity(alone, f"c-{incoming.request_id}", "new", chain, is_answered=False)
 
 

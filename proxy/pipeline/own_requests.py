@@ -19,8 +19,8 @@ from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.record import Recorder
-from proxy.protocol import turns
 from proxy.protocol.answers import find_usage, first_text, without_disclaimer
+from proxy.protocol.chat import chain_of
 from proxy.protocol.request import parse
 from proxy.reuse.judging import MOST_ANSWER, Reply
 from proxy.tasks import Attempts, Tasks
@@ -41,7 +41,7 @@ from proxy.types import (
     Usage,
 )
 from proxy.upstream import forward
-from proxy.upstream.routing import Route, Router
+from proxy.upstream.client import Route, Router
 
 DEADLINE = 10.0  # seconds, for each part of a verification that waits for a thread
 JUDGE_DEADLINE = 30.0  # seconds
@@ -170,7 +170,7 @@ class UpstreamJudge:
     async def _ask(self, incoming: Incoming, identity: Identity, body: bytes, attempts: Attempts) -> Reply | None:
         request = parse(body)
         incoming = replace(incoming, headers=HEADERS, body=body, query="")
-        identity = replace(identity, chain=turns.chain(identity.scope.id, request.messages))
+        identity = replace(identity, chain=chain_of(identity.scope.id, request.messages))
         plan = await self._requests.plan(request, identity, self._route.upstream.config)
         answer, _ = await self._requests.send("judge", incoming, request, identity, plan, self._route, attempts)
         if not isinstance(answer.body, bytes):

@@ -12,17 +12,16 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.own_requests import Verifier
-from proxy.pipeline.record import Recorder
-from proxy.protocol.turns import Chains
+from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.storage.opening import Storage
-from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
 from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter
 from proxy.types import Answer, ChatRequest, Directives, Exchange, Headers, Identity, Incoming, Plan, ReuseMiss
-from proxy.upstream.routing import Route, Router
+from proxy.upstream.client import Route, Router
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,20 +16,20 @@ import msgspec
 
 from proxy.config import price_for
 from proxy.errors import UpstreamBroken, UpstreamError
+from proxy.lru import Lru
 from proxy.memory import commands
 from proxy.memory.learn import Learner, Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import ledger as ledger_row
-from proxy.protocol import turns
 from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
+from proxy.protocol.chat import links_after
 from proxy.reuse import exact
 from proxy.storage.opening import Storage
-from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared import SharedState
 from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter
 from proxy.types import UNANSWERED, Asked, Delivery, Exchange, LedgerRow, Message, Price, ReuseHit, StoredAnswer
-from proxy.upstream.routing import Router
+from proxy.upstream.client import Router
 
 # JSON above this size is decoded in a worker thread.
 INLINE_JSON_BYTES = 256 * 1024
@@ -43,7 +43,44 @@ Remember = Callable[[Exchange, Asked, StoredAnswer, str | None], Coroutine[Any, 
 # Stores the contents of a request and its answers, for display.
 Keep = Callable[[Exchange, Sequence[Message]], None]
 
+OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
+MOST_SCOPES = 50_000  # about 150 bytes each; one that was dropped is looked up in storage once more
+
 _object = msgspec.json.Decoder(dict[str, Any])
+
+
+async def nothing_on_record(scope: str) -> bool:  # noqa: ARG001 (an `OnRecord`)
+    """Returns False: the `OnRecord` of a process that stores nothing."""
+    return False
+
+
+class AnsweredScopes:
+    """The set of scopes that an upstream has answered: an LRU of this process, then those that storage has rows of.
+
+    Before that nothing is stored for a scope, neither in memory nor on disk: a client that invents keys, which every
+    upstream refuses, leaves rows in one common ledger (`UNANSWERED`), no more.
+    """
+
+    def __init__(self, on_record: OnRecord = nothing_on_record, most: int = MOST_SCOPES) -> None:
+        self._on_record = on_record
+        self._scopes: Lru[str, bool] = Lru(most)
+
+    def __len__(self) -> int:
+        return len(self._scopes)
+
+    async def has(self, scope: str) -> bool:
+        """Returns True if an upstream has answered the scope. Raises StorageError."""
+        if scope in self._scopes:
+            self._scopes.move_to_end(scope)
+            return True
+        if await self._on_record(scope):
+            self.add(scope)
+            return True
+        return False
+
+    def add(self, scope: str) -> None:
+        """Adds a scope that an upstream has answered with a 2xx."""
+        self._scopes.put(scope, True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -245,4 +282,4 @@ def _chain(exchange: Exchange, completion: Mapping[str, Any] | None) -> tuple[by
     answers = answers_of(completion)
     if len(answers) != 1:  # with n > 1 the client's choice is not known yet
         return chain
-    return (*chain, *turns.extend(chain[-1], answers))
+    return (*chain, *links_after(chain[-1], answers))

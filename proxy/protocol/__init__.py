@@ -1,10 +1,9 @@
 """The chat completions protocol: bytes to types and back. Pure: no I/O, and no decisions about a request.
 
-chat.py        the neutral request, read from a chat completion's body; its canonical form; the names of fields
+chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
 request.py     parses the body once; writes a changed body, every untouched byte kept
 answers.py     reads completions: texts, finish reasons, `usage`; the disclaimer: added, recognised, removed
-turns.py       the hash chain that recognises a history
 headers.py     filters headers in both directions; reads a client's directives from them
 sse.py         parses server-sent events; writes a stored completion as a stream of chunks
 accumulate.py  adds up the chunks of a stream to one completion

@@ -11,9 +11,9 @@ import msgspec
 
 from proxy.errors import BadRequest
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.chat import Chains
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
-from proxy.protocol.turns import Chains
 from proxy.types import Headers, Message
 
 # Names of the fields in logs: ours, LiteLLM's, others'; the first that is present counts.

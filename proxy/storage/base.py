@@ -198,11 +198,10 @@ class Accounts(Protocol):
         scope: str | None = None,
         session: str | None = None,
         before: int | None = None,
-        after: int | None = None,
         limit: int = 100,
     ) -> list[tuple[int, LedgerRow]]:
         """Returns ledger rows with their numbers, which grow as rows are written: the newest before number `before`,
-        newest first; with `after`, the first ones after that number, oldest first."""
+        newest first."""
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         """Returns the row of a request, or None."""

@@ -13,18 +13,16 @@ from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
+from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
-from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
-from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.accounts import ContentLimits, SqliteAccounts, SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Observed
-from proxy.storage.sqlite.expiry import Expiry
+from proxy.storage.sqlite.expiry import IN_MEMORY, Expiry, OnFailure, Pace, Retention
 from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

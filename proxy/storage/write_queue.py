@@ -6,7 +6,7 @@ row would cost a disk write each. A subclass says what that transaction is (`Wri
 
 While the database cannot be written (a full or broken disk, read-only, held by another process) the batch goes back
 into the queue, to be tried again every `retry` seconds: rows wait in their order as far as the shares of the queue go
-(`writes.py`), and what is too much is dropped and counted. `failing` says so.
+(`pending.py`), and what is too much is dropped and counted. `failing` says so.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from proxy.storage.base import StorageError
-from proxy.storage.writes import DELETIONS, Apply, Kind, Shares, Write, WriterLimits
+from proxy.storage.pending import DELETIONS, Apply, Kind, Shares, Write, WriterLimits
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)

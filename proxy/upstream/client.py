@@ -1,4 +1,5 @@
-"""Client of one upstream: its connections, its timeouts, and the bytes in both directions.
+"""One upstream: its connections, its timeouts, and the bytes in both directions; and the router, which says which
+upstream serves a model, and its fallbacks.
 
 httpx's own transport costs about 800 µs of CPU a request, aiohttp's sockets under httpx's types about 270 µs (`make
 bench` measures both). So requests and responses are httpx's and the transport is httpx-aiohttp. httpx's client is left
@@ -6,7 +7,9 @@ out: it would add its own headers, cookies and redirects, and a proxy must do no
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +22,7 @@ from httpx_aiohttp import AiohttpTransport
 from multidict import CIMultiDict
 
 from proxy.config import Upstream as UpstreamConfig
-from proxy.errors import ImpossibleStatus, UpstreamTimeout, from_transport
+from proxy.errors import ImpossibleStatus, UnknownModel, UpstreamTimeout, from_transport
 from proxy.storage.shared import Breakers
 from proxy.storage.shared.local import LocalBreakers
 from proxy.types import Headers
@@ -114,6 +117,57 @@ class Upstream:
     async def close(self) -> None:
         """Closes the connections."""
         await self._transport.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An upstream and its fallbacks, in order."""
+
+    upstream: Upstream
+    fallbacks: tuple[Upstream, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Upstream, ...]:
+        """The upstream and its fallbacks, in order."""
+        return (self.upstream, *self.fallbacks)
+
+
+class Router:
+    """Routes a model to the first configured upstream with a matching pattern."""
+
+    def __init__(self, upstreams: Sequence[Upstream], *, reject_unknown: bool) -> None:
+        self.upstreams = tuple(upstreams)
+        self._by_name: Mapping[str, Upstream] = {upstream.name: upstream for upstream in upstreams}
+        self._reject_unknown = reject_unknown
+        self.route = lru_cache(maxsize=256)(self._route)
+
+    def _route(self, model: str) -> Route:
+        """Returns the route of a model. Raises UnknownModel, which lists the served models, if no pattern matches and
+        the configuration says so; otherwise the first upstream serves it."""
+        chosen = next((each for each in self.upstreams if _serves(each, model)), None)
+        if chosen is None and self._reject_unknown:
+            served = ", ".join(
+                f"{pattern} ({upstream.name})" for upstream in self.upstreams for pattern in upstream.config.models
+            )
+            # The model's name is the client's own text; quote a bounded part of it.
+            raise UnknownModel(f"The model {model[:100]!r} is not served here. Served: {served}.", param="model")
+        candidates = [chosen or self.default]
+        while (name := candidates[-1].config.fallback) is not None:  # the configuration refuses cycles
+            candidates.append(self._by_name[name])
+        return Route(candidates[0], tuple(candidates[1:]))
+
+    @property
+    def default(self) -> Upstream:
+        """The upstream of requests that name no model."""
+        return self.upstreams[0]
+
+    def named(self, name: str) -> Upstream:
+        """Returns the upstream of this name. Raises KeyError."""
+        return self._by_name[name]
+
+
+def _serves(upstream: Upstream, model: str) -> bool:
+    return any(fnmatchcase(model, pattern) for pattern in upstream.config.models)
 
 
 class ReportingResponseHandler(ResponseHandler):

@@ -1,24 +1,29 @@
-"""Forwarding of a request: retries and fallback before the first byte, then every byte as it comes.
+"""Forwarding of a request: retries and fallback before the first byte, then every byte as it comes; and the decision
+after each failure, to retry, to fall back or to give up.
 
 Every delivery is reported exactly once, however it ends (complete, client gone, upstream broken).
 """
 
 import asyncio
+import email.utils
+import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC
 from itertools import count
 from time import perf_counter, time
+from typing import Literal
 
 import httpx
 
-from proxy.errors import BreakerOpen, UpstreamError
+from proxy.config import Upstream as UpstreamConfig
+from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
 from proxy.protocol import headers as wire_headers
 from proxy.tasks import Tasks
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
-from proxy.upstream.client import Upstream, close_response, response_headers
+from proxy.upstream.client import Route, Upstream, close_response, response_headers
 from proxy.upstream.relay import Relay, Reply
-from proxy.upstream.routing import UPSTREAM_DOWN, Decision, Route, after_failure, after_status
 
 PATH = "/chat/completions"
 
@@ -26,7 +31,21 @@ PATH = "/chat/completions"
 # an answer; a larger one is streamed through, and stays unaccounted.
 MAX_WHOLE_BYTES = 32 * 1024 * 1024
 
+# The upstream as a whole, as far as one can tell: gateways, Cloudflare's 520 to 524, Anthropic's "overloaded".
+UPSTREAM_DOWN = frozenset({502, 503, 504, 520, 521, 522, 523, 524, 529})
+
+FIRST_DELAY = 0.5  # seconds; as in the official SDKs, doubled each time up to the longest, jittered down by a quarter
+LONGEST_DELAY = 8.0
+
 Report = Callable[[Delivery], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The next step after a failure."""
+
+    action: Literal["retry", "fall_back", "give_up"]
+    delay: float = 0.0  # seconds before a retry
 
 
 @dataclass(slots=True)
@@ -181,3 +200,74 @@ async def _deliver(reply: Reply, relay: Relay) -> Answer:
     whole = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     relay.finish("complete" if status < 400 else "upstream_error", whole)
     return Answer(status, wire_headers.to_client(reply.headers, length=False), whole)
+
+
+def after_status(
+    status: int,
+    headers: Headers,
+    attempt: int,
+    settings: UpstreamConfig,
+    *,
+    has_fallback: bool,
+    now: float,
+    jitter: Callable[[], float] = random.random,
+) -> Decision:
+    """Returns what to do about an answer. `attempt` counts from 0; `jitter` returns [0, 1). If the upstream asks for a
+    longer pause than the settings allow, its answer, Retry-After included, goes to the fallback or to the client."""
+    if status != 429 and not 500 <= status < 600:
+        return Decision("give_up")
+    otherwise = Decision("fall_back" if has_fallback else "give_up")
+    if attempt >= settings.retries or wire_headers.get(headers, "x-should-retry") == "false":
+        return otherwise
+    asked = retry_after(headers, now)
+    if asked is None:
+        return Decision("retry", backoff(attempt, jitter))
+    return Decision("retry", asked) if asked <= settings.max_retry_wait else otherwise
+
+
+def after_failure(
+    error: UpstreamError,
+    attempt: int,
+    settings: UpstreamConfig,
+    *,
+    has_fallback: bool,
+    jitter: Callable[[], float] = random.random,
+) -> Decision:
+    """Returns what to do when no answer came. A timeout isn't retried at the same upstream: it may still be working on
+    (and billing) the request. The first retry of a broken connection is immediate: most often it was a kept-alive
+    connection that the upstream had just closed."""
+    if isinstance(error, UpstreamTimeout) or attempt >= settings.retries:
+        return Decision("fall_back" if has_fallback else "give_up")
+    return Decision("retry", 0.0 if isinstance(error, UpstreamBroken) and attempt == 0 else backoff(attempt, jitter))
+
+
+def backoff(attempt: int, jitter: Callable[[], float]) -> float:
+    """Returns the seconds before the next attempt."""
+    return float(min(FIRST_DELAY * 2**attempt, LONGEST_DELAY) * (1 - 0.25 * jitter()))
+
+
+def retry_after(headers: Headers, now: float) -> float | None:
+    """Returns the seconds that the upstream asks to wait (`retry-after-ms`, or `retry-after` as seconds or HTTP date);
+    None if it does not."""
+    milliseconds = _number(wire_headers.get(headers, "retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = wire_headers.get(headers, "retry-after")
+    seconds = _number(value)
+    if seconds is not None or value is None:
+        return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+    except (ValueError, OverflowError):  # the latter for a time zone of many digits
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max(0.0, date.timestamp() - now)
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value) if value is not None else -1.0
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None

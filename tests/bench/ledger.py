@@ -19,14 +19,12 @@ from typing import get_args
 
 from proxy.config.model import Keep
 from proxy.storage.base import Dimension, Width
-from proxy.storage.retention import Pace, Retention
-from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.pending import LEDGER, Write
+from proxy.storage.sqlite.accounts import SqliteAccounts, SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.expiry import Expiry
+from proxy.storage.sqlite.expiry import Expiry, Pace, Retention
 from proxy.storage.sqlite.ledger import add_rows
-from proxy.storage.writes import LEDGER, Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, LedgerRow, Utterance
 from tests.builders import ledger_row
@@ -160,8 +158,6 @@ def queries(
         "rows of a scope": lambda: accounts.rows(scope=scope(), before=dice.randrange(1, last)),
         "rows of a conversation": lambda: rows_of(session_only=False),
         "rows of a conversation, scope unknown": lambda: rows_of(session_only=True),
-        "rows after": lambda: accounts.rows(after=last - dice.randrange(100)),
-        "rows of a scope after": lambda: accounts.rows(scope=scope(), after=dice.randrange(1, last)),
         "a row": row_of,
         "a row, scope unknown": lambda: accounts.row(some().request_id),
         "conversations": lambda: accounts.sessions(before=time_of()),

@@ -14,7 +14,7 @@ import msgspec
 from proxy.config.model import IntentReuse
 from proxy.embedding.service import open_embedder
 from proxy.language.language import language_of
-from proxy.protocol import turns
+from proxy.protocol.chat import chain_of
 from proxy.reuse.cacheable import bypass_reason
 from proxy.reuse.intent import Intent
 from proxy.reuse.partitions import Partitions
@@ -73,7 +73,7 @@ class Stage:
     async def ask(self, asking: Asking, *, lookup: bool = True) -> ReuseHit | ReuseMiss:
         """In a conversation of its own, unless a session is named."""
         number = next(self._numbers)
-        chain = turns.chain(asking.scope.id, asking.request.messages)
+        chain = chain_of(asking.scope.id, asking.request.messages)
         identity = Identity(asking.scope, asking.session or f"c-{number}", "header" if asking.session else "new", chain)
         return await self.intent.lookup(
             incoming(request_id=f"req_{number}"),
@@ -89,7 +89,7 @@ class Stage:
         found = await self.ask(asking, lookup=False)
         assert isinstance(found, ReuseMiss)
         if found.asked is not None:
-            chain = turns.chain(asking.scope.id, asking.request.messages)
+            chain = chain_of(asking.scope.id, asking.request.messages)
             answer = stored(completion(f"the answer to {found.asked.question}"), at=NOW)
             identity = Identity(asking.scope, "s", "new", chain)
             plan = Plan("untouched", PromptTokens(1, 1))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from proxy.context.draft import FRAMING
+from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
-from proxy.protocol.turns import INSTRUCTIONS
 from proxy.types import Fold, Message
 from tests.builders import left_out
 from tests.context.conversations import SETTINGS, Setting, Step, steps, tell

@@ -12,7 +12,7 @@ from proxy.context.economics import Rates
 from proxy.conversation.progress import Case, Progress, pack, progress, unpack
 from proxy.memory.facts import Decay
 from proxy.memory.library import STEPS_BACK
-from proxy.protocol import turns
+from proxy.protocol.chat import chain_of
 from proxy.tokens import Counter
 from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Vector
 from tests.builders import NOW, Said, assistant, messages, user
@@ -70,7 +70,7 @@ def case(
 ) -> Case:
     return Case(
         messages=said,
-        chain=turns.chain("s", said),
+        chain=chain_of("s", said),
         tokens=lambda index: counter.message(said[index]),
         overhead=OVERHEAD,
         profile=profile,
@@ -160,7 +160,7 @@ class Teller:
         **circumstances: Any,
     ) -> Told:
         given = messages(*said)
-        chain = turns.chain("s", given)
+        chain = chain_of("s", given)
         lengths = range(len(chain) - 1, max(0, len(chain) - 1 - STEPS_BACK), -1)
         state = next((found for length in lengths if (found := self.states.get(chain[length - 1]))), None)
         asked = case(given, profile=profile, state=state, vector=vector, was_seen=not self.seen.isdisjoint(chain))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.storage.base import PAGE
-from proxy.storage.recent import Key
+from proxy.storage.pending import Key
 from proxy.storage.recollection import ArchiveChanges, links_of
 from proxy.storage.sqlite.database import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Fact, Vector

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.base import LONGEST_NAME, Accounts, Dimension, Ledger, Width
+from proxy.storage.pending import DELETIONS, Write
 from proxy.storage.recollection import Archive
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.ledger import SqliteLedger, condense
-from proxy.storage.writes import DELETIONS, Write
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
 from tests import stores
@@ -191,17 +191,6 @@ class TestRows:
         assert numbers == sorted(numbers, reverse=True)
         assert await kept.accounts.last() == numbers[0]
         assert await kept.accounts.rows(limit=0) == []
-
-    async def test_what_was_written_after_a_row_comes_oldest_first(self, kept: Kept) -> None:
-        await kept.write(row(1), row(2, scope="b/"))
-        seen = await kept.accounts.last()
-        assert await kept.accounts.rows(after=seen) == []
-        await kept.write(row(3), row(4, scope="b/"), row(5))
-        news = await kept.accounts.rows(after=seen)
-        assert [each.request_id for _, each in news] == ["r3", "r4", "r5"]
-        assert [each.request_id for _, each in await kept.accounts.rows(after=seen, limit=1)] == ["r3"]
-        assert [each.request_id for _, each in await kept.accounts.rows(after=seen, scope="a/")] == ["r3", "r5"]
-        assert await kept.accounts.last() == news[-1][0]
 
     @pytest.mark.parametrize(
         ("whose", "found"),

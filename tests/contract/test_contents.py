@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proxy.storage.base import ContentStore
-from proxy.storage.sqlite.contents import ContentLimits, SqliteContents
+from proxy.storage.sqlite.accounts import ContentLimits, SqliteContents
 from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.types import Contents

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from proxy.conversation.identify import AGAIN_SECONDS, MAX_NAME, end_user, identify, is_scope, resume
 from proxy.conversation.progress import archived, complete, open_turn
 from proxy.errors import BadRequest
-from proxy.protocol import turns
-from proxy.protocol.chat import SESSION_METADATA
+from proxy.pipeline.record import AnsweredScopes
+from proxy.protocol.chat import SESSION_METADATA, Chains, links_after
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
 from proxy.storage.base import SessionStore
-from proxy.storage.recent import AnsweredScopes
 from proxy.storage.shared.local import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.types import ChatRequest, Headers, Identity, SessionSource
@@ -50,7 +49,7 @@ class Proxy:
 
     private: bool = True
     sessions: SessionStore = field(default_factory=stores.sessions)
-    chains: turns.Chains = field(default_factory=turns.Chains)
+    chains: Chains = field(default_factory=Chains)
     requests: int = 0
     answered_before: AnsweredScopes = field(default_factory=AnsweredScopes)
 
@@ -75,7 +74,7 @@ class Proxy:
         identity = await self.asked(*said, **more)
         links = identity.chain
         if answer is not None:
-            links = (*links, *turns.extend(links[-1], messages(answer)))
+            links = (*links, *links_after(links[-1], messages(answer)))
         at = NOW + self.requests
         self.answered_before.add(identity.scope.id)
         self.sessions.remember(identity.scope.id, identity.session, links, identity.known, at)
@@ -407,7 +406,7 @@ def test_what_is_known_was_said_before(opening: tuple[Said, ...], steps: list[tu
             assert set(identity.chain[: identity.known]) <= seen.get(identity.session, set())
             assert (identity.continuity == "new") == (identity.known == 0)
             seen.setdefault(identity.session, set()).update(
-                identity.chain, turns.extend(identity.chain[-1], messages(answer))
+                identity.chain, links_after(identity.chain[-1], messages(answer))
             )
 
     asyncio.run(play())
@@ -488,7 +487,7 @@ async def resumed(
         archive=archive,
         open_turns=held,
         settled=settled,
-        chains=turns.Chains(),
+        chains=Chains(),
         offload=inline(executor),
     )
 
@@ -565,7 +564,7 @@ async def test_what_was_just_answered_is_waited_for(executor: Executor) -> None:
         archive=archive,
         open_turns=LocalOpenTurns(),
         settled=settled,
-        chains=turns.Chains(),
+        chains=Chains(),
         offload=inline(executor),
     )
     assert [each.data for each in found.messages] == [*SAID, user("three")]

@@ -21,7 +21,7 @@ from proxy.conversation.progress import (
     unpack,
     up_to_calls,
 )
-from proxy.protocol import turns
+from proxy.protocol.chat import chain_of
 from proxy.protocol.message import unpacked
 from proxy.types import Fold, Message, OpenTurn, PathState, Summary, TurnDigest, Vector, VolatileBlock
 from tests.builders import Said, assistant, calling, messages, result, system, user
@@ -345,7 +345,7 @@ def test_a_turn_is_kept_with_the_clients_own_bytes_and_what_was_said_in_it() -> 
         assistant("A cat.", x_unknown=[1]),
         user("And?"),
     )
-    chain = turns.chain("s", said)
+    chain = chain_of("s", said)
     kept = archived(said, chain, 0, 5, number=1, session="s", at=7.0)
     assert (kept.link, kept.parent, kept.number, kept.at) == (chain[4], b"", 1, 7.0)
     assert [(each.role, each.text, each.link) for each in kept.utterances] == [
@@ -361,19 +361,19 @@ def test_a_turn_is_kept_with_the_clients_own_bytes_and_what_was_said_in_it() -> 
 def test_bytes_that_no_encoder_would_write_come_back_as_they_were() -> None:
     raw = b'{"role" : "user",\n "content":"caf\\u00e9 \\/", "n":1.0e-0}'
     said = unpacked(b"[" + raw + b"]")
-    kept = archived(said, turns.chain("s", said), 0, 1, number=1, session="s", at=0)
+    kept = archived(said, chain_of("s", said), 0, 1, number=1, session="s", at=0)
     assert [each.raw for each in unpacked(kept.messages)] == [raw]
 
 
 def test_what_we_had_added_is_not_kept_as_said() -> None:
     said = messages(user("<memory>\nWhat the user has stated:\n- [work] x\n</memory>\n\nhello"), assistant("hi"))
-    kept = archived(said, turns.chain("s", said), 0, 2, number=1, session="s", at=0)
+    kept = archived(said, chain_of("s", said), 0, 2, number=1, session="s", at=0)
     assert [each.text for each in kept.utterances] == ["hello", "hi"]
 
 
 def test_a_message_without_words_is_no_utterance() -> None:
     said = messages(user(""), assistant("   "), user(None))
-    assert archived(said, turns.chain("s", said), 0, 3, number=1, session="s", at=0).utterances == ()
+    assert archived(said, chain_of("s", said), 0, 3, number=1, session="s", at=0).utterances == ()
 
 
 @pytest.mark.parametrize(

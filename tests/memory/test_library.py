@@ -16,12 +16,12 @@ from proxy.conversation.progress import pack
 from proxy.memory.commands import Order
 from proxy.memory.library import STEPS_BACK, Library, undo
 from proxy.storage.base import StorageError
+from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import ArchiveChanges, FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.sessions import SqliteStates
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlock
 from tests import stores

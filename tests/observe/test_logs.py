@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.config.values import redact
+from proxy.config.upstreams import redact
 from proxy.observe.logs import MAX_LINE, Lines, setup
 
 KEY = "sk-0123456789abcdef"

@@ -26,8 +26,8 @@ from proxy.storage.recollection import ArchiveChanges
 from proxy.storage.shared.local import MOST_FAILURES, local_state
 from proxy.tasks import Tasks
 from proxy.types import Headers, Incoming, StoredAnswer
+from proxy.upstream.client import Router
 from proxy.upstream.client import Upstream as Client
-from proxy.upstream.routing import Router
 from tests import stores
 from tests.builders import NOW, assistant, body, encoding, stored, user
 from tests.proxied import (

@@ -15,7 +15,7 @@ import pytest
 
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
-from proxy.protocol import turns
+from proxy.protocol.chat import chain_of
 from proxy.protocol.request import parse
 from proxy.types import ChatRequest, Headers, Identity, Incoming, LedgerRow, ReuseHit, Scope, Source
 from tests.builders import NOW, body, completion, stored, user
@@ -77,7 +77,7 @@ async def rows(services: Services) -> list[LedgerRow]:
 
 def who(services: Services, request: ChatRequest) -> Identity:
     scope = Scope(services.authenticator.tenant(AUTHORIZED))
-    return Identity(scope, "s", "header", turns.chain(scope.id, request.messages))
+    return Identity(scope, "s", "header", chain_of(scope.id, request.messages))
 
 
 def agreements(services: Services) -> list[float]:

@@ -17,9 +17,8 @@ from proxy.embedding.base import EmbeddingOff
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
+from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder, nothing_on_record
 from proxy.storage.answers import MemoryAnswers
-from proxy.storage.recent import AnsweredScopes, nothing_on_record
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import MISSES, local_state
 from proxy.storage.sqlite.facts import SqliteFacts
@@ -41,8 +40,7 @@ from proxy.types import (
     StoredAnswer,
     Usage,
 )
-from proxy.upstream.client import Upstream
-from proxy.upstream.routing import Router
+from proxy.upstream.client import Router, Upstream
 from tests import stores
 from tests.builders import (
     NOW,

@@ -29,9 +29,9 @@ from proxy.reuse.partitions import (
     partition,
 )
 from proxy.storage.base import ReuseChanges, ReuseStore
+from proxy.storage.pending import WriterLimits
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Candidate, ChatRequest, ReuseEntry, Vector
 from tests import stores

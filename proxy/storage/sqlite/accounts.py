@@ -1,15 +1,156 @@
-"""Ledger rows, sums and lists of conversations for the page, from SQLite. However many requests there were, a statement
-reads what it returns and little more: rows by an index, sums by the buckets of the span, scopes from one to the
-next."""
+"""What is only looked at by people, from SQLite: ledger rows, sums and lists of conversations; bodies of requests and
+answers, which are kept for a while. However many requests there were, a statement reads what it returns and little
+more: rows by an index, sums by the buckets of the span, scopes from one to the next. No request waits for any of it.
+"""
 
-from collections.abc import Mapping, Sequence
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from operator import itemgetter
 from typing import Any, get_args
 
+import msgspec
+
 from proxy.storage.base import Dimension, Width
-from proxy.storage.sqlite.database import OWNERS, SCOPE_ID, Store, rows_of, whose
+from proxy.storage.pending import CONTENTS
+from proxy.storage.sqlite.database import OWNERS, PAGE_BYTES, SCOPE_ID, Database, Store, add_names, rows_of, whose
 from proxy.storage.sqlite.ledger import READ, SUMS, numbered
-from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
+from proxy.storage.write_queue import ScopedWrites
+from proxy.types import Bucket, Contents, LedgerRow, SessionCard, Sums, TurnCard
+
+COLUMNS = tuple(field.name for field in fields(Contents))
+MOST_GONE = 4 * 2**20  # bytes that a batch deletes, beyond what it adds
+
+PUT = """
+    INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, fates, answer)
+    SELECT scopes.id, sessions.id, :request_id, :at, :size, :headers, :body, :sent, :fates, :answer
+    FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
+    WHERE scopes.name = :scope
+    ON CONFLICT (scope_id, request_id) DO NOTHING
+"""
+NEWEST = "SELECT coalesce(max(id), 0) FROM contents"
+ADDED = "SELECT coalesce(sum(size), 0) FROM contents WHERE id > :before"
+RESIZE = "UPDATE contents_size SET bytes = bytes + :more RETURNING bytes"
+LEAVE = "DELETE FROM contents WHERE id <= :last"
+FIRST = "SELECT id, at, size FROM contents ORDER BY id LIMIT 1000"
+DELETE = "DELETE FROM contents WHERE id = ?"
+FORGET = f"DELETE FROM contents WHERE scope_id = {SCOPE_ID} RETURNING size"  # noqa: S608 (our own text)
+
+_READ = """
+    SELECT scopes.name, request_id, sessions.name, at, body, sent, fates, answer, headers
+    FROM contents CROSS JOIN sessions ON sessions.id = contents.session_id
+    CROSS JOIN scopes ON scopes.id = contents.scope_id
+"""
+GET = f"{_READ} WHERE contents.scope_id = {SCOPE_ID} AND request_id = :request_id AND at > :since"
+RECENT = {
+    whose: f"{_READ} WHERE {found} AND at > :since ORDER BY contents.id DESC LIMIT :limit"
+    for whose, found in rows_of("contents").items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContentLimits:
+    """Limits of what is kept of contents."""
+
+    seconds: float = 7 * 86_400.0  # that an entry is kept; 0: for ever
+    bytes: int = 256 * 2**20  # of all entries; beyond them the oldest are deleted
+    entry_bytes: int = 2 * 2**20  # of one entry; a larger one is not kept
+
+    def since(self, now: float) -> float:
+        """Returns the time before which entries have expired at `now`."""
+        return now - self.seconds if self.seconds else 0.0
+
+
+class SqliteContents(Store):
+    """Contents in SQLite."""
+
+    def __init__(
+        self, database: Database, limits: ContentLimits | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(database)
+        self._limits = limits or ContentLimits()
+        self._clock = clock
+        self._writes = ScopedWrites(database.writer, CONTENTS)
+
+    def put(self, contents: Contents) -> None:
+        if self.keeps and contents.size <= self._limits.entry_bytes:
+            rows = 1 + contents.size // PAGE_BYTES
+            self._writes.put(contents.scope, _put, (contents, self._limits.bytes), rows)
+
+    async def get(self, scope: str, request_id: str) -> Contents | None:
+        return next(iter(await self._read(GET, {"scope": scope, "request_id": request_id})), None)
+
+    async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
+        values = {"scope": scope, "session": session, "limit": max(0, limit)}
+        return (await self._read(RECENT[whose(scope, session)], values))[::-1]
+
+    def forget(self, scope: str) -> None:
+        self._writes.delete(scope, _forget, scope)
+
+    async def _read(self, statement: str, values: Mapping[str, Any]) -> list[Contents]:
+        await self._writes.settled(values["scope"])
+        values = {**values, "since": self._limits.since(self._clock())}
+        return await self._database.rows(statement, values, _entry)
+
+
+def _forget(connection: sqlite3.Connection, scopes: Sequence[str]) -> None:
+    for scope in scopes:
+        resize(connection, -sum(size for (size,) in connection.execute(FORGET, {"scope": scope}).fetchall()))
+
+
+def _put(connection: sqlite3.Connection, puts: Sequence[tuple[Contents, int]]) -> None:
+    """Writes entries, each with the most bytes of all."""
+    add_names(connection, [(contents.scope, contents.session) for contents, _ in puts])
+    (before,) = connection.execute(NEWEST).fetchone()
+    connection.executemany(PUT, [_row(contents) for contents, _ in puts])
+    (added,) = connection.execute(ADDED, {"before": before}).fetchone()
+    kept, (_, most) = resize(connection, added), puts[-1]
+    if kept > most:
+        # A limit that was lowered is reached batch by batch.
+        _make_room(connection, min(kept - most, added + MOST_GONE))
+
+
+def _make_room(connection: sqlite3.Connection, wanted: int) -> None:
+    gone = last = 0
+    for number, _, size in connection.execute(FIRST):
+        last, gone = number, gone + size
+        if gone >= wanted:
+            break
+    connection.execute(LEAVE, {"last": last})
+    resize(connection, -gone)
+
+
+def remove_expired(connection: sqlite3.Connection, until: float, limit: int) -> int:
+    """Deletes entries from `until` or before among those that were put first: up to `limit` bytes, or one entry.
+    Returns how many."""
+    numbers: list[tuple[int]] = []
+    gone = 0
+    for number, at, size in connection.execute(FIRST).fetchall():
+        if at <= until and (not numbers or gone + size <= limit):
+            numbers.append((number,))
+            gone += size
+    if numbers:
+        connection.executemany(DELETE, numbers)
+        resize(connection, -gone)
+    return len(numbers)
+
+
+def resize(connection: sqlite3.Connection, more: int) -> int:
+    """Adds `more` bytes to the stored size of all entries, and returns it."""
+    ((kept,),) = connection.execute(RESIZE, {"more": more}).fetchall()
+    return int(kept)
+
+
+def _row(contents: Contents) -> dict[str, Any]:
+    values = {name: getattr(contents, name) for name in COLUMNS}
+    return values | {"size": contents.size, "headers": msgspec.json.encode(contents.headers).decode()}
+
+
+def _entry(row: Sequence[Any]) -> Contents:
+    values = dict(zip(COLUMNS, row, strict=True))
+    return Contents(**values | {"headers": msgspec.json.decode(row[-1], type=dict[str, str])})
+
 
 BEGINNING = 120  # characters of a turn's user message
 LAST = 2**62  # above every number and time of a row
@@ -71,12 +212,8 @@ SCOPES = f"""
 """  # noqa: S608 (our own text)
 
 _ROWS = f"SELECT {READ} FROM ledger CROSS JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
-ROWS_BEFORE = {
+ROWS = {
     whose: f"{_ROWS} WHERE {found} AND ledger.id < :before ORDER BY ledger.id DESC LIMIT :limit"
-    for whose, found in rows_of("ledger").items()
-}
-ROWS_AFTER = {
-    whose: f"{_ROWS} WHERE {found} AND ledger.id > :after AND ledger.id < :before ORDER BY ledger.id LIMIT :limit"
     for whose, found in rows_of("ledger").items()
 }
 ROW = f"{_ROWS} WHERE ledger.scope_id = {SCOPE_ID} AND ledger.request_id = :request"
@@ -127,13 +264,11 @@ class SqliteAccounts(Store):
         scope: str | None = None,
         session: str | None = None,
         before: int | None = None,
-        after: int | None = None,
         limit: int = 100,
     ) -> list[tuple[int, LedgerRow]]:
-        values = {"scope": scope, "session": session, "limit": max(0, limit), "after": after}
+        values = {"scope": scope, "session": session, "limit": max(0, limit)}
         values["before"] = LAST if before is None else before
-        statements = ROWS_BEFORE if after is None else ROWS_AFTER
-        return await self._database.rows(statements[whose(scope, session)], values, numbered)
+        return await self._database.rows(ROWS[whose(scope, session)], values, numbered)
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         statement = ROW_OF_ANY if scope is None else ROW

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from proxy.storage.base import PAGE
+from proxy.storage.pending import TURNS
 from proxy.storage.recollection import ArchiveChanges, links_of
 from proxy.storage.sqlite.database import (
     ADD_SCOPE,
@@ -23,7 +24,6 @@ from proxy.storage.sqlite.database import (
     unpacked_rows,
 )
 from proxy.storage.write_queue import ScopedWrites
-from proxy.storage.writes import TURNS
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PRUNED = 500  # expired turns that one `prune` deletes

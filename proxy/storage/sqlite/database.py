@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from proxy.storage.base import StorageError
+from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.sqlite.connection import (
     CANNOT_WRITE,
     MEMORY,
@@ -31,7 +32,6 @@ from proxy.storage.sqlite.connection import (
     storage_errors,
 )
 from proxy.storage.write_queue import WriteQueue
-from proxy.storage.writes import Kind, Write, WriterLimits, apply_all
 from proxy.tasks import Tasks
 from proxy.types import Vector
 

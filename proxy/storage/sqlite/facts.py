@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
+from proxy.storage.pending import DELETIONS, FACTS
 from proxy.storage.recollection import Wiped
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, Database, Store, owners_of
 from proxy.storage.write_queue import ScopedWrites
-from proxy.storage.writes import DELETIONS, FACTS
 from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.

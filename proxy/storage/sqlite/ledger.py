@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 from proxy.storage.base import LONGEST_NAME, OTHER
+from proxy.storage.pending import LEDGER, Write
 from proxy.storage.sqlite.database import SCOPE_ID, Store, add_names
-from proxy.storage.writes import LEDGER, Write
 from proxy.types import UNANSWERED, LedgerRow, Sums, Trail
 from proxy.types.ledger import Mechanisms
 

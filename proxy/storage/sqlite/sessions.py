@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import msgspec
 
 from proxy.lru import Lru
-from proxy.protocol.turns import LINK_BYTES
+from proxy.protocol.chat import LINK_BYTES
 from proxy.storage.base import KnownPrefix
-from proxy.storage.recent import Key, Link, Pending, Recent, changes_of
+from proxy.storage.pending import CUT_LINKS, LINKS, STATES, Key, Link, Pending, Recent, Write, changes_of
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
 from proxy.storage.sqlite.database import NAMED, SCOPE_ID, Database, Store, add_names
 from proxy.storage.write_queue import ScopedWrites
-from proxy.storage.writes import CUT_LINKS, LINKS, STATES, Write
 
 # The changes of one `remember`, with its scope, its session and its time.
 _Passage = tuple[str, str, float, Sequence[tuple[Key, Link]]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from proxy.storage.pending import WriterLimits
 from proxy.storage.sqlite.database import Database
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 
 LAZY = WriterLimits(interval=60)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from proxy.storage.pending import WriterLimits
 from proxy.storage.sqlite import archive as module
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import PAGE_BYTES, Database
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance
 from tests.storage.sqlite.conftest import LAZY

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from proxy.storage.pending import DELETIONS, Write
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes, remove_expired
-from proxy.storage.writes import DELETIONS, Write
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from tests.storage.sqlite.conftest import LAZY

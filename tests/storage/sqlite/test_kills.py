@@ -13,11 +13,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from proxy.storage.pending import WriterLimits
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.writes import WriterLimits
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from tests.builders import NOW

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind, Write, WriterLimits
 from proxy.storage.sqlite.database import Writer
-from proxy.storage.writes import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind, Write, WriterLimits
 from proxy.tasks import Tasks
 
 # The interval is long: what these tests see written was written because something asked for it.

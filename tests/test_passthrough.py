@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
+from proxy.app import leads_out
 from proxy.http.exchange import AsgiMessage, Receive, Send
-from proxy.pipeline.passthrough import leads_out
 from tests.builders import config
 from tests.servers import eventually, run_app, run_proxy
 

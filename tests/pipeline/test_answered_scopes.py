@@ -1,3 +1,5 @@
+"""Until an upstream has answered a scope nothing is stored for it."""
+
 import gc
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
@@ -10,85 +12,12 @@ import pytest
 
 from proxy.pipeline.chat import handle
 from proxy.pipeline.parts import Services
-from proxy.storage.base import KnownPrefix, StorageError
+from proxy.pipeline.record import AnsweredScopes, OnRecord
+from proxy.storage.base import StorageError
 from proxy.storage.opening import DATABASE
-from proxy.storage.recent import AnsweredScopes, Link, OnRecord, Pending, Recent
 from proxy.types import UNANSWERED, Headers, Incoming
 from tests.builders import assistant, body, user
 from tests.proxied import Upstream, ask, build_services, composed, in_front_of, run_upstream
-
-A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later", "merged"),
-    [
-        ((), (), ()),
-        ((), (("s", 1),), (("s", 1),)),
-        ((("s", 1),), (), (("s", 1),)),
-        ((("s", 1),), (("t", 2),), (("t", 2), ("s", 1))),
-        ((("s", 2),), (("t", 1),), (("s", 2), ("t", 1))),
-        ((("s", 1),), (("s", 2),), (("s", 2),)),
-        ((("s", 2),), (("s", 1),), (("s", 2),)),  # late news make nothing older
-        ((("s", 1),), (("t", 1),), (("s", 1), ("t", 1))),  # at the same time, who was here stays first
-        ((("s", 3), ("t", 1)), (("u", 2),), (("s", 3), ("u", 2))),
-        ((("s", 3), ("t", 2)), (("u", 1),), (("s", 3), ("t", 2))),
-        ((("s", 3), ("t", 2)), (("t", 4),), (("t", 4), ("s", 3))),
-        ((("s", 3), ("t", 2)), (("u", 5), ("v", 4)), (("u", 5), ("v", 4))),
-    ],
-)
-def test_merging_keeps_the_two_newest_sessions(
-    earlier: tuple[tuple[str, float], ...],
-    later: tuple[tuple[str, float], ...],
-    merged: tuple[tuple[str, float], ...],
-) -> None:
-    assert Link(earlier).merged(Link(later)).sessions == merged
-
-
-@pytest.mark.parametrize(("one", "other"), [(True, False), (False, True), (True, True)])
-def test_a_merged_link_went_on_if_either_did(one: bool, other: bool) -> None:
-    assert Link((("s", 1),), one).merged(Link((("t", 2),), other)).went_on
-    assert Link((("s", 1),), one).merged(Link((), other)).went_on
-
-
-def test_pending_is_forgotten_with_the_last_write_that_touches_it() -> None:
-    pending = Pending()
-    pending.add(("a/", A), Link((("s", 1),)))
-    pending.add(("a/", A), Link((), went_on=True))
-    pending.settle([("a/", A)])
-    assert pending.get(("a/", A)) == Link((("s", 1),), went_on=True)
-    pending.settle([("a/", A)])
-    assert pending.get(("a/", A)) is None
-
-
-def test_a_conversation_is_recognised_at_its_tip_and_at_its_end() -> None:
-    recent = Recent(10)
-    recent.put(("a/", A), Link((("s", 1),)))
-    recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], new=True)
-    assert recent.find("a/", [A, B, C]) == KnownPrefix(2, ("s",), is_tip=True)
-    assert recent.find("a/", [A]) == KnownPrefix(1, ("s",), is_tip=False)
-
-
-def test_what_may_go_on_elsewhere_is_left_to_the_database() -> None:
-    recent = Recent(10)
-    recent.put(("a/", A), Link((("s", 1),), went_on=True))
-    assert recent.find("a/", [A, C]) is None
-
-
-def test_links_that_the_database_may_know_more_about_are_not_kept() -> None:
-    recent = Recent(10)
-    recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], new=False)
-    assert recent.find("a/", [A, B]) is None
-
-
-def test_the_links_used_last_are_kept() -> None:
-    recent = Recent(2)
-    recent.put(("a/", A), Link((("s", 1),)))
-    recent.put(("a/", B), Link((("t", 1),)))
-    assert recent.find("a/", [A])
-    recent.put(("a/", C), Link((("u", 1),)))
-    assert [bool(recent.find("a/", [link])) for link in (A, B, C)] == [True, False, True]
-
 
 REFUSED = (("x-demo-fault", "401"),)
 KEYS = 2_000
