@@ -1,6 +1,6 @@
 """Routes and lifespan of the application, and the handlers of the API: the managed route, and the pass-through of every
-other `/v1` route, streamed to the first upstream and back, unchanged. Plain ASGI endpoints under Starlette's router: its
-request and response objects would buffer what must stream."""
+other `/v1` route, streamed to the first upstream and back, unchanged. Plain ASGI endpoints under Starlette's router:
+its request and response objects would buffer what must stream."""
 
 import asyncio
 import logging

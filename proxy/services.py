@@ -8,7 +8,7 @@ import tiktoken
 
 from proxy.config import Config
 from proxy.context.planner import Planner
-from proxy.embedding.base import Embedder
+from proxy.embedding import Embedder
 from proxy.embedding.service import open_embedder
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience

@@ -13,7 +13,7 @@ itself.
 import asyncio
 import logging
 import types
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from functools import partial
@@ -76,7 +76,7 @@ class Attempts:
     def __init__(self, on_fail_open: Callable[[str, str], None], patience: float = 1.0) -> None:
         self._on_fail_open = on_fail_open  # (stage, reason) → None: the metric
         self._patience = patience  # factor of every deadline
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[str, float] = {}  # of each stage
         self.failed: dict[str, str] = {}
 
     async def run(self, stage: str, work: Coroutine[Any, Any, T], *, fallback: T, deadline: float) -> T:
@@ -117,10 +117,6 @@ class Attempts:
         self._on_fail_open(stage, reason)
         # The traceback shows our own lines; an exception's text could quote a message, so it stays out of the log.
         log.warning("fail open", extra={"stage": stage, "reason": reason, "where": _where(error)})
-
-    def timings(self) -> Mapping[str, float]:
-        """Returns the seconds of each stage."""
-        return dict(self.seconds)
 
 
 @types.coroutine

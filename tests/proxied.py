@@ -11,7 +11,7 @@ import httpx
 
 from proxy.config import Config
 from proxy.context.planner import Planner
-from proxy.embedding.base import EmbeddingOff, Vectors
+from proxy.embedding import EmbeddingOff, Vectors
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.pipeline.chat import handle

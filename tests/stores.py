@@ -26,6 +26,10 @@ T = TypeVar("T")
 FOR_EVER = 1e12  # seconds
 
 
+async def nothing_on_record(scope: str) -> bool:
+    return False
+
+
 class _AtOnce(Writer):
     def put(self, write: Write) -> bool:
         self._apply([write])

@@ -82,7 +82,9 @@ def test_it_is_alive_and_ready_and_says_what_of_it(proxy: Proxy) -> None:
 
 def test_its_metrics_can_be_scraped(proxy: Proxy) -> None:
     proxy.http.post(CHAT, content=ASKED, headers=JSON)
-    eventually(lambda: total(proxy.services, "olvido_requests_total") and not proxy.services.storage.queued)
+    eventually(
+        lambda: total(proxy.services, "olvido_requests_total") and not proxy.services.storage.database.writer.depth
+    )
     scraped = proxy.http.get("/metrics")
     assert scraped.headers["content-type"].startswith("text/plain")
     for name in ("olvido_requests_total", "olvido_tokens_total", "olvido_in_flight 0.0", "olvido_writer_queue 0.0"):

@@ -11,13 +11,12 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from time import time
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from proxy.config import Config, is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
-from proxy.http.access import is_listed
+from proxy.http.access import is_listed, name_of
 from proxy.protocol import headers as wire_headers
 from proxy.storage.shared import Logouts, Throttle
 from proxy.types import Headers
@@ -105,7 +104,7 @@ class AdminAuthenticator:
     def _admit_private(self, headers: Headers) -> None:
         if not self._is_private:
             raise Forbidden("The admin API needs admin.token to be set: the proxy does not listen on loopback only.")
-        if not is_loopback(_host(wire_headers.get(headers, "host") or "")):
+        if not is_loopback(name_of(wire_headers.get(headers, "host") or "")):
             raise Forbidden("Without admin.token, the admin API answers to this machine's own name only.")
         # Another port of this machine is another site. Not every browser sends both headers.
         site = wire_headers.get(headers, "sec-fetch-site")
@@ -182,10 +181,3 @@ def _cookies(headers: Headers) -> Iterator[str]:
                 key, _, said = pair.strip().partition("=")
                 if key == COOKIE:
                     yield said
-
-
-def _host(name: str) -> str:
-    try:
-        return urlsplit(f"//{name}").hostname or ""
-    except ValueError:
-        return ""

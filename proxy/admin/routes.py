@@ -214,9 +214,10 @@ async def refresh(services: Services) -> None:
     """Sets the metrics that describe the present state of the services."""
     told, storage, intent = services.metrics, services.storage, services.intent
     told.memory_pending.set(services.learner.pending)
-    told.writer_queue.set(storage.queued)
-    told.writer_lag.set(storage.lag)
-    told.dropped(storage.dropped)
+    writer = storage.database.writer
+    told.writer_queue.set(writer.depth)
+    told.writer_lag.set(writer.lag)
+    told.dropped(writer.dropped)
     told.storage_failing.set(bool(storage.troubles))
     told.tasks.set(len(services.tasks))
     told.reuse_entries.set(intent.partitions.entries)

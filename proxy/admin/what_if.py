@@ -24,7 +24,7 @@ from proxy.config import Config
 from proxy.config.problems import explained
 from proxy.config.profiles import Profile
 from proxy.config.source import Source, path_text
-from proxy.embedding.base import DelegatingEmbedder, Embedder, Vectors
+from proxy.embedding import DelegatingEmbedder, Embedder, Vectors
 from proxy.errors import BadRequest, Conflict
 from proxy.http.exchange import Call
 from proxy.protocol.message import message_of

@@ -22,7 +22,7 @@ import httpx
 from proxy.config import Config, ConfigError, Upstream, load
 from proxy.config.model import Server, Storage
 from proxy.config.upstreams import redact
-from proxy.embedding.base import EmbeddingError
+from proxy.embedding import EmbeddingError
 from proxy.embedding.exported import PACKAGES, local_path, read, source_of
 from proxy.embedding.service import export_folders
 from proxy.storage.folder import OTHERS, SECRET, SECRET_BYTES

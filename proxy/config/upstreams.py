@@ -1,5 +1,5 @@
-"""What the model of the configuration is built of: the base of its sections, types of settings with their checks, and
-the section of an upstream, with prices and rules of prefix caches (from models.yaml where the file has none).
+"""Parts of the configuration's model: the base of its sections, types of settings with their checks, and the section of
+an upstream, with prices and rules of prefix caches (from models.yaml where the file has none).
 
 No message of a check repeats the value: it could be a secret.
 """
@@ -133,8 +133,7 @@ _IMPLIED = (("http://", ":80"), ("https://", ":443"))
 
 
 def _origin(value: str) -> str:
-    """Returns an origin as browsers write it, of any scheme: extensions and applications have schemes of their own.
-    Raises ValueError."""
+    """Returns an origin as browsers write it, of any scheme: extensions have schemes of their own."""
     origin = value.lower().removesuffix("/")
     if not _ORIGIN.fullmatch(origin):
         raise ValueError("an origin like https://chat.example.com or http://localhost:3000, without path and wildcard")
@@ -255,9 +254,8 @@ def price_for(upstream: Upstream, model: str) -> Price:
     names = (model, upstream.aliases.get(model, model))
     setting = next((upstream.prices[name] for name in names if name in upstream.prices), None)
     if setting is None:
-        matching = (each for each in upstream.prices if any(fnmatchcase(name, each) for name in names))
-        pattern = next(matching, None)
-        setting = upstream.price if pattern is None else upstream.prices[pattern]
+        matching = (price for each, price in upstream.prices.items() if any(fnmatchcase(name, each) for name in names))
+        setting = next(matching, upstream.price)
     return (listed(upstream.dialect, names) or Price()) if setting is None else _price(setting, names)
 
 

@@ -16,7 +16,7 @@ from proxy.context.draft import PlanContext
 from proxy.context.volatile import recollect
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import Case, progress
-from proxy.embedding.base import Embedder, EmbeddingUnavailable
+from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.lru import Lru
 from proxy.memory.facts import Decay
 from proxy.memory.library import Library

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from httpx_aiohttp import HttpxAiohttpClient
 
-from proxy.embedding.base import EmbeddingRefused, EmbeddingUnavailable, Vectors
+from proxy.embedding import EmbeddingRefused, EmbeddingUnavailable, Vectors
 from proxy.embedding.exported import INPUT, OUTPUT, Exported, Source, read, source_of, writable
 
 T = TypeVar("T")

@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from proxy.embedding import multilingual, packaged
-from proxy.embedding.base import PROBES, EmbeddingError, EmbeddingRefused, checked, checked_probes
+from proxy.embedding import PROBES, EmbeddingError, EmbeddingRefused, checked, checked_probes, multilingual, packaged
 from proxy.embedding.engines import Session
 from proxy.embedding.exported import (
     BUILTIN,

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from proxy.embedding.base import EmbeddingRefused
+from proxy.embedding import EmbeddingRefused
 
 # Since 1.29 onnxruntime keeps an id of the machine in the user's cache, and reports its use to Microsoft, unless it is
 # told not to before it is loaded (its Privacy.md).

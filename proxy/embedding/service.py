@@ -24,7 +24,7 @@ from typing import Protocol
 import numpy as np
 
 from proxy.config import Config
-from proxy.embedding.base import (
+from proxy.embedding import (
     PROBES,
     Embedder,
     EmbeddingError,

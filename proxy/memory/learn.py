@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from proxy.conversation.progress import open_turn
-from proxy.embedding.base import Embedder, EmbeddingUnavailable
+from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.memory import choosing
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library

@@ -81,7 +81,7 @@ def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, A
         "reuse_reason": exchange.miss.reason,
         "intent_reason": exchange.miss.intent,
         "total_seconds": total,
-        "stage_seconds": attempts.timings(),
+        "stage_seconds": dict(attempts.seconds),
     }
 
 

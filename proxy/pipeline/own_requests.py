@@ -14,7 +14,7 @@ import msgspec
 from proxy.config import Upstream, price_for
 from proxy.config.model import IntentReuse, Judge
 from proxy.context import layout
-from proxy.embedding.base import Embedder
+from proxy.embedding import Embedder
 from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.ledger import cost_of

@@ -49,11 +49,6 @@ MOST_SCOPES = 50_000  # about 150 bytes each; one that was dropped is looked up 
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
-async def nothing_on_record(scope: str) -> bool:  # noqa: ARG001 (an `OnRecord`)
-    """Returns False: the `OnRecord` of a process that stores nothing."""
-    return False
-
-
 class AnsweredScopes:
     """The set of scopes that an upstream has answered: an LRU of this process, then those that storage has rows of.
 
@@ -61,7 +56,7 @@ class AnsweredScopes:
     upstream refuses, leaves rows in one common ledger (`UNANSWERED`), no more.
     """
 
-    def __init__(self, on_record: OnRecord = nothing_on_record, most: int = MOST_SCOPES) -> None:
+    def __init__(self, on_record: OnRecord, most: int = MOST_SCOPES) -> None:
         self._on_record = on_record
         self._scopes: Lru[str, bool] = Lru(most)
 

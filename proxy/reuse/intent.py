@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from proxy.config.model import IntentReuse
-from proxy.embedding.base import Embedder, EmbeddingUnavailable
+from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.embedding.exported import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.language.language import language_of

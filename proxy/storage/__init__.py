@@ -6,7 +6,7 @@ recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
 opening.py       opens the storage that the configuration asks for, and does without what can't be opened
 folder.py        private files of the storage folder: the secret that tenants are hashed with, ended admin cookies
 answers.py       caches of exact answers: in memory; in diskcache, with a TTL and a size limit
-pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may have waiting; links
+pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
 write_queue.py   the queue of a database's one writer: batches, retries, flushes; each store's writes in it, by scope
 shared/          state that the processes of one proxy would share: single flight, open turns, breakers and the like
 """

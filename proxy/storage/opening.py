@@ -55,16 +55,6 @@ class Storage:
     failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
 
     @property
-    def queued(self) -> int:
-        """The number of rows that are not durable yet."""
-        return self.database.writer.depth
-
-    @property
-    def dropped(self) -> Mapping[str, int]:
-        """The number of rows lost since the start, by kind."""
-        return self.database.writer.dropped
-
-    @property
     def failing(self) -> str | None:
         """The reason why the database cannot be written now, such as a full disk; None if it can. It is tried again
         every few seconds."""
@@ -75,11 +65,6 @@ class Storage:
         """Parts that cannot do their work, each with the reason."""
         failing = self.failing
         return self.failures if failing is None else {**self.failures, "database": f"cannot be written: {failing}"}
-
-    @property
-    def lag(self) -> float:
-        """Seconds since the oldest queued row was queued."""
-        return self.database.writer.lag
 
     async def flush(self) -> None:
         """Returns when everything queued so far can be read, and is durable, if it can be written."""

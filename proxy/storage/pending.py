@@ -1,6 +1,6 @@
-"""What is in memory in front of a database: the kinds of writes that wait for it, and how many rows of them a tenant
-may have waiting, so that none makes another's disappear; links of hash chains with the sessions that had them
-(`Link`), queued ones (`Pending`) and those used last (`Recent`).
+"""The part of storage that is in memory, in front of a database: kinds of writes that wait for it, and how many rows of
+them a tenant may have waiting, so that none makes another's disappear; links of hash chains with the sessions that had
+them (`Link`), queued ones (`Pending`) and those used last (`Recent`).
 
 There are two lanes, so that what is many (links, turns, vectors, contents) never crowds out what is little (ledger
 rows, facts). In each lane a tenant may hold as many rows as are left free in it: one alone half of the lane, two a

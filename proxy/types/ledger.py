@@ -70,9 +70,6 @@ class Sums:
     recall: int = 0
     overhead_seconds: float = 0.0
 
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
-
 
 @dataclass(frozen=True, slots=True)
 class Bucket:

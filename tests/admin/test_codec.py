@@ -185,5 +185,6 @@ def test_memory_that_came_to_more_than_it_left_out_is_a_loss_and_told_as_one() -
 
 def test_sums_are_added_up_by_key() -> None:
     one, two = Sums(requests=1, cost=0.5), Sums(requests=2, tokens_sent=7)
-    assert added_up([("a", one), ("b", one), ("a", two)]) == {"a": one + two, "b": one}
-    assert (total([one, two, two]), total([])) == (one + two + two, Sums())
+    both = Sums(requests=3, cost=0.5, tokens_sent=7)
+    assert added_up([("a", one), ("b", one), ("a", two)]) == {"a": both, "b": one}
+    assert (total([one, two, two]), total([])) == (replace(both, requests=5, tokens_sent=14), Sums())

@@ -14,7 +14,7 @@ import pytest
 
 from proxy.admin.parts import Worker
 from proxy.admin.what_if import MOST_CHANGES, MOST_REQUESTS, CrossLoopEmbedder, changed
-from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
+from proxy.embedding import EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.errors import BadRequest
 from proxy.types import Contents
 from tests.admin.conftest import API, MODEL, TOKEN, Watched, error

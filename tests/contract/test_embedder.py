@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from proxy.embedding.base import Embedder, EmbeddingUnavailable
+from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.embedding.engines import EndpointEngine, LocalEngine
 from proxy.embedding.exported import BUILTIN, MULTILINGUAL
 from proxy.embedding.service import Engine, EngineEmbedder

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from proxy.embedding.base import Vectors
+from proxy.embedding import Vectors
 from proxy.embedding.engines import LocalEngine
 from proxy.embedding.exported import BUILTIN, locked
 from tests.embedding.sentences import ODD, SENTENCES

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from proxy.embedding.base import EmbeddingError, EmbeddingUnavailable, Vectors
+from proxy.embedding import EmbeddingError, EmbeddingUnavailable, Vectors
 
 DIMENSIONS = 8
 

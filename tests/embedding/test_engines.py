@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from proxy.embedding.base import PROBES, EmbeddingRefused, EmbeddingUnavailable, Vectors, checked, checked_probes
+from proxy.embedding import PROBES, EmbeddingRefused, EmbeddingUnavailable, Vectors, checked, checked_probes
 from proxy.embedding.engines import EndpointEngine, LocalEngine, Session
 from proxy.embedding.exported import BUILTIN, read, source_of
 from tests.embedding.engines import until, vector, vectors

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.embedding.base import EmbeddingRefused
+from proxy.embedding import EmbeddingRefused
 from proxy.embedding.export import export, main
 from proxy.embedding.exported import MODEL, Made, Source
 from tests.embedding.exports import SOURCE, kept, made

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.embedding.base import EmbeddingRefused
+from proxy.embedding import EmbeddingRefused
 from proxy.embedding.exported import (
     BUILTIN,
     E5,

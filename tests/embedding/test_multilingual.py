@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proxy.embedding.base import EmbeddingRefused, Vectors, checked
+from proxy.embedding import EmbeddingRefused, Vectors, checked
 from proxy.embedding.engines import Session
 from proxy.embedding.exported import E5, MULTILINGUAL, Package, read, source_of
 from proxy.embedding.multilingual import (

@@ -11,8 +11,7 @@ from hypothesis.extra.numpy import arrays
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from proxy.embedding import packaged
-from proxy.embedding.base import EmbeddingRefused
+from proxy.embedding import EmbeddingRefused, packaged
 from proxy.embedding.engines import Session
 from proxy.embedding.exported import BUILTIN, Package, source_of, write
 from proxy.embedding.packaged import SAMPLES, Arrays, quantised, smoothing

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.config import Config
-from proxy.embedding.base import PROBES, EmbeddingOff, EmbeddingRefused, EmbeddingUnavailable, Vectors
+from proxy.embedding import PROBES, EmbeddingOff, EmbeddingRefused, EmbeddingUnavailable, Vectors
 from proxy.embedding.service import (
     CALL_TEXTS,
     FAILURES,

@@ -109,7 +109,7 @@ class Scene:
 
     def settle(self) -> None:
         """Returns when all that follows the answers has been done."""
-        eventually(lambda: not len(self.services.tasks) and not self.services.storage.queued)
+        eventually(lambda: not len(self.services.tasks) and not self.services.storage.database.writer.depth)
 
     def _say(self, key: str, talk: list[Any], text: str) -> None:
         talk.append({"role": "user", "content": text})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from proxy.context.planner import Planner
-from proxy.embedding.base import Embedder, EmbeddingOff
+from proxy.embedding import Embedder, EmbeddingOff
 from proxy.embedding.service import EngineEmbedder
 from proxy.memory import learn
 from proxy.memory import shelf as reading

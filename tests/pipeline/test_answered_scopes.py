@@ -37,8 +37,12 @@ async def test_a_scope_is_known_once_it_was_answered_here_or_is_on_record() -> N
     assert asked == ["old/", "new/"]
 
 
+async def nothing_on_record(scope: str) -> bool:
+    return False
+
+
 async def test_the_least_recently_used_leave() -> None:
-    answered = AnsweredScopes(most=2)
+    answered = AnsweredScopes(nothing_on_record, most=2)
     for scope in ("a/", "b/"):
         answered.add(scope)
     await answered.has("a/")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.demo.app import CHAT_MODELS
-from proxy.embedding.base import EmbeddingUnavailable
+from proxy.embedding import EmbeddingUnavailable
 from proxy.errors import BadRequest, UnknownModel, UpstreamError
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics

@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from proxy.config import Config
-from proxy.embedding.base import EmbeddingOff, State, Vectors
+from proxy.embedding import EmbeddingOff, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.own_requests import HEADERS
 from proxy.pipeline.parts import Services

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.embedding.base import EmbeddingOff
+from proxy.embedding import EmbeddingOff
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder, nothing_on_record
+from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import MISSES, local_state
@@ -56,6 +56,11 @@ from tests.builders import (
     user,
 )
 from tests.stores import AtOnce
+
+
+async def nothing_on_record(scope: str) -> bool:
+    return False
+
 
 PRICE = {"input": 1.0, "cached": 0.1, "write": 1.25, "output": 4.0}
 UP, FREE = Upstream(upstream_config(price=PRICE)), Upstream(upstream_config("free"))
@@ -109,7 +114,7 @@ class House:
     def recorder(self) -> Recorder:
         learner = Learner(self.library, EmbeddingOff(), self.executor, self.tasks, self.shared.open_turns)
         return Recorder(
-            answered=AnsweredScopes(),
+            answered=AnsweredScopes(nothing_on_record),
             storage=stores.storage(ledger=self.ledger, sessions=self.sessions, answers=self.answers),
             shared=self.shared,
             counter=counter(),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from proxy.config import Config
-from proxy.embedding.base import EmbeddingOff
+from proxy.embedding import EmbeddingOff
 from proxy.replay.reading import Logged
 from proxy.replay.running import Resources
 from tests.builders import Said, assistant, config, counter, system, user

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from proxy.config import Config
-from proxy.embedding.base import EmbeddingOff, EmbeddingUnavailable, Vectors
+from proxy.embedding import EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.protocol.message import message
 from proxy.replay.running import CachingEmbedder, Replay, at_ratio, open_resources, replay_config, replayed, replaying
 from proxy.storage.opening import DATABASE

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from proxy.config.model import IntentReuse
-from proxy.embedding.base import EmbeddingUnavailable, State, Vectors
+from proxy.embedding import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import SECOND_THOUGHT

@@ -65,7 +65,8 @@ async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> N
         await fill(storage)
         assert await kept(storage) == wanted
         assert not storage.database.is_on_disk
-        assert (storage.queued, storage.dropped, storage.lag, storage.failures) == (0, {}, 0.0, {})
+        writer = storage.database.writer
+        assert (writer.depth, writer.dropped, writer.lag, storage.failures) == (0, {}, 0.0, {})
         await storage.close()
     assert off.secret != memory.secret
     assert len(off.secret) == len(memory.secret) == 32
@@ -77,7 +78,7 @@ async def test_what_was_kept_is_there_when_it_is_opened_again(tmp_path: Path) ->
     tasks = Tasks()
     first = await open_storage(settings, tasks)
     await fill(first)
-    assert first.queued == 7
+    assert first.database.writer.depth == 7
     await first.close()
 
     again = await open_storage(settings, tasks)

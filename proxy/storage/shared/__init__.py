@@ -79,10 +79,6 @@ class HitRates(Protocol):
     """The hit rates of reuse by intent: per partition, the entries that answered its last different questions. Reuse
     stops for a while where one entry answers too many: the embeddings or the guards have failed there."""
 
-    @property
-    def tripped(self) -> int:
-        """Counts the times that a partition was stopped."""
-
     def is_open(self, partition: str, now: float) -> bool:
         """Returns True while reuse is stopped in the partition."""
 

@@ -163,7 +163,6 @@ class LocalHitRates:
     """Hit rates in memory: a window of questions for each partition."""
 
     def __init__(self) -> None:
-        self.tripped = 0
         self._windows: Lru[str, _Window] = Lru(MOST_PARTITIONS)
 
     def is_open(self, partition: str, now: float) -> bool:
@@ -184,7 +183,6 @@ class LocalHitRates:
         if most and most[0][1] >= ANOMALOUS:
             window.answers.clear()
             window.open_until = now + PAUSE
-            self.tripped += 1
 
 
 def local_calibrations() -> Calibrations:

@@ -12,5 +12,5 @@ would need as well is in the folder above.
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
 | facts.py | facts; wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |
-| expiry.py | the job that lets a database forget, step by step: sums, deletion of what has expired, free pages, a limit of size in memory |
+| expiry.py | the job that lets a database forget: sums, what has expired, free pages, a limit of size in memory |
 """

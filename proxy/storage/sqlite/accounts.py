@@ -1,5 +1,5 @@
-"""What is only looked at by people, from SQLite: ledger rows, sums and lists of conversations; bodies of requests and
-answers, which are kept for a while. However many requests there were, a statement reads what it returns and little
+"""Reads for administration, from SQLite: ledger rows, sums and lists of conversations; bodies of requests and answers,
+which are kept for a while. However many requests there were, a statement reads what it returns and little
 more: rows by an index, sums by the buckets of the span, scopes from one to the next. No request waits for any of it.
 """
 

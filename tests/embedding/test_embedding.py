@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from proxy.embedding.base import (
+from proxy.embedding import (
     PROBES,
     DelegatingEmbedder,
     Embedder,
