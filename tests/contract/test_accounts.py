@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.admin.codec import total as added_up
 from proxy.storage.base import LONGEST_NAME, Accounts, Dimension, Ledger, Width
 from proxy.storage.pending import DELETIONS, Write
 from proxy.storage.recollection import Archive
@@ -83,7 +84,7 @@ def row(number: int, at: float = LONG_AGO, **differing: object) -> LedgerRow:
 
 
 def total(rows: list[LedgerRow]) -> Sums:
-    return sum(map(sums_of, rows), Sums())
+    return added_up(map(sums_of, rows))
 
 
 class TestSums:
@@ -101,14 +102,14 @@ class TestSums:
         rows = [row(number, TO_COME + at) for number, at in enumerate(times)]
         await kept.write(*rows)
         before = await kept.accounts.buckets(TO_COME, TO_COME + 2 * DAY, width)
-        assert sum((bucket.sums for bucket in before), Sums()) == total(rows)
+        assert added_up(bucket.sums for bucket in before) == total(rows)
         await kept.condense(TO_COME + condensed)
         assert await kept.accounts.buckets(TO_COME, TO_COME + 2 * DAY, width) == before
         late = [row(10, TO_COME + 30), row(11, TO_COME + DAY - 1), row(12, TO_COME + DAY)]
         await kept.write(*late)
         after = await kept.accounts.buckets(TO_COME, TO_COME + 2 * DAY, width)
         assert [bucket.at for bucket in after] == [bucket.at for bucket in before]
-        assert sum((bucket.sums for bucket in after), Sums()) == total([*rows, *late])
+        assert added_up(bucket.sums for bucket in after) == total([*rows, *late])
 
     @pytest.mark.parametrize(
         ("start", "end", "found"),
@@ -314,9 +315,9 @@ def test_every_view_adds_up_to_the_ledger(
                 for width in get_args(Width):
                     for by in get_args(Dimension):
                         buckets = await kept.accounts.buckets(LONG_AGO, LONG_AGO + DAY + 1, width, scope, by)
-                        assert sum((bucket.sums for bucket in buckets), Sums()) == total(written)
+                        assert added_up(bucket.sums for bucket in buckets) == total(written)
                 cards = await kept.accounts.sessions(scope=scope)
-                assert sum((card.sums for card in cards), Sums()) == total(written)
+                assert added_up(card.sums for card in cards) == total(written)
 
     import asyncio
 

@@ -51,7 +51,7 @@ class Proxy:
     sessions: SessionStore = field(default_factory=stores.sessions)
     chains: Chains = field(default_factory=Chains)
     requests: int = 0
-    answered_before: AnsweredScopes = field(default_factory=AnsweredScopes)
+    answered_before: AnsweredScopes = field(default_factory=lambda: AnsweredScopes(stores.nothing_on_record))
 
     async def asked(
         self, *said: Said, headers: Headers = (), tenant: str = TENANT, remembers: bool = True, **fields: Any

@@ -18,6 +18,7 @@ from proxy.storage.opening import DATABASE
 from proxy.types import UNANSWERED, Headers, Incoming
 from tests.builders import assistant, body, user
 from tests.proxied import Upstream, ask, build_services, composed, in_front_of, run_upstream
+from tests.stores import nothing_on_record
 
 REFUSED = (("x-demo-fault", "401"),)
 KEYS = 2_000
@@ -35,10 +36,6 @@ async def test_a_scope_is_known_once_it_was_answered_here_or_is_on_record() -> N
     answered.add("new/")
     assert await answered.has("new/")
     assert asked == ["old/", "new/"]
-
-
-async def nothing_on_record(scope: str) -> bool:
-    return False
 
 
 async def test_the_least_recently_used_leave() -> None:

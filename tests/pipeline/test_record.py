@@ -55,12 +55,7 @@ from tests.builders import (
     upstream_config,
     user,
 )
-from tests.stores import AtOnce
-
-
-async def nothing_on_record(scope: str) -> bool:
-    return False
-
+from tests.stores import AtOnce, nothing_on_record
 
 PRICE = {"input": 1.0, "cached": 0.1, "write": 1.25, "output": 4.0}
 UP, FREE = Upstream(upstream_config(price=PRICE)), Upstream(upstream_config("free"))
