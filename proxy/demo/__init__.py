@@ -1,9 +1,8 @@
 """The demonstration, `olvido demo`: a scripted upstream that needs no key behind the real proxy.
 
-    show.py          plays a conversation twice; tokens and costs of each play
-    conversation.py  the conversations; talk/: their text
-    app.py           the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
-    script.py        the answers of its model; phrases.yaml: what it says
+    show.py    plays a conversation twice; tokens and costs of each play; talk/: the text of the conversations
+    app.py     the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
+    script.py  the answers of its model; phrases.yaml: what it says
 
 Answers depend on the messages, the model and the seed only. `tests/scripted/` makes an upstream of the same model that
 speaks every dialect, fails on demand and records what arrives.

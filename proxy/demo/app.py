@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from proxy.config.upstreams import prefix_cache
-from proxy.demo.script import Scripted, ToolCall, script
+from proxy.demo.script import NOTHING, Scripted, ToolCall, script
 from proxy.lru import Lru
 from proxy.types import PrefixCache
 
@@ -97,12 +97,15 @@ class Completion:
 
 
 class Chat:
-    """A scripted chat model. `encode` counts its tokens."""
+    """A scripted chat model. `encode` counts its tokens; `written` has its answers to some messages."""
 
-    def __init__(self, encode: Encode, cache: PromptCache | None = None, *, seed: int = 0) -> None:
+    def __init__(
+        self, encode: Encode, cache: PromptCache | None = None, *, seed: int = 0, written: Mapping[str, str] = NOTHING
+    ) -> None:
         self.cache = cache or PromptCache(CACHE, monotonic, CACHE_BLOCKS)
         self._encode = encode
         self._seed = seed
+        self._written = written
 
     def complete(self, body: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], api_key: str) -> Completion:
         """The answer to a request that is well-formed. Its prompt is in the prefix cache of `api_key` afterwards."""
@@ -110,7 +113,7 @@ class Chat:
         stop = body.get("stop") or ()
         limit = body.get("max_completion_tokens") or body.get("max_tokens")
         seeds = range(self._seed, self._seed + (body.get("n") or 1))
-        scripted = [script(body, messages, seed=seed, thinking=thinks(body)) for seed in seeds]
+        scripted = [script(body, messages, seed=seed, thinking=thinks(body), written=self._written) for seed in seeds]
         ended = [cut(said, [stop] if isinstance(stop, str) else stop, limit, self._encode) for said in scripted]
         tokens = prompt_tokens(body, messages, self._encode)
         cached = self.cache.admit(api_key, body["model"], tokens)
@@ -133,9 +136,9 @@ class Chat:
         return {**told, "cached_tokens": cached}
 
 
-def create_app(encode: Encode) -> Starlette:
-    """Builds the upstream, with a prefix cache of its own. `encode` counts its tokens."""
-    model = Chat(encode)
+def create_app(encode: Encode, written: Mapping[str, str] = NOTHING) -> Starlette:
+    """Builds the upstream, with a prefix cache of its own. `encode` counts tokens; `written`: answers by message."""
+    model = Chat(encode, written=written)
 
     async def chat(request: Request) -> Response:
         try:
@@ -247,9 +250,7 @@ def body(completion: Completion) -> Json:
 def chunks(completion: Completion, count: int, *, include_usage: bool) -> Iterator[Json]:
     """The events of a streamed answer, without `[DONE]`: `count` deltas a text, choices in turns. As Kimi tells it,
     the usage is in the last choice, and once more in a chunk of its own if the client wants it."""
-    head = _head(completion, "chat.completion.chunk")
-    if include_usage:
-        head = {**head, "usage": None}
+    head = _head(completion, "chat.completion.chunk") | ({"usage": None} if include_usage else {})
     streams = [_deltas(choice, count) for choice in completion.choices]
     for round_ in zip_longest(*streams):
         for at, delta in enumerate(round_):
@@ -275,9 +276,8 @@ def _message(choice: Choice) -> Json:
     if said.reasoning is not None:
         message["reasoning_content"] = said.reasoning
     if said.calls:
-        message["tool_calls"] = [
-            _call(id_, call, call.arguments) for id_, call in zip(choice.call_ids, said.calls, strict=True)
-        ]
+        calls = zip(choice.call_ids, said.calls, strict=True)
+        message["tool_calls"] = [_call(id_, call, call.arguments) for id_, call in calls]
     return message
 
 

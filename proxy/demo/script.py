@@ -6,7 +6,7 @@ It reads what was asked off the newest user message, without what a proxy has se
     tools, and the text names one          calls it (all that are named, unless `parallel_tool_calls` is false)
     a tool has just answered               tells what it said
     `response_format`                      JSON that fits
-    a message of the long talk             what is written for it (talk/)
+    a message that has a written answer    that one
     "say: …" / "repetí: …"                 says it
     "40 words" / "40 palabras"             that many
     a question                             what it knows, else the sentence of the prompt that the question is about,
@@ -23,13 +23,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 import yaml
 
 from proxy.conversation.blocks import ours, without_ours
-from proxy.demo.conversation import answers
 
 Language: TypeAlias = Literal["es", "en"]
 
@@ -62,6 +62,7 @@ _FORMATS = {
     "uri": "https://example.com/",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _DEEPEST = 12  # a schema that refers to itself ends here
 
 
@@ -83,8 +84,15 @@ class Scripted:
     reasoning: str | None = None
 
 
-def script(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], *, seed: int, thinking: bool) -> Scripted:
-    """Answers a chat completion request. `fields` is the body without `messages`."""
+def script(
+    fields: Mapping[str, Any],
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    seed: int,
+    thinking: bool,
+    written: Mapping[str, str] = NOTHING,
+) -> Scripted:
+    """Answers a chat completion request. `fields` is the body without `messages`; `written` has answers to messages."""
     newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
     asked = without_ours(newest).strip()
     tongue = language(question_in(asked) or asked)
@@ -96,7 +104,8 @@ def script(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], *, 
         return Scripted(calls=calls, reasoning=reasoning)
     if last.get("role") == "tool":
         return Scripted(content=_PHRASES["heard"][tongue] + _text(last), reasoning=reasoning)
-    text = _free_text(asked, messages, tongue, _seed_of(fields.get("model"), seed, asked))
+    number = _seed_of(fields.get("model"), seed, asked)
+    text = written.get(asked) or _free_text(asked, messages, tongue, number)
     return Scripted(content=_formatted(fields.get("response_format"), asked, text), reasoning=reasoning)
 
 
@@ -139,8 +148,6 @@ def _formatted(response_format: Any, asked: str, text: str) -> str:
 
 
 def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: Language, number: int) -> str:
-    if written := answers().get(asked):
-        return written
     if said := _SAY.search(asked):
         return said.group(1).strip()
     if count := _COUNT.search(asked):

@@ -3,25 +3,30 @@ prints the bill of each, tokens and cost turn by turn; then leaves a proxy runni
 
 Through the proxy it begins when vectors can be made, and a question that needs memory waits until what was said before
 is learnt: people type slower than this plays, and what is shown must not hang on how busy the machine is.
+
+There are two conversations, in which Spanish and English alternate the way people do who live in both: `CONVERSATION`,
+forty turns about a trip and a small project, and `talk`, two hundred of a spring and a summer. Things are told early,
+changed, and asked about late; a few questions come again word for word; a tool is called once. Their text is in the
+files of talk/, a record a turn, apart by a blank line; a line without a sign (`_FIELDS`) goes on with the one before.
 """
 
 import asyncio
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import httpx
 import uvloop
+import yaml
 
 from proxy import server as proxy_server
 from proxy.config import Config, load
 from proxy.demo.app import create_app
-from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, talk
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 from proxy.types import Price, Usage
@@ -31,6 +36,54 @@ PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)  # kimi-k2.6
 MARKS = (20, 60, 100, 200)  # turns after which the sums are printed
 POLL_SECONDS = 0.02
 PATIENCE_SECONDS = 60.0  # seconds that a question waits for the index, at most
+
+TALK = Path(__file__).with_name("talk")
+
+_SHORT: Mapping[str, Any] = yaml.safe_load((TALK / "short.yaml").read_text(encoding="utf-8"))
+SYSTEM: str = _SHORT["system"]
+WEATHER_RESULT: str = _SHORT["result"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One user turn."""
+
+    text: str
+    expects: str = ""  # the answer contains it if the prompt that arrived still held the fact
+    tools: Sequence[Mapping[str, Any]] = ()  # offered with this turn; its result is WEATHER_RESULT
+    alone: bool = False  # sent without the history and with temperature 0, as a FAQ would be
+    answer: str = ""  # the scripted answer; "": derived from the prompt
+    outdated: str = ""  # the outdated value, which must not be in the answer
+
+
+_FIELDS = {"> ": "text", "< ": "answer", "= ": "expects", "~ ": "outdated", "& ": "sent"}
+_TOOLS = {"get_weather": (_SHORT["tool"],)}
+
+
+def read(source: str) -> Iterator[Ask]:
+    """The turns of one file."""
+    for record in source.split("\n\n"):
+        fields: dict[str, str] = {}
+        name = ""
+        for line in record.strip().splitlines():
+            if field := _FIELDS.get(line[:2]):
+                name = field
+                fields[name] = line[2:]
+            else:
+                fields[name] += f"\n{line}"
+        if fields:
+            sent = fields.pop("sent", "")
+            yield Ask(**fields, tools=_TOOLS.get(sent, ()), alone=sent == "alone")
+
+
+CONVERSATION = tuple(read((TALK / "short.txt").read_text(encoding="utf-8")))
+
+
+@cache
+def talk() -> tuple[Ask, ...]:
+    """The two hundred turns, in order."""
+    files = sorted(TALK.glob("[0-9]*.txt"))
+    return tuple(ask for file in files for ask in read(file.read_text(encoding="utf-8")))
 
 
 @dataclass
@@ -98,7 +151,8 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
         print(f"olvido demo: cannot listen on port {port}: {error.strerror}; try --port 0", file=sys.stderr)
         return 1
     tokenizer = await asyncio.to_thread(load_tokenizer)
-    demo = create_app(lru_cache(4_096)(tokenizer.encode_ordinary))
+    written = {ask.text: ask.answer for ask in talk() if ask.answer}
+    demo = create_app(lru_cache(4_096)(tokenizer.encode_ordinary), written)
     servers = [(proxy_server.server(usual, demo), upstream), (proxy_server.server(config), front)]
     async with asyncio.TaskGroup() as group:
         for server, sock in servers:
@@ -219,9 +273,6 @@ Ask twice, and the second answer comes from memory (x-olvido-source: exact).
 What happened, request by request: {proxy_url.removesuffix("/v1")}/ui
 Metrics: {proxy_url.removesuffix("/v1")}/metrics
 Ctrl-C stops it."""
-
-
-# --- tables ---
 
 
 def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:

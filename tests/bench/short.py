@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.conversation.blocks import ours
-from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask
 from proxy.demo.script import Scripted, script
+from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask
 from tests.bench.context_data import Said, authored
 from tests.bench.context_recall import asked
 from tests.bench.context_replay import Bench, bench

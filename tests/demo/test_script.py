@@ -1,11 +1,12 @@
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import pytest
 
 from proxy.conversation.blocks import RECALLED_TITLE
-from proxy.demo.conversation import CONVERSATION, answers
 from proxy.demo.script import (
+    NOTHING,
     Scripted,
     ToolCall,
     fit,
@@ -16,6 +17,7 @@ from proxy.demo.script import (
     script,
     user_sentences,
 )
+from proxy.demo.show import CONVERSATION
 
 WEATHER = {
     "type": "function",
@@ -27,10 +29,12 @@ WEATHER = {
 CLOCK = {"type": "function", "function": {"name": "clock"}}
 
 
-def says(*texts: str, seed: int = 0, thinking: bool = False, **fields: Any) -> Scripted:
+def says(
+    *texts: str, seed: int = 0, thinking: bool = False, written: Mapping[str, str] = NOTHING, **fields: Any
+) -> Scripted:
     """The answer when these user messages were sent, each but the last answered with `ok`."""
     messages = [message for text in texts for message in ({"role": "user", "content": text}, _OK)][:-1]
-    return script({"model": "demo-chat", **fields}, messages, seed=seed, thinking=thinking)
+    return script({"model": "demo-chat", **fields}, messages, seed=seed, thinking=thinking, written=written)
 
 
 _OK = {"role": "assistant", "content": "ok"}
@@ -69,8 +73,8 @@ def test_only_what_the_user_asks_now_is_obeyed() -> None:
 
 
 def test_what_is_written_for_a_message_is_said() -> None:
-    text, written = next(iter(answers().items()))
-    assert says(text) == Scripted(content=written)
+    written = {"How are you?": "As ever."}
+    assert says("How are you?", written=written) == Scripted(content="As ever.")
 
 
 def test_as_many_words_as_asked_for() -> None:

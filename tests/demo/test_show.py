@@ -1,14 +1,21 @@
 """The demonstration: the same conversation twice, and tables of what each was billed."""
 
 import re
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from proxy.demo import show
-from proxy.demo.conversation import CONVERSATION, Ask, talk
-from proxy.demo.show import Bill, growth, table
+from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, Bill, growth, read, table, talk
+from proxy.protocol.dialects import DIALECTS, Dialect
 from proxy.types import Usage
+from tests.scripted.chat import DialectChat
+from tests.scripted.config import ScriptedConfig
+from tests.scripted.recording import Received
+from tests.scripted.reply import Reply
 
 
 def rows_under(said: str, *heads: str) -> dict[str, list[str]]:
@@ -97,3 +104,97 @@ def test_the_tables_tell_both_plays_and_their_difference() -> None:
         "20", "2,000", "1,000", "300", "0.0019", "0.0009", "-50%",
     ]  # fmt: skip
     assert "50.0%" in table(direct, proxied)
+
+
+_FEW = 7  # words in a row that two answers may share
+ANSWERS = [ask.answer for ask in talk() if ask.answer]
+
+
+def answered(chat: DialectChat, messages: list[Any], **fields: Any) -> Any:
+    body = msgspec.json.encode({"model": "demo-chat", "messages": messages, **fields})
+    reply = chat.answer(Received("POST", "/v1/chat/completions", "", (("authorization", "Bearer k"),), body, 0.0))
+    assert isinstance(reply, Reply)
+    return msgspec.json.decode(reply.pieces[0])["choices"][0]["message"]
+
+
+def play(chat: DialectChat, *, window: int | None = None) -> list[tuple[Ask, str]]:
+    """The whole conversation; with `window`, the upstream gets only that many of the newest
+    messages, cut anywhere."""
+    system = {"role": "system", "content": SYSTEM}
+    history: list[Any] = []
+    heard = []
+    for ask in CONVERSATION:
+        if ask.alone:
+            heard.append(
+                (ask, answered(chat, [system, {"role": "user", "content": ask.text}], temperature=0)["content"])
+            )
+            continue
+        history.append({"role": "user", "content": ask.text})
+        fields = {"tools": list(ask.tools)} if ask.tools else {}
+        message = answered(chat, [system, *history[-(window or len(history)) :]], **fields)
+        if calls := message.get("tool_calls"):
+            history.append(message)
+            history += [{"role": "tool", "tool_call_id": call["id"], "content": WEATHER_RESULT} for call in calls]
+            message = answered(chat, [system, *history], **fields)
+        history.append(message)
+        heard.append((ask, message["content"]))
+    return heard
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS.keys())
+def test_with_the_whole_history_everything_that_was_told_is_remembered(dialect: Dialect) -> None:
+    heard = play(DialectChat(ScriptedConfig(dialect=dialect)))
+    assert len(heard) == 40
+    assert [ask.text for ask, answer in heard if ask.expects not in answer] == []
+
+
+def test_with_the_newest_messages_only_most_of_it_is_lost() -> None:
+    asked = [(ask, answer) for ask, answer in play(DialectChat(ScriptedConfig(strict=False)), window=5) if ask.expects]
+    lost = [ask for ask, answer in asked if ask.expects not in answer]
+    assert len(asked) >= 10
+    assert len(lost) > len(asked) / 2
+
+
+def test_questions_that_come_again_stand_alone_and_are_word_for_word_the_same() -> None:
+    alone = [ask.text for ask in CONVERSATION if ask.alone]
+    assert len(alone) == 2 * len(set(alone)) >= 4
+
+
+def test_a_tool_is_called_once() -> None:
+    assert sum(bool(ask.tools) for ask in CONVERSATION) == 1
+
+
+# --- the long one ---
+
+
+def test_a_record_is_a_turn_and_a_line_may_go_on() -> None:
+    assert list(read("> One\nand two.\n< Yes.\n\n> How much?\n= 200\n~ 100\n")) == [
+        Ask("One\nand two.", answer="Yes."),
+        Ask("How much?", expects="200", outdated="100"),
+    ]
+
+
+def test_every_turn_is_answered_or_asks_for_what_was_said_and_none_comes_twice() -> None:
+    assert len({ask.text for ask in talk()}) == len(talk()) == 200
+    assert all(bool(ask.answer) != bool(ask.expects) for ask in talk())
+    assert len(set(ANSWERS)) == len(ANSWERS)
+
+
+def test_no_two_answers_share_a_sentence() -> None:
+    runs = []
+    for answer in ANSWERS:
+        words = answer.lower().split()
+        runs.append({tuple(words[at : at + _FEW]) for at in range(len(words) - _FEW + 1)})
+    assert not any(one & other for one, other in combinations(runs, 2))
+
+
+def test_with_the_whole_history_everything_of_the_long_one_is_remembered() -> None:
+    chat, lost = DialectChat(ScriptedConfig()), []
+    history = [{"role": "system", "content": SYSTEM}]
+    for ask in talk():
+        history.append({"role": "user", "content": ask.text})
+        message = answered(chat, history)
+        history.append({"role": "assistant", "content": message["content"]})
+        if ask.expects not in message["content"] or (ask.outdated and ask.outdated in message["content"]):
+            lost.append(ask.text)
+    assert lost == []

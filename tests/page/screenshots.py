@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from proxy.config import load
-from proxy.demo.conversation import CONVERSATION, SYSTEM, WEATHER_RESULT
+from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT
 from proxy.protocol.dialects import DIALECTS
 from proxy.tokens import load_tokenizer
 from tests.page.browser import Browser, chromium, playing
