@@ -33,8 +33,8 @@ from proxy.errors import (
 )
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
+from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.services import build
 from proxy.types import Answer, Incoming

@@ -14,9 +14,9 @@ from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
+from proxy.pipeline import Services
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
-from proxy.pipeline.parts import Services
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent

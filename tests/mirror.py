@@ -13,7 +13,6 @@ _DATA = "data only; mypy is its test"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
-    "pipeline/parts.py": "tests/test_services.py: what is composed is closed",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",

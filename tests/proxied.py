@@ -14,8 +14,8 @@ from proxy.context.planner import Planner
 from proxy.embedding import EmbeddingOff, Vectors
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.pipeline.parts import Services
 from proxy.pipeline.record import AnsweredScopes, Recorder
 from proxy.services import build
 from proxy.storage.answers import MemoryAnswers

@@ -12,7 +12,7 @@ import pytest
 
 from proxy.app import create_app
 from proxy.config import key_hash
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from tests.builders import body, user
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, total
 from tests.servers import eventually, run_proxy

@@ -15,7 +15,7 @@ from msgspec.structs import fields as struct_fields
 from proxy.config.problems import nearest
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.http.exchange import Call, read_body, refuse_coding
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.types import Answer, Headers, Json, LedgerRow, Sums, Trail
 
 T = TypeVar("T")

@@ -43,7 +43,7 @@ from proxy.http.exchange import Call
 from proxy.memory import edits
 from proxy.memory.edits import Draft, Edit, Edited, excerpt
 from proxy.memory.facts import status
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.types import Answer, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
 
 MOST_FACTS = 1_000

@@ -25,7 +25,7 @@ import msgspec
 from proxy.admin import codec
 from proxy.admin.auth import AdminAuthenticator
 from proxy.errors import Conflict
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.storage.base import Accounts, Width
 from proxy.tasks import Tasks
 from proxy.types import Json

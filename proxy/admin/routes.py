@@ -31,7 +31,7 @@ from proxy.http.exchange import Call
 from proxy.memory.edits import Edit, decay
 from proxy.memory.facts import status
 from proxy.observe.metrics import BEAT
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from proxy.errors import UnknownRoute
 from proxy.http.exchange import Call
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
 

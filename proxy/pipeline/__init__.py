@@ -1,8 +1,102 @@
-"""The way of a request, from bytes to answer, and the record of its outcome.
+"""The way of a request, from bytes to answer, and the record of its outcome. Here are the services that handle
+requests, built once for a process (`proxy/services.py` composes them), and the context of one request.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
-parts.py        the services that handle a request, and its context
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 """
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from proxy.config import Config
+from proxy.context.planner import Planner
+from proxy.http.access import Authenticator, OriginPolicy
+from proxy.memory.learn import Learner, Obedience
+from proxy.memory.library import Library
+from proxy.observe.metrics import Metrics
+from proxy.pipeline.own_requests import Verifier
+from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.protocol.chat import Chains
+from proxy.reuse.intent import Intent
+from proxy.reuse.judging import Judging
+from proxy.storage.opening import Storage
+from proxy.storage.shared import SharedState
+from proxy.tasks import Attempts, Offload, Tasks
+from proxy.tokens import TokenCounter
+from proxy.types import Answer, ChatRequest, Directives, Exchange, Headers, Identity, Incoming, Plan, ReuseMiss
+from proxy.upstream.client import Route, Router
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All services of one process."""
+
+    config: Config
+    authenticator: Authenticator
+    origins: OriginPolicy
+    router: Router
+    metrics: Metrics
+    answered: AnsweredScopes
+    chains: Chains
+    intent: Intent
+    judging: Judging | None
+    verifier: Verifier
+    library: Library
+    planner: Planner
+    learner: Learner
+    obedience: Obedience
+    recorder: Recorder
+    tasks: Tasks
+    executor: Executor
+    counter: TokenCounter
+    storage: Storage
+    shared: SharedState
+    patience: float = 1.0  # factor of the deadlines of all stages
+
+    async def close(self) -> None:
+        """Drains background work, writes queued rows, and closes what is open."""
+        self.storage.stop()
+        await self.tasks.drain(self.config.server.drain)
+        await self.intent.embedder.close()
+        await self.storage.close()
+        for upstream in self.router.upstreams:
+            await upstream.close()
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """One request on its way: what its stages share. Two of them change it: `identify` sets the identity, `resume` may
+    add the history."""
+
+    incoming: Incoming
+    services: Services
+    attempts: Attempts
+    offload: Offload
+    started: float  # perf_counter
+    request: ChatRequest
+    directives: Directives
+    route: Route
+    identity: Identity = field(init=False)
+
+    def exchange(self, miss: ReuseMiss, plan: Plan, upstream: str) -> Exchange:
+        """Returns the request with the decisions about it, for recording."""
+        return Exchange(self.incoming, self.request, self.identity, self.directives, miss, plan, upstream, self.started)
+
+    def labelled(self, answer: Answer, exchange: Exchange) -> Answer:
+        """Returns the answer with the headers that say what we did to it."""
+        plan = exchange.plan
+        done = f"{plan.kind};{plan.reason}" if plan.reason else plan.kind
+        if self.attempts.failed:
+            done = f"fail-open;stage={','.join(self.attempts.failed)}"
+        ours: Headers = (
+            ("x-olvido-source", answer.source),
+            ("x-olvido-session", exchange.identity.session),
+            ("x-olvido-request", exchange.incoming.request_id),
+            ("x-olvido-tokens-original", str(plan.tokens.original)),
+            ("x-olvido-tokens-sent", str(plan.tokens.sent)),
+            ("x-olvido-plan", done),
+        )
+        return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)

@@ -21,7 +21,7 @@ from proxy.conversation import identify
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
-from proxy.pipeline.parts import RequestContext, Services
+from proxy.pipeline import RequestContext, Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives

@@ -30,8 +30,8 @@ from proxy.embedding.service import open_embedder
 from proxy.errors import BadRequest
 from proxy.lru import Lru
 from proxy.observe.metrics import Metrics
+from proxy.pipeline import Services
 from proxy.pipeline import chat as pipeline
-from proxy.pipeline.parts import Services
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import completion_of
 from proxy.protocol.request import parse

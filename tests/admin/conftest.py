@@ -11,7 +11,7 @@ import pytest
 
 from proxy.admin.parts import Admin
 from proxy.app import create_app
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.types import LedgerRow
 from tests.builders import TENANT, ledger_row
 from tests.proxied import KEY, in_front_of, run_upstream

@@ -12,7 +12,7 @@ import pytest
 
 from proxy.admin.memory import MOST_FACTS, USUAL_FACTS
 from proxy.app import create_app
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT
 from tests.proxied import in_front_of, run_upstream

@@ -13,7 +13,7 @@ import pytest
 
 from proxy.admin.memory import MOST_LINES, USUAL_LINES
 from proxy.app import create_app
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.types import ReuseDecision, ReuseEntry
 from tests.builders import NOW, TENANT
 from tests.proxied import in_front_of, run_upstream, total

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from proxy.app import create_app
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.protocol.message import unpacked
 from proxy.protocol.request import parse
 from proxy.types import LedgerRow, Message, Scope

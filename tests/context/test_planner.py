@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proxy.context.planner import MOST_COUNTED, Planner
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MISSES, local_calibrations
 from proxy.tokens import RoughCounter

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.protocol.dialects import DIALECTS
 from proxy.protocol.request import parse
 from proxy.types import Headers, Scope

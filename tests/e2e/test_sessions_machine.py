@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.services import build
 from tests.builders import Said, assistant, body, encoding, messages, system, user

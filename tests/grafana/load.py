@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.app import create_app
 from proxy.config import Config
-from proxy.pipeline.parts import Services
+from proxy.pipeline import Services
 from tests.builders import config
 from tests.grafana.prometheus import METRICS_TOKEN
 from tests.scripted.app import create_app as create_demo

@@ -15,8 +15,8 @@ from proxy.context.economics import Rates
 from proxy.conversation.progress import Case
 from proxy.memory.extract import extract
 from proxy.memory.facts import Decay
+from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.pipeline.parts import Services
 from proxy.types import DOMAINS, ArchivedTurn, Fact, Incoming, Scope, Statement, Summary, TurnDigest, Utterance
 from tests.builders import NOW, Said, assistant, body, calling, encoding, result, system, user
 from tests.context.told import COLD, LEAN, WARM, Teller, Told, exchange, fact, profile, words

@@ -10,8 +10,8 @@ from types import FunctionType, ModuleType
 
 import pytest
 
+from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.pipeline.parts import Services
 from proxy.pipeline.record import AnsweredScopes, OnRecord
 from proxy.storage.base import StorageError
 from proxy.storage.opening import DATABASE

@@ -17,8 +17,8 @@ from proxy.embedding import EmbeddingUnavailable
 from proxy.errors import BadRequest, UnknownModel, UpstreamError
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
+from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.pipeline.parts import Services
 from proxy.services import build
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix

@@ -24,8 +24,8 @@ from starlette.routing import Route
 from proxy.config import Config
 from proxy.embedding import EmbeddingOff, State, Vectors
 from proxy.observe.metrics import Metrics
+from proxy.pipeline import Services
 from proxy.pipeline.own_requests import HEADERS
-from proxy.pipeline.parts import Services
 from proxy.reuse.judging import MOST_ANSWER
 from proxy.services import compose
 from proxy.storage.opening import open_storage

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.pipeline.parts import Services
 from proxy.protocol.chat import chain_of
 from proxy.protocol.request import parse
 from proxy.types import ChatRequest, Headers, Identity, Incoming, LedgerRow, ReuseHit, Scope, Source
