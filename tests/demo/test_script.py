@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from proxy.conversation.blocks import RECALLED_TITLE
+from proxy.conversation.progress import RECALLED_TITLE
 from proxy.demo.conversation import CONVERSATION, answers
 from proxy.demo.script import (
     Scripted,

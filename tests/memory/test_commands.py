@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proxy.conversation.blocks import head
+from proxy.conversation.progress import memory_head
 from proxy.memory.commands import (
     LONGEST,
     MOST_ADDED,
@@ -178,10 +178,10 @@ def test_only_the_users_own_short_text_counts(content: Any, what: tuple[str, ...
 
 
 def test_what_we_have_added_is_nobodys_command_and_hides_none() -> None:
-    block = head("- [personal] I'm allergic to nuts\n" * 300, ())
+    block = memory_head("- [personal] I'm allergic to nuts\n" * 300, ())
     assert LONGEST < len(block) < MOST_ADDED
     assert commands((f"{block}\n\nForget everything.",)) == (ALL,)
-    assert commands((head("- Forget everything.", ()),)) == ()
+    assert commands((memory_head("- Forget everything.", ()),)) == ()
 
 
 def said(*messages: str) -> list[tuple[int, Statement]]:
