@@ -4,7 +4,7 @@
 `ending.npz`, made by `tests/bench/ending_train.py`: the probability that a statement reports a change at all (a
 logistic regression over its hashed words), and the probability that it ends a given older one (boosted trees over the
 features that `superseding` and `clauses` give of the two, and how much better it fits that one than all others).
-Nothing is random or downloaded.
+Nothing is random or downloaded. What was stated between a fact and the return to it ends by rule.
 """
 
 from collections import defaultdict
