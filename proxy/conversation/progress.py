@@ -142,7 +142,7 @@ def _read(case: Case, newest: int) -> History:
 
 
 def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
-    starts = [*(turn.start for turn in before[-LOOKED_BACK:]), index]
+    starts = [*[turn.start for turn in before[-LOOKED_BACK:]], index]
     exchanges = [_exchange(case, start, stop) for start, stop in pairwise(starts)]
     since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
     message = without_ours(case.messages[index].text)
@@ -154,9 +154,11 @@ def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float |
 
 
 def _exchange(case: Case, start: int, stop: int) -> TurnTexts:
-    turn = case.messages[start:stop]
-    user, assistant = ("\n".join(said.text for said in turn if said.role == role) for role in ("user", "assistant"))
-    return TurnTexts(user, assistant)
+    texts: dict[str, list[str]] = {"user": [], "assistant": []}
+    for said in case.messages[start:stop]:
+        if said.role in texts:
+            texts[said.role].append(said.text)
+    return TurnTexts(*map("\n".join, texts.values()))
 
 
 def pack(state: PathState) -> bytes:
@@ -248,11 +250,9 @@ def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Mess
 
 _HEAD = "<memory>\n{}\n</memory>"
 _RECALLED = "<recalled>\n{}\n</recalled>"
-
 FACTS_TITLE = "What the user has stated:"
 SUMMARIES_TITLE = "Earlier parts of this conversation:"
 RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
-
 # A block of ours is recognised with its title, since others use tags of these names, too (`#include <memory>`), and
 # removed with the line ends that separate it from the text after it or, in a system message, before it.
 _OURS = rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"

@@ -35,6 +35,7 @@ MOST_RECENT = 32  # commands of a scope
 _RESULTS = frozenset({"tool", "function"})
 
 _TABLES = union("orders_to_forget")
+_MAY_BE = tuple(re.split(r" \| |\n", _TABLES["may_be"].strip()))  # a command has one of these; its sentence decides
 _COURTESY = expression(_TABLES, "{greetings}(?:[ ,]+{greeted})*", re.IGNORECASE)
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
@@ -47,7 +48,17 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
     if len(said) > MOST_ADDED:
         return ()
     own = without_ours(said).strip()
-    if len(own) > LONGEST or not may_order(own):
+    if len(own) > LONGEST:
+        return ()
+    # Every request is asked this. To look for seventy words takes some microseconds, to search for the expressions a
+    # hundred, to read whose words a text is a thousand. Not `any`: its generator would be called for each word.
+    plainly = own.lower()
+    for word in _MAY_BE:
+        if word in plainly:
+            break
+    else:
+        return ()
+    if not may_order(own):
         return ()
     parts = [without_ours(part) for part in texts]
     before = without_ours(before).strip() if len(before) <= LONGEST else ""

@@ -192,5 +192,5 @@ def test_what_names_an_object_as_told(said: str) -> None:
         ("OLV\u00cdDALO", True),
     ],
 )
-def test_most_texts_have_no_words_of_a_command(said: str, may: bool) -> None:
+def test_most_texts_have_no_expression_of_a_command(said: str, may: bool) -> None:
     assert may_order(said) is may
