@@ -8,8 +8,7 @@ from typing import Literal
 from proxy.context import shortening
 from proxy.context.economics import CostSoFar, PromptSizes, Rates
 from proxy.context.shortening import Count
-from proxy.conversation import blocks as block
-from proxy.conversation.progress import Case, Progress
+from proxy.conversation.progress import Case, Progress, memory_head
 from proxy.memory import choosing
 from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
@@ -100,7 +99,7 @@ class TokenBudget:
 
     def stated(self, stated: Sequence[Fact]) -> int:
         """Returns the tokens that these facts take in a block of their own."""
-        return self.context.count(block.head(choosing.render(stated), ())) + FRAMING if stated else 0
+        return self.context.count(memory_head(choosing.render(stated), ())) + FRAMING if stated else 0
 
     def stop(self, turn: TurnDigest) -> int:
         """Returns the index after the last message of a turn."""

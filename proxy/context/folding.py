@@ -10,7 +10,7 @@ from proxy.context import economics, shortening, summaries
 from proxy.context.draft import FRAMING, Draft, Step
 from proxy.context.economics import Terms
 from proxy.context.filling import render
-from proxy.conversation import blocks as block
+from proxy.conversation.progress import memory_head, without_ours
 from proxy.memory import choosing
 from proxy.memory.commands import is_command
 from proxy.memory.shelf import Segment
@@ -130,7 +130,7 @@ class FoldPlanner(Step):
         for index in range(start, stop):
             role = self.case.messages[index].role
             if role in texts:
-                texts[role].append(block.without_ours(self.case.messages[index].text))
+                texts[role].append(without_ours(self.case.messages[index].text))
         user, assistant = "\n".join(texts["user"]), "\n".join(texts["assistant"])
         return ("", "") if is_command(user) else (user, assistant)
 
@@ -139,10 +139,10 @@ class FoldPlanner(Step):
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
         rendered = [render(summary) for summary in fold.summaries]
         room = self._head_room(HEAD_SHARE)
-        head = block.head(choosing.render(stated), rendered)
+        head = memory_head(choosing.render(stated), rendered)
         while rendered and self.context.count(head) + FRAMING > room:
             rendered.pop(0)
-            head = block.head(choosing.render(stated), rendered)
+            head = memory_head(choosing.render(stated), rendered)
         return replace(
             fold,
             head=head,

@@ -14,8 +14,7 @@ from proxy.config.profiles import Profile
 from proxy.context import economics, planning, shortening
 from proxy.context.draft import PlanContext
 from proxy.context.volatile import recollect
-from proxy.conversation.blocks import without_ours
-from proxy.conversation.progress import Case, progress
+from proxy.conversation.progress import Case, progress, without_ours
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.lru import Lru
 from proxy.memory.facts import Decay

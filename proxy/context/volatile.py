@@ -14,9 +14,15 @@ import numpy as np
 from proxy.context import economics
 from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Step, TokenBudget
 from proxy.context.folding import FoldPlanner
-from proxy.conversation import blocks as block
-from proxy.conversation.blocks import without_ours
-from proxy.conversation.progress import Case, Progress, archived, complete
+from proxy.conversation.progress import (
+    Case,
+    Progress,
+    archived,
+    complete,
+    volatile_block,
+    without_ours,
+    without_summaries,
+)
 from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
 from proxy.memory.choosing import Current, answering, current
@@ -217,7 +223,7 @@ class VolatilePlanner(Step):
         learnt."""
         if draft.fold is None:
             return draft
-        head = block.without_summaries(draft.fold.head)
+        head = without_summaries(draft.fold.head)
         tokens = self.context.count(head) + FRAMING if head else 0
         return replace(draft, stated=replace(draft.fold, head=head, head_tokens=tokens, summaries=()))
 
@@ -241,7 +247,7 @@ class VolatilePlanner(Step):
         unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
         if unsaid != relevant:
             relevant, excerpts = unsaid, self._recalled(room - self.budget.stated(unsaid), start)
-        text = block.volatile(choosing.render(relevant), excerpts, now=self.context.now, session=self.context.session)
+        text = volatile_block(choosing.render(relevant), excerpts, now=self.context.now, session=self.context.session)
         tokens = self.context.count(text) + FRAMING if text else 0
         stated = self.budget.stated(relevant)
         own = [each.tokens for each in excerpts if each.session == self.context.session]

@@ -3,7 +3,6 @@
 identify.py   the scope (who asks) and the session, recognised by the hash chain of its messages; the history of a named
               session whose client sends only what is new
 progress.py   the state that the last request left, brought up to this one; that state as bytes; turns, as memory
-              archives them
+              archives them; our own blocks in a prompt: rendered, recognised, removed
 topics.py     changes of topic, and the domain (part of life) of a message
-blocks.py     our own blocks in a prompt: rendered, recognised, removed
 """

@@ -1,10 +1,16 @@
-"""Turns and progress of a conversation. Its progress is the state that an earlier request left, brought up to this one:
-the work is in proportion to what is new; a history without a known state is read once, however many questions follow
-it.
+"""Turns and progress of a conversation, and the blocks that we add to its prompts.
+
+Its progress is the state that an earlier request left, brought up to this one: the work is in proportion to what is
+new; a history without a known state is read once, however many questions follow it. Our blocks, the memory head and the
+volatile block, are delimited: a model tells them from the user's own words, and a turn is read without those that a
+client sends back.
 """
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,15 +18,15 @@ import msgspec
 import numpy as np
 
 from proxy.config.profiles import Profile, Window
-from proxy.conversation.blocks import without_ours
 from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity, domain, shift
 from proxy.lru import Lru
 from proxy.protocol.message import packed
-from proxy.types import ArchivedTurn, Message, OpenTurn, PathState, TurnDigest, Utterance, Vector
+from proxy.types import ArchivedTurn, Excerpt, Message, OpenTurn, PathState, TurnDigest, Utterance, Vector
 
 # Newest turns of an unknown history that are read for their topics: summaries may be made of these.
 MOST_READ = 12
 MOST_HISTORIES = 8  # of a scope
+VERSION = 2  # of a state's bytes
 _TURN_BYTES = 250  # for a turn's digest, its link, and the lengths of its messages
 
 
@@ -94,7 +100,7 @@ def progress(case: Case, histories: Histories | None = None) -> Progress | None:
     """Returns the progress of a conversation; None if it has no user message. `histories`: those of the case's scope;
     without them the history is read anew, with the same result."""
     messages, state = case.messages, case.state
-    newest = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
+    newest = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), None)
     if newest is None:
         return None
     history = _read(case, newest) if state is not None or histories is None else histories.of(case, newest)
@@ -136,9 +142,8 @@ def _read(case: Case, newest: int) -> History:
 
 
 def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
-    last = before[-LOOKED_BACK:]
-    stops = [*(turn.start for turn in last[1:]), index][: len(last)]
-    exchanges = [_exchange(case, turn.start, stop) for turn, stop in zip(last, stops, strict=True)]
+    starts = [*[turn.start for turn in before[-LOOKED_BACK:]], index]
+    exchanges = [_exchange(case, start, stop) for start, stop in pairwise(starts)]
     since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
     message = without_ours(case.messages[index].text)
     near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
@@ -153,10 +158,7 @@ def _exchange(case: Case, start: int, stop: int) -> TurnTexts:
     for said in case.messages[start:stop]:
         if said.role in texts:
             texts[said.role].append(said.text)
-    return TurnTexts("\n".join(texts["user"]), "\n".join(texts["assistant"]))
-
-
-VERSION = 2
+    return TurnTexts(*map("\n".join, texts.values()))
 
 
 def pack(state: PathState) -> bytes:
@@ -242,3 +244,77 @@ def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Mess
         if made and sorted(made) == sorted(ids):
             return tuple(messages[: index + 1])
     return ()
+
+
+# --- our blocks ------------------------------------------------------------------------------------------------------
+
+_HEAD = "<memory>\n{}\n</memory>"
+_RECALLED = "<recalled>\n{}\n</recalled>"
+FACTS_TITLE = "What the user has stated:"
+SUMMARIES_TITLE = "Earlier parts of this conversation:"
+RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
+# A block of ours is recognised with its title, since others use tags of these names, too (`#include <memory>`), and
+# removed with the line ends that separate it from the text after it or, in a system message, before it.
+_OURS = rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
+_ANY_OF_OURS = re.compile(rf"\n\n(?:{_OURS})\Z|(?:{_OURS})\n?\n?", re.DOTALL)
+# A tag that would end a block, or that a model could take for its end.
+_ENDS = re.compile(r"<(\s*/\s*(?:memory|recalled)\s*)>", re.IGNORECASE)
+
+
+def memory_head(facts: str, summaries: Sequence[str]) -> str:
+    """Renders the memory head from rendered facts and summaries; "" if there are none."""
+    parts = [f"{FACTS_TITLE}\n{facts}"] if facts else []
+    if summaries:
+        parts.append("\n".join((SUMMARIES_TITLE, *summaries)))
+    return _HEAD.format(quoted("\n".join(parts))) if parts else ""
+
+
+def without_summaries(head: str) -> str:
+    """Returns the head with its facts alone, byte for byte; "" if it has none."""
+    facts, title, _ = head.partition(f"\n{SUMMARIES_TITLE}\n")
+    if not title:
+        return head
+    return "" if FACTS_TITLE not in facts else f"{facts}\n</memory>"
+
+
+def volatile_block(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: str) -> str:
+    """Renders the volatile block: facts, and excerpts in the order of time; "" if there are none."""
+    blocks = [memory_head(facts, ())] if facts else []
+    if excerpts:
+        lines = "\n".join((RECALLED_TITLE, *excerpt_lines(excerpts, now=now, session=session)))
+        blocks.append(_RECALLED.format(quoted(lines)))
+    return "\n".join(blocks)
+
+
+def excerpt_lines(excerpts: Sequence[Excerpt], *, now: float, session: str) -> Iterator[str]:
+    """Yields a line for each excerpt, and headings where another day or conversation begins. Excerpts are short, so
+    only lines that are not the user's name the speaker."""
+    before = _place(now, is_other=False)
+    for excerpt in excerpts:
+        place = _place(excerpt.at, is_other=excerpt.session != session)
+        if place != before:
+            yield f"[{place}]"
+            before = place
+        who = "" if excerpt.role == "user" else f" {excerpt.role}"
+        yield f"{excerpt.turn}{who}: {excerpt.text}"
+
+
+@lru_cache(1_000)
+def _place(at: float, *, is_other: bool) -> str:
+    day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+    return f"{day}, another conversation" if is_other else day
+
+
+def quoted(said: str) -> str:
+    """Returns `said` as it may stand in a block: verbatim, except that no tag in it can end the block."""
+    return _ENDS.sub("\u2039\\1\u203a", said) if "<" in said else said
+
+
+def without_ours(text: str) -> str:
+    """Returns `text` without our blocks, which clients may send back, and otherwise unchanged."""
+    return _ANY_OF_OURS.sub("", text) if "</" in text else text
+
+
+def ours(text: str) -> tuple[str, ...]:
+    """Returns our blocks in `text`."""
+    return tuple(found[0].strip() for found in _ANY_OF_OURS.finditer(text)) if "</" in text else ()

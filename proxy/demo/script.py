@@ -29,7 +29,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 import yaml
 
-from proxy.conversation.blocks import ours, without_ours
+from proxy.conversation.progress import ours, without_ours
 
 Language: TypeAlias = Literal["es", "en"]
 

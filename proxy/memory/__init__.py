@@ -14,8 +14,8 @@ Facts, from a user message to a prompt:
     reading.py        one clause: is it kept
     extract.py        from a message to statements, one per fact
     signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
-    ending.py         models of whether a newer statement ends an older one
-    superseding.py    the rules for that, and similarity of statements
+    ending.py         models of whether a newer statement ends an older one, or one in between by a return
+    superseding.py    the rules for that; a statement as it is compared with others; similarity
     facts.py          learning, confirming, superseding and ageing of facts, and merging of groups
     choosing.py       the facts that are valid now, those that go into a prompt, those that answer by themselves
     edits.py          facts in the hands of people: edits, merging from another place, export, a table

@@ -7,18 +7,18 @@ pending command names is hidden from all readers.
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain, pairwise
 
-from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import without_ours
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.lru import Lru
 from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
-from proxy.memory.forget_orders import TOLD_YOU, Parsed, parse, without_telling
+from proxy.memory.forget_orders import TOLD_YOU, Parsed, may_order, parse, without_telling
 from proxy.memory.forgetting import forgotten, rests
 from proxy.memory.own_words import own_words
 from proxy.memory.signals import folded
@@ -35,8 +35,7 @@ MOST_RECENT = 32  # commands of a scope
 _RESULTS = frozenset({"tool", "function"})
 
 _TABLES = union("orders_to_forget")
-# A command has one of these words; its sentence decides.
-_MAY_BE = expression(_TABLES, "{may_be}", re.IGNORECASE)
+_MAY_BE = tuple(re.split(r" \| |\n", _TABLES["may_be"].strip()))  # a command has one of these; its sentence decides
 _COURTESY = expression(_TABLES, "{greetings}(?:[ ,]+{greeted})*", re.IGNORECASE)
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
@@ -49,7 +48,17 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
     if len(said) > MOST_ADDED:
         return ()
     own = without_ours(said).strip()
-    if len(own) > LONGEST or _MAY_BE.search(own) is None:
+    if len(own) > LONGEST:
+        return ()
+    # Every request is asked this. To look for seventy words takes some microseconds, to search for the expressions a
+    # hundred, to read whose words a text is a thousand. Not `any`: its generator would be called for each word.
+    plainly = own.lower()
+    for word in _MAY_BE:
+        if word in plainly:
+            break
+    else:
+        return ()
+    if not may_order(own):
         return ()
     parts = [without_ours(part) for part in texts]
     before = without_ours(before).strip() if len(before) <= LONGEST else ""
@@ -142,12 +151,13 @@ def meant(said: Sequence[tuple[int, Statement]], orders: Iterable[tuple[int, For
     return frozenset(gone)
 
 
-def outlived(said: Statement, known: Collection[Fact]) -> bool:
-    """Tells whether a statement of an old message is known already and was ended, or may have been, by a later one:
-    read again, it is no news."""
-    words = normal(said.value)
-    same = [fact for fact in known if normal(fact.value) == words]
-    return bool(same) and all(fact.superseded_by is not None or fact.doubted_by is not None for fact in same)
+def outlived(known: Iterable[Fact]) -> frozenset[str]:
+    """Returns the values of facts, in normal form, that later ones ended or may have ended: stated by an old message
+    that is read again, they are no news."""
+    values: dict[bool, set[str]] = {True: set(), False: set()}  # those that hold, and those that do not
+    for fact in known:
+        values[fact.superseded_by is None and fact.doubted_by is None].add(normal(fact.value))
+    return frozenset(values[False] - values[True])
 
 
 def _fact(name: str, at: int, stated: Statement) -> Fact:

@@ -4,10 +4,11 @@
 `ending.npz`, made by `tests/bench/ending_train.py`: the probability that a statement reports a change at all (a
 logistic regression over its hashed words), and the probability that it ends a given older one (boosted trees over the
 features that `superseding` and `clauses` give of the two, and how much better it fits that one than all others).
-Nothing is random or downloaded.
+Nothing is random or downloaded. What was stated between a fact and the return to it ends by rule.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,19 +17,24 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from proxy.language.words import terms
 from proxy.linear import LinearModel, hashed, load_models, sigmoid
-from proxy.memory.clauses import ATTRIBUTES, letters, tokens, topics, word_pairs, word_triples
-from proxy.memory.signals import SINGLE, analyse
+from proxy.memory.clauses import ATTRIBUTES, letters, tokens, word_pairs, word_triples
+from proxy.memory.signals import SINGLE, Analysis, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
+    Compared,
+    ComparedValues,
+    goes_back,
     is_of_one_thing,
     is_of_other,
+    is_said_instead,
     remainder,
     replaces,
+    returns_from,
     same_holder,
     says_more,
 )
+from proxy.types.memory import Fact
 
 FILE = Path(__file__).with_name("ending.npz")
 CHANGE = 2**16  # buckets of hashed features
@@ -51,17 +57,18 @@ _TELLING = "work family health residence money date project pet instruction devi
 _TOLD_OF = [ATTRIBUTES.index(name) for name in _TELLING.split()]
 _GRAM = 4  # characters of an n-gram
 _NEVER_BEFORE = 0.0  # similarity of the second best where there is none
+_ROUNDING = 1e-6  # far more than two ways to sum up differ by
 
 Verdict = Literal["ended", "doubted", "holds"]
 Floats = npt.NDArray[np.float64]
 
 
-def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
+def ended_by(new: Compared, older: Sequence[Compared]) -> tuple[Verdict, ...]:
     """Classifies each older statement of a user after `new`: it has ended, may have ended, or holds."""
     if not older:
         return ()
     places = _likest(new, older)
-    changes = change(new)
+    changes = change(new.text)
     scores = _trees().scores(pairs(new, [older[at] for at in places], changes)).tolist()
     likely = {at: sigmoid(score) for at, score in zip(places, scores, strict=True)}
     least = OF_LIKELIEST * max(likely.values())
@@ -72,43 +79,40 @@ def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
     return tuple(found.get(at, "holds") for at in range(len(older)))
 
 
-def _is_told(likely: float, new_text: str, old_text: str) -> bool:
+def _is_told(likely: float, new: Compared, old: Compared) -> bool:
     """Tells whether the words of the new statement concern the older one."""
-    new, old = analyse(new_text), analyse(old_text)
-    if replaces(new, old):
+    if replaces(new.said, old.said):
         return True
-    denies = new.ends and not old.ends and same_holder(new, old) and bool(_terms(new_text) & _terms(old_text))
-    return denies and likely > ENDS_BY_DENIAL
+    denies = new.said.ends and not old.said.ends and same_holder(new.said, old.said)
+    return denies and bool(new.terms & old.terms) and likely > ENDS_BY_DENIAL
 
 
-def _by_rule(likely: float, new_text: str, old_text: str) -> Verdict:
+def _by_rule(likely: float, new: Compared, old: Compared) -> Verdict:
     """Returns "ended" if all of the older statement is concerned, or if the part that is not can be cut out; else
     "doubted"."""
-    new, old = analyse(new_text), analyse(old_text)
-    is_of_one_value = bool(new.slots & old.slots & ONE_VALUE)
-    if is_of_other(new, old) or (likely <= ENDS_BY_RULE and not is_of_one_value):
+    is_of_one_value = bool(new.said.slots & old.said.slots & ONE_VALUE)
+    if is_of_other(new.said, old.said) or (likely <= ENDS_BY_RULE and not is_of_one_value):
         return "doubted"
-    is_whole = is_of_one_thing(new, old) and not says_more(new, old_text)
-    return "ended" if is_whole or remainder(new, old_text) else "doubted"
+    is_whole = is_of_one_thing(new.said, old.said) and not says_more(new.said, old.text)
+    return "ended" if is_whole or remainder(new.said, old.text) else "doubted"
 
 
-def _is_doubted(likely: float, new_text: str, old_text: str) -> bool:
+def _is_doubted(likely: float, new: Compared, old: Compared) -> bool:
     """Tells whether the older statement may have ended though no rule says so."""
-    new, old = analyse(new_text), analyse(old_text)
-    is_of_same = same_holder(new, old) and new.orders == old.orders
-    tells_of_change = new.changes or new.ends or new.replacing or new.returns
+    said = new.said
+    is_of_same = same_holder(said, old.said) and said.orders == old.said.orders
+    tells_of_change = said.changes or said.ends or said.replacing or said.returns
     least = MAY_END if tells_of_change else MAY_END_UNTOLD
     if likely <= (least if is_of_same else MAY_END_OF_ANOTHER):
         return False
-    return likely >= MAY_END_ANY or are_alike(new_text, old_text)
+    return likely >= MAY_END_ANY or are_alike(new, old)
 
 
-def are_alike(new_text: str, old_text: str) -> bool:
+def are_alike(new: Compared, old: Compared) -> bool:
     """Tells whether two statements are about the same thing or about things of one kind."""
-    new, old = analyse(new_text), analyse(old_text)
-    if new.names & old.names or new.slots & old.slots or _terms(new_text) & _terms(old_text):
+    if new.said.names & old.said.names or new.said.slots & old.said.slots or new.terms & old.terms:
         return True
-    return float(topics(new_text) @ topics(old_text)) >= ALIKE
+    return float(new.topics @ old.topics) >= ALIKE
 
 
 def change(text: str) -> float:
@@ -125,31 +129,84 @@ def change_vector(text: str) -> dict[int, float]:
     return hashed(((words, 1.0), (letters(said), 0.7), (found, 1.0)), CHANGE)
 
 
+# --- returns ----------------------------------------------------------------------------------------------------------
+
+
+def is_left(new: Analysis, before: Analysis, between: Analysis) -> bool:
+    """Tells whether `new` returns to what `before` said, instead of which `between` was stated."""
+    return goes_back(new, before, between) and is_said_instead(between, before)
+
+
+def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], values: ComparedValues) -> frozenset[str]:
+    """Returns the ids of those of `between` that were stated instead of an earlier fact to which `new` returns."""
+    if new.said.ends:
+        return frozenset()
+    # Earlier facts that share a word with `new`, by what they may share with one of `between`: of a scope's many facts
+    # few need to be compared.
+    replaced: defaultdict[str | None, list[Compared]] = defaultdict(list)  # by the id of what ended or doubts them
+    by_thing: defaultdict[str, list[tuple[float, Compared]]] = defaultdict(list)
+    for fact in facts:
+        said = values[fact.value]
+        if new.said.words.isdisjoint(said.said.words):
+            continue
+        replaced[fact.superseded_by].append(said)
+        replaced[fact.doubted_by].append(said)
+        for thing in said.things:
+            by_thing[thing].append((fact.created_at, said))
+
+    def is_of_one(fact: Fact) -> bool:
+        said = values[fact.value]
+        return any(goes_back(new.said, before.said, said.said) for before in replaced.get(fact.id, ())) or any(
+            at < fact.created_at and is_left(new.said, before.said, said.said)
+            for thing in said.things & by_thing.keys()
+            for at, before in by_thing[thing]
+        )
+
+    return frozenset(fact.id for fact in between if is_of_one(fact)) if replaced else frozenset()
+
+
+def in_between(facts: Iterable[Fact], new: Compared, before: Sequence[Fact], values: ComparedValues) -> list[Fact]:
+    """Returns the newest fact of `before` stated between an earlier one and the return to it ("I'm back at Halden")."""
+    if not new.said.returns:
+        return []
+    known = {fact.id: fact for fact in before}
+    ordered = sorted(facts, key=lambda fact: fact.created_at)
+    earlier = [fact for fact in ordered if not new.said.words.isdisjoint(values[fact.value].said.words)]
+    for each in reversed(ordered):
+        if known.get(each.id) == each and (between := values[each.value].said).changes:
+            then = (values[fact.value].said for fact in earlier if fact.created_at < each.created_at)
+            if any(returns_from(new.said, said, between) for said in then):
+                return [each]
+    return []
+
+
 # --- two statements --------------------------------------------------------------------------------------------------
 
 
-def pairs(new: str, older: Sequence[str], changes: float) -> Floats:
+def pairs(new: Compared, older: Sequence[Compared], changes: float) -> Floats:
     """Returns the features of `new` with each of `older`, one row each. `changes`: the probability that `new` reports a
     change."""
-    like = (
-        [float(topics(new) @ topics(old)) for old in older],
-        [len(_terms(new) & _terms(old)) for old in older],
-        [_likeness(new, old) for old in older],
-    )
-    return np.array([_pair(new, old, changes) + [_lead(each, at) for each in like] for at, old in enumerate(older)])
+    # Similarities by topics, words and letters; and by how much each is more than that to any other of `older`.
+    likes = [
+        (float(new.topics @ old.topics), len(new.terms & old.terms), _likeness(new.text, old.text)) for old in older
+    ]
+    leads = zip(*map(_leads, zip(*likes, strict=True)), strict=True)
+    found = zip(older, likes, leads, strict=True)
+    return np.array([[*_pair(new, old, changes, *like), *lead] for old, like, lead in found])
 
 
-def _lead(like: Sequence[float], at: int) -> float:
-    """Returns by how much the new statement is more similar to the older one `at` than to any other."""
-    return like[at] - max((other for place, other in enumerate(like) if place != at), default=_NEVER_BEFORE)
+def _leads(like: Sequence[float]) -> list[float]:
+    """Returns of each number by how much it is more than the largest of the others."""
+    second, largest = sorted((_NEVER_BEFORE, *like) if len(like) == 1 else like)[-2:]
+    return [each - (second if each == largest else largest) for each in like]
 
 
-def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
-    new, old = analyse(new_text), analyse(old_text)
+def _pair(
+    one: Compared, other: Compared, changes: float, by_topics: float, both: int, by_letters: float
+) -> list[float]:
+    new, old = one.said, other.said
     shared, frame_new, frame_old = new.frame & old.frame, len(new.frame), len(old.frame)
     kinds, slots = new.kinds & old.kinds, new.slots & old.slots
-    both = _terms(new_text) & _terms(old_text)
-    about_new, about_old = topics(new_text), topics(old_text)
     return [
         changes,
         replaces(new, old),
@@ -158,12 +215,12 @@ def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
         frame_new - len(shared),
         frame_old - len(shared),
         len(new.words & old.words),
-        len(both),
+        both,
         len(shared) / max(1, min(frame_new, frame_old)),
-        len(both) / max(1, len(_terms(old_text))),
-        _likeness(new_text, old_text),
-        len(new_text.split()),
-        len(old_text.split()),
+        both / max(1, len(other.terms)),
+        by_letters,
+        len(one.text.split()),
+        len(other.text.split()),
         # holders and names
         same_holder(new, old),
         bool(new.holder & old.holder),
@@ -188,17 +245,10 @@ def _pair(new_text: str, old_text: str, changes: float) -> list[float]:
         new.returns,
         *(getattr(said, name) for name in ("changes", "ends", "orders") for said in (new, old)),
         # topics
-        float(about_new @ about_old),
-        float(about_new.max()),
-        float(about_old.max()),
-        *(float(about_new[at]) for at in _TOLD_OF),
-        *(float(about_old[at]) for at in _TOLD_OF),
+        by_topics,
+        *(float(each.topics.max()) for each in (one, other)),
+        *(float(each.topics[at]) for each in (one, other) for at in _TOLD_OF),
     ]
-
-
-@lru_cache(4_096)
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
 
 
 @lru_cache(4_096)
@@ -213,12 +263,18 @@ def _likeness(one: str, other: str) -> float:
     return len(ones & others) / max(1, min(len(ones), len(others)))
 
 
-def _likest(new: str, older: Sequence[str]) -> list[int]:
+def _likest(new: Compared, older: Sequence[Compared]) -> list[int]:
     """Returns the indices of the `COMPARED` most similar older statements, ascending."""
     if len(older) <= COMPARED:
         return list(range(len(older)))
-    like = [float(topics(new) @ topics(old)) + len(_terms(new) & _terms(old)) for old in older]
-    return sorted(sorted(range(len(older)), key=lambda at: -like[at])[:COMPARED])
+    shared = np.array([len(new.terms & old.terms) for old in older])
+    nearly = np.concatenate([old.topics for old in older]).reshape(len(older), -1) @ new.topics + shared
+    least = np.partition(nearly, -COMPARED)[-COMPARED] - _ROUNDING
+    # The product of a matrix differs from those of its rows in the last digits, on which a place may depend.
+    like = {
+        at: float(new.topics @ older[at].topics) + int(shared[at]) for at in np.flatnonzero(nearly >= least).tolist()
+    }
+    return sorted(sorted(like, key=lambda at: -like[at])[:COMPARED])
 
 
 # --- the models ------------------------------------------------------------------------------------------------------

@@ -10,16 +10,13 @@ from hashlib import blake2b
 from itertools import chain, count
 
 from proxy.language.words import terms
-from proxy.memory.ending import ended_by
-from proxy.memory.signals import Analysis, analyse
+from proxy.memory.ending import ended_by, in_between, is_left, left_again
 from proxy.memory.superseding import (
+    ComparedValues,
     details,
-    goes_back,
-    is_said_instead,
     nearest,
     normal,
     remainder,
-    returns_from,
 )
 from proxy.types.memory import Fact, FactStatus, Statement
 
@@ -50,15 +47,17 @@ def learn(
     link: bytes,
     now: float,
     again: bool = False,
+    values: ComparedValues | None = None,
 ) -> tuple[Fact, ...]:
     """Applies the statements of a user message to `facts`, all facts of its scope; returns the new and changed ones.
     The same message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is
-    valid from now on."""
+    valid from now on. `values`: those of `facts`, as far as they were read before."""
     before = {fact.id: fact for fact in facts}
     after = dict(before)
+    values = ComparedValues() if values is None else values
     for statement in statements:
-        _learn_one(after, statement, _Turn(session, turn, link, now), again=again)
-    return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
+        _learn_one(after, statement, _Turn(session, turn, link, now), values, again=again)
+    return tuple(fact for fact in after.values() if (old := before.get(fact.id)) is not fact and old != fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +68,24 @@ class _Turn:
     at: float
 
 
-def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, again: bool) -> None:
+def _learn_one(
+    facts: dict[str, Fact], statement: Statement, turn: _Turn, values: ComparedValues, *, again: bool
+) -> None:
     said = normal(statement.value)
-    same = [fact for fact in facts.values() if normal(fact.value) == said]
+    same = [fact for fact in facts.values() if values[fact.value].normal == said]
     if not again and any(turn.link in fact.links for fact in same):
         return
     current = [fact for fact in facts.values() if fact.superseded_by is None]
     holds = next((fact for fact in same if fact.superseded_by is None), None)
     if holds is not None:
-        _say_again(facts, holds, statement, turn)
+        _say_again(facts, holds, statement, turn, values)
         return
-    if statement.stance == "keeps" and (kept := nearest(current, statement)) is not None:
-        _say_again(facts, kept, statement, turn)
+    if statement.stance == "keeps" and (kept := nearest(current, statement, values)) is not None:
+        _say_again(facts, kept, statement, turn, values)
         if details(statement.value) <= details(kept.value):
             return
-    old, doubted = weighed(facts, statement.value, [fact for fact in current if turn.link not in fact.links])
+    earlier = [fact for fact in current if turn.link not in fact.links]
+    old, doubted = _weighed(facts, statement.value, earlier, values)
     # A value that was stated before and holds again is the same fact, with its history.
     back = max(same, key=lambda fact: fact.superseded_at, default=None)
     if back is not None:
@@ -93,39 +95,44 @@ def _learn_one(facts: dict[str, Fact], statement: Statement, turn: _Turn, *, aga
         name = fact_id(new.domain, new.key, new.value, turn.link)
         made = fact_of(new, name, turn.at, session=turn.session, turn=turn.number, link=turn.link)
     for fact in old:
-        for row in superseded(fact, made, turn.at, turn.link):
+        for row in _superseded(fact, made, turn.at, turn.link, values):
             facts[row.id] = row
     for fact in doubted:
         facts[fact.id] = replace(fact, doubted_by=made.id)
     facts[made.id] = made
 
 
-def weighed(facts: Mapping[str, Fact], value: str, before: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
+def _weighed(
+    facts: Mapping[str, Fact], value: str, before: Sequence[Fact], values: ComparedValues
+) -> tuple[list[Fact], list[Fact]]:
     """Classifies `before`, current facts stated earlier, against the new `value`: returns those that it ends, and those
     that it may have ended. `facts`: all facts of the scope by id, superseded ones too."""
-    new, verdicts = analyse(value), ended_by(value, [fact.value for fact in before])
+    new = values[value]
+    verdicts = ended_by(new, [values[fact.value] for fact in before])
     old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
-    old += _in_between(facts.values(), new, [fact for fact in before if fact not in old])
+    ended = {fact.id for fact in old}
+    old += in_between(facts.values(), new, [fact for fact in before if fact.id not in ended], values)
+    ended |= {fact.id for fact in old}
+    left = left_again(facts.values(), new, before, values)
     return old, [
         fact
         for fact, verdict in zip(before, verdicts, strict=True)
-        if (verdict == "doubted" or (verdict == "holds" and _is_left_again(facts.values(), new, fact)))
-        and fact not in old
-        and later(fact, facts) is None
+        if (verdict == "doubted" or fact.id in left) and fact.id not in ended and later(fact, facts) is None
     ]
 
 
-def superseded(fact: Fact, made: Fact, at: float, link: bytes) -> Iterator[Fact]:
+def _superseded(fact: Fact, made: Fact, at: float, link: bytes, values: ComparedValues) -> Iterator[Fact]:
     """Yields the rows of `fact` after `made`, stated by the message `link`, has replaced it: the superseded fact, and a
     new fact for the part that still holds."""
     yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
-    if left := remainder(analyse(made.value), fact.value):
-        _, verdict = ended_by(made.value, [fact.value, left])
+    new = values[made.value]
+    if left := remainder(new.said, fact.value):
+        _, verdict = ended_by(new, [values[fact.value], values[left]])
         doubted_by = None if verdict == "holds" else made.id
         yield replace(fact, id=fact_id(fact.domain, fact.key, left, link), value=left, doubted_by=doubted_by)
 
 
-def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn) -> None:
+def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _Turn, values: ComparedValues) -> None:
     """Confirms a fact that is stated again; a fact that may have ended it may itself have ended."""
     doubting = later(fact, facts)
     facts[fact.id] = replace(_confirmed(fact, statement, turn), doubted_by=None)
@@ -133,10 +140,11 @@ def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _
         return
     if doubting is not None:
         facts[doubting.id] = replace(doubting, doubted_by=fact.id)
-    said, new = analyse(fact.value), analyse(statement.value)
-    for each in [each for each in facts.values() if fact.last_confirmed_at < each.created_at < turn.at]:
-        is_instead = is_said_instead(analyse(each.value), said) and goes_back(new, said, analyse(each.value))
-        if is_instead and each.superseded_by is None and later(each, facts) is None:
+    said, new = values[fact.value].said, values[statement.value].said
+    for each in list(facts.values()):
+        if not fact.last_confirmed_at < each.created_at < turn.at or each.superseded_by is not None:
+            continue
+        if is_left(new, said, values[each.value].said) and later(each, facts) is None:
             facts[each.id] = replace(each, doubted_by=fact.id)
 
 
@@ -150,34 +158,6 @@ def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
         seen.add(at)
         at = facts[at].superseded_by
     return None
-
-
-def _is_left_again(facts: Iterable[Fact], new: Analysis, between: Fact) -> bool:
-    """Tells whether `new` returns to the state before `between`, which was stated instead of an earlier fact."""
-    said = analyse(between.value)
-    return any(
-        goes_back(new, analyse(fact.value), said)
-        for fact in facts
-        if between.id in (fact.superseded_by, fact.doubted_by)
-        or (fact.created_at < between.created_at and is_said_instead(said, analyse(fact.value)))
-    )
-
-
-def _in_between(facts: Iterable[Fact], new: Analysis, before: Collection[Fact]) -> list[Fact]:
-    """Returns the newest fact stated between an earlier one and the return to it ("I'm back at Halden")."""
-    if not new.returns:
-        return []
-    ordered = sorted(facts, key=lambda fact: fact.created_at)
-    found = [
-        later
-        for later in ordered
-        if later in before
-        and any(
-            earlier.created_at < later.created_at and returns_from(new, analyse(earlier.value), analyse(later.value))
-            for earlier in ordered
-        )
-    ]
-    return found[-1:]
 
 
 def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -> Statement:
@@ -266,6 +246,7 @@ def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     group_of = {fact.id: number for number, group in enumerate(groups) for fact in group}
     before = {fact.id: fact for group in groups for fact in group}
     after: dict[str, Fact] = {}
+    values = ComparedValues()
     for fact in sorted(before.values(), key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
         after[fact.id] = fact
         if fact.superseded_by is None:
@@ -275,16 +256,19 @@ def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
                 for each in after.values()
                 if each.superseded_by is None and group_of[each.id] != number and not set(each.links) & set(fact.links)
             ]
-            for row, origin in _stated(after, fact, others):
+            for row, origin in _stated(after, fact, others, values):
                 after[row.id] = row
                 group_of.setdefault(row.id, group_of[origin.id])
     after = _named_apart(after, {fact.id for fact in groups[-1]} if groups else set())
     return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
 
 
-def _stated(facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact]) -> list[tuple[Fact, Fact]]:
+def _stated(
+    facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact], values: ComparedValues
+) -> list[tuple[Fact, Fact]]:
     """Returns the rows that change as `made` is stated after `others`, each with the fact that it comes from."""
-    same = [fact for fact in others if normal(fact.value) == normal(made.value)]
+    said = normal(made.value)
+    same = [fact for fact in others if values[fact.value].normal == said]
     for fact in same:
         made = replace(
             made,
@@ -292,9 +276,9 @@ def _stated(facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact]) -> li
             pinned=made.pinned or fact.pinned,
             links=tuple(sorted({*made.links, *fact.links}))[:LINKS],
         )
-    old, doubted = weighed(facts, made.value, [fact for fact in others if fact not in same])
+    old, doubted = _weighed(facts, made.value, [fact for fact in others if fact not in same], values)
     link = made.links[0] if made.links else b""
-    rows = [(row, fact) for fact in old for row in superseded(fact, made, _since(made, fact), link)]
+    rows = [(row, fact) for fact in old for row in _superseded(fact, made, _since(made, fact), link, values)]
     rows += [
         (replace(fact, superseded_by=made.id, superseded_at=_since(made, fact), doubted_by=None), fact) for fact in same
     ]

@@ -82,7 +82,17 @@ _DENIED = _find(r"(?:{make_sure} )?{never}(?: {ever})? {loses}(?: {at_all})?\s")
 _RETOLD = _find(r"\W*(?:{that} )?{all}(?: {of_all})?(?: {lo})?(?: {that_i})? {said}")
 # A question that only asks for consent: "…, ok?"
 _TAGGED = _find(r",\s*\u00bf?\s*{tags}\s*\?\W*\Z")
+# The expressions, by themselves, of which `parse` finds one in a command.
+_ORDERS = _find(
+    rf"{{forgets}}|{{removes}}|{{keeps}}\b{_ANY_MORE}\s*(?:{{told}}|{{own}}|{{the}} (?:\w+ ){{0,3}}?{{rules}})"
+    r"|{as_if}|{behind}|(?:{from}|{gone}|{gone_from}) {memory}"
+)
 _CLOSING = "\"'\u201d\u00bb),.; "
+
+
+def may_order(text: str) -> bool:
+    """Tells whether a sentence of `text` may be a command to forget."""
+    return _ORDERS.search(folded(text)) is not None
 
 
 def parse(sentence: str, *, alone: bool = False) -> Parsed | None:

@@ -241,9 +241,7 @@ def _within(plainly: str, sentence: re.Match[str]) -> Iterator[Attributed]:
 def _leads_by_colon(lead: str, behind: str) -> bool:
     if LICENSED.search(lead):
         return False
-    if ORDERS.match(lead) is not None:
-        return True
-    if WORKS.search(lead):
+    if ORDERS.match(lead) or WORKS.search(lead):
         return True
     if _OPENS_CLAUSE.match(lead) is not None and _FOUND.search(lead) is None:
         return False

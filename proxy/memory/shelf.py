@@ -20,6 +20,7 @@ from proxy.memory.choosing import Current
 from proxy.memory.commands import commands, is_command, mark, meant, outlived
 from proxy.memory.extract import extract
 from proxy.memory.shapes import Voice
+from proxy.memory.superseding import ComparedValues, normal
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
 from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement, Summary, Vector
@@ -29,6 +30,7 @@ Steps = Generator[None, None, T]
 
 MOST_NOTES = 128  # summaries of a scope in memory
 _NOTE_BYTES = 1_000  # of a summary, about
+_VALUE_BYTES = 5_000  # of a fact's value as it is compared, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Shelf:
     index: TurnIndex = field(default_factory=TurnIndex)
     facts: dict[str, Fact] = field(default_factory=dict)
     fact_vectors: dict[str, Vector] = field(default_factory=dict)  # by id
+    values: ComparedValues = field(default_factory=ComparedValues)  # of facts, for one reading at a time
     forgotten: frozenset[bytes] = frozenset()  # links and marks that a history must not bring back
     since: dict[bytes, float] = field(default_factory=dict)  # by link or mark: epoch seconds of its forgetting, here
     wiped_at: float = float("-inf")  # while a wipe is carried out: turns up to this time are not kept
@@ -91,7 +94,7 @@ class Shelf:
     @property
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""
-        return self.index.size + self.histories.size + self.notes.size
+        return self.index.size + self.histories.size + self.notes.size + _VALUE_BYTES * len(self.values)
 
     def apart(self) -> "Shelf":
         """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
@@ -216,17 +219,20 @@ def _changed_facts(request: Answered, shelf: Shelf, found: _Statements) -> Steps
     message counts even if its words were read before: then they hold again."""
     exchange, known = request.exchange, dict(shelf.facts)
     changed: dict[str, Fact] = {}
+    if found.statements:
+        yield from shelf.values.refreshed({fact.value for fact in known.values()})
     for index, (turn, statements) in found.statements.items():
         yield
         link = request.chain[index]
         changes = facts.learn(
-            tuple(known.values()),
+            known.values(),
             statements,
             session=exchange.identity.session,
             turn=turn,
             link=link,
             now=exchange.incoming.received_at,
             again=index == found.newest and _was_superseded(known.values(), link),
+            values=shelf.values,
         )
         for fact in changes:
             known[fact.id] = changed[fact.id] = fact
@@ -266,12 +272,13 @@ def _statements(
     gone = meant(said, orders)
     kept: dict[int, list[Statement]] = {}
     unsaid, anew = set(), []
+    old = outlived(before) if said else frozenset()
     for place, (index, statement) in enumerate(said):
         name = mark(statement.value)
         is_anew = index == newest and shelf.since.get(name, 0.0) <= exchange.incoming.received_at
         if place in gone or (name in shelf.forgotten and not is_anew):
             unsaid.add(index)
-        elif is_anew or not outlived(statement, before):
+        elif is_anew or normal(statement.value) not in old:
             kept.setdefault(index, []).append(statement)
             anew += [name] if name in shelf.forgotten else []
     statements = {index: (turns[index], tuple(found)) for index, found in kept.items()}

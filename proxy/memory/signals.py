@@ -204,6 +204,7 @@ class Analysis:
     values: frozenset[str]  # terms of numbers, dates, names and places
     kinds: frozenset[str]  # of values: "money", "date", "time", "number", "name", "place"
     frame: frozenset[str]  # all other terms: its topic
+    words: frozenset[str]  # all terms: of the frame and of the values
     slots: frozenset[str]  # of the tables of signals
     aspects: frozenset[str]  # of answers, for standing instructions: "language", "length"
     scope: frozenset[str]  # what an instruction is limited to: "for customers"
@@ -213,11 +214,6 @@ class Analysis:
     ends: bool  # it denies something
     replacing: bool  # its verb ends its object: "I sold the car"
     adds: bool  # it says that it is one more: "I also coach …"
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Returns all terms: of the frame and of the values."""
-        return self.frame | self.values
 
 
 @lru_cache(_REMEMBERED)
@@ -246,6 +242,7 @@ def analyse(text: str) -> Analysis:
         "place": places,
     }
     holder, is_of_another = _holder(plainly)
+    frame = terms_of([_REASON.split(plainly, maxsplit=1)[0]]) - values - _CHANGING - terms_of(holder) - _KIN_TERMS
     return Analysis(
         holder=holder,
         is_own=SELF.search(plainly) is not None or ME.search(plainly) is not None,
@@ -255,7 +252,8 @@ def analyse(text: str) -> Analysis:
         people=frozenset(name for name in named | opening if not terms_of([name]) <= near),
         values=values,
         kinds=frozenset(name for name, found in kinds.items() if found),
-        frame=terms_of([_REASON.split(plainly, maxsplit=1)[0]]) - values - _CHANGING - terms_of(holder) - _KIN_TERMS,
+        frame=frame,
+        words=frame | values,
         slots=frozenset(slots),
         aspects=frozenset(name for name, table in ASPECTS.items() if table.search(plainly)),
         scope=terms_of(found[1] for found in SCOPE.finditer(plainly)),

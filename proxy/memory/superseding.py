@@ -8,13 +8,20 @@ the trip", "the budget of the kitchen") and both stay. A negation ends what it d
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.text import fold
 from proxy.language.words import terms
+from proxy.memory.clauses import topics
 from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
 from proxy.types.memory import Fact, Statement
 
@@ -213,10 +220,52 @@ def same_holder(new: Analysis, old: Analysis) -> bool:
 # --- similarity ------------------------------------------------------------------------------------------------------
 
 
-def nearest(facts: Sequence[Fact], statement: Statement) -> Fact | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """A statement with all that it is compared with others by."""
+
+    text: str
+    normal: str  # its words and numbers: those of one statement in two spellings are equal
+    said: Analysis
+    terms: frozenset[str]
+    about: frozenset[str]  # its terms without numbers, words of change and its reason
+    # The words of its frame, its slots of one value and its aspects: `is_said_instead` needs one that both have.
+    things: frozenset[str]
+    topics: npt.NDArray[np.float64]  # unit vector
+
+
+def compared(text: str) -> Compared:
+    """Returns a statement as it is compared with others."""
+    said = analyse(text)
+    # No term has a space.
+    things = (
+        *said.frame,
+        *(f"slot {slot}" for slot in said.slots & SINGLE),
+        *(f"aspect {each}" for each in said.aspects),
+    )
+    return Compared(text, normal(text), said, frozenset(terms(text)), _about(text), frozenset(things), topics(text))
+
+
+class ComparedValues(dict[str, Compared]):
+    """The values of a scope's facts as they are compared, by value; one that is asked for is added."""
+
+    def __missing__(self, value: str) -> Compared:
+        self[value] = found = compared(value)
+        return found
+
+    def refreshed(self, values: AbstractSet[str]) -> Iterator[None]:
+        """Removes all but these values and reads those that are new, one a step: each takes a millisecond or two."""
+        for gone in self.keys() - values:
+            self.pop(gone, None)
+        for value in values - self.keys():
+            yield
+            self[value] = compared(value)
+
+
+def nearest(facts: Sequence[Fact], statement: Statement, values: ComparedValues) -> Fact | None:
     """Returns the fact most similar to `statement` by shared words, if it is similar enough; rare words weigh more, and
     the newest of equals wins."""
-    of = {fact.id: _about(fact.value) for fact in facts}
+    of = {fact.id: values[fact.value].about for fact in facts}
     often = Counter(term for words in of.values() for term in words)
     new = _about(statement.value)
     names = frozenset(term for name in details(statement.value) for term in terms(name))
@@ -238,6 +287,7 @@ def nearest(facts: Sequence[Fact], statement: Statement) -> Fact | None:
     return best if best is not None and score(best) >= _STILL_THE_SAME else None
 
 
+@lru_cache(8_192)
 def normal(value: str) -> str:
     """Normalises a value for comparison: words and numbers, folded, without marks."""
     return " ".join("".join(mark if mark.isalnum() else " " for mark in fold(value)).split())

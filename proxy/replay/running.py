@@ -24,7 +24,7 @@ from proxy.config.upstreams import PriceSetting
 from proxy.context import economics
 from proxy.context.layout import explained
 from proxy.conversation import identify
-from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import without_ours
 from proxy.embedding import DelegatingEmbedder, Embedder, EmbeddingOff, EmbeddingUnavailable, Vectors
 from proxy.embedding.service import open_embedder
 from proxy.errors import BadRequest

@@ -13,7 +13,7 @@ import pytest
 
 from proxy.admin.ledger import LIVE_HEADERS, MOST_REQUESTS, NOTHING_KEPT, By, explained, point_width, summary_of
 from proxy.context.layout import pack
-from proxy.conversation.blocks import head
+from proxy.conversation.progress import memory_head
 from proxy.errors import BadRequest
 from proxy.types import ArchivedTurn, Bucket, Contents, Fates, LedgerRow, Sums, Utterance
 from tests.admin.conftest import API, MODEL, TOKEN, Watched, error, started
@@ -253,7 +253,7 @@ def test_a_server_that_stops_does_not_wait_for_who_watches() -> None:
 
 
 TOLD = (system("s"), user("one"), assistant("1"), user("two"), assistant("2"), user("three"))
-HEAD = head("- vive en Rosario", ())
+HEAD = memory_head("- vive en Rosario", ())
 SENT = messages(system("s"), user(f"{HEAD}\n\ntwo"), assistant("2"), user("three"))
 FATES = Fates(preamble=1, left=3, start=3, newest=5, summaries=((1, 1),), head=HEAD)
 CONTENTS = Contents(

@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from proxy.memory import ending
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
+from proxy.memory.superseding import compared
 from tests.bench.memory_train import curve, fit, quantised, read, sparse
 from tests.bench.told import holds, is_known
 
@@ -106,7 +107,10 @@ def learn_change(found: Sequence[Group]) -> LogisticRegression:
 
 def rows(found: Sequence[Group], likely: Sequence[float]) -> ending.Floats:
     return np.concatenate(
-        [ending.pairs(group.new, group.older, says) for group, says in zip(found, likely, strict=True)]
+        [
+            ending.pairs(compared(group.new), [compared(old) for old in group.older], says)
+            for group, says in zip(found, likely, strict=True)
+        ]
     )
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from proxy.context.draft import FRAMING, Draft, TokenBudget
 from proxy.context.layout import lay_out
-from proxy.conversation.blocks import head
-from proxy.conversation.progress import progress
+from proxy.conversation.progress import memory_head, progress
 from proxy.types import Fold
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.builders import counter as real
@@ -117,7 +116,7 @@ def test_of_a_conversation_that_was_sent_as_it_was_the_past_is_reckoned() -> Non
 )
 def test_a_block_costs_no_more_than_its_text_and_its_framing_whatever_stands_beside_it(said: str) -> None:
     count = real().text
-    memory, recalled = head("- [work] tea", ["{topic: tea}"]), "<recalled>\n1: tea\n</recalled>"
+    memory, recalled = memory_head("- [work] tea", ["{topic: tea}"]), "<recalled>\n1: tea\n</recalled>"
     at = where(1, 1, 1, volatile=recalled)
     for content in (said, [{"type": "text", "text": said}]):
         given = messages(S, user(content))

@@ -6,8 +6,7 @@ import pytest
 
 from proxy.context.draft import Draft, Memory, TokenBudget
 from proxy.context.folding import FoldPlanner, window_turns
-from proxy.conversation import blocks as block
-from proxy.conversation.progress import progress
+from proxy.conversation.progress import memory_head, progress
 from proxy.types import Fact, Fold, TurnDigest
 from tests.builders import Said, assistant, messages, system, user
 from tests.context.told import COLD, LEAN, Teller, case, context, counter, exchange, fact, profile, words
@@ -74,7 +73,7 @@ def test_what_is_to_be_forgotten_is_in_no_summary() -> None:
 
 
 def test_what_we_had_added_is_in_no_summary() -> None:
-    said = [S, user(block.head("My word is Marigold.", ()) + "\n\nHello"), assistant("Hi."), *history(4)[1:]]
+    said = [S, user(memory_head("My word is Marigold.", ()) + "\n\nHello"), assistant("Hi."), *history(4)[1:]]
     assert "Marigold" not in folded(folder(said)).head
 
 

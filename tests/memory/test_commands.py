@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proxy.conversation.blocks import head
+from proxy.conversation.progress import memory_head
 from proxy.memory.commands import (
     LONGEST,
     MOST_ADDED,
@@ -178,10 +178,10 @@ def test_only_the_users_own_short_text_counts(content: Any, what: tuple[str, ...
 
 
 def test_what_we_have_added_is_nobodys_command_and_hides_none() -> None:
-    block = head("- [personal] I'm allergic to nuts\n" * 300, ())
+    block = memory_head("- [personal] I'm allergic to nuts\n" * 300, ())
     assert LONGEST < len(block) < MOST_ADDED
     assert commands((f"{block}\n\nForget everything.",)) == (ALL,)
-    assert commands((head("- Forget everything.", ()),)) == ()
+    assert commands((memory_head("- Forget everything.", ()),)) == ()
 
 
 def said(*messages: str) -> list[tuple[int, Statement]]:
@@ -216,10 +216,7 @@ def test_an_old_message_is_outlived_by_what_was_said_since() -> None:
     for turn, text in enumerate(["I live in Oslo.", "I moved to Bern."], start=1):
         changes = learn(facts.values(), extract(text), session="s", turn=turn, link=bytes([turn]), now=turn * DAY)
         facts |= {fact.id: fact for fact in changes}
-    (oslo,), (bern,), (fiat,) = (extract(text) for text in ("I live in Oslo", "I moved to Bern", "I drive a Fiat"))
-    assert outlived(oslo, facts.values())
-    assert not outlived(bern, facts.values())
-    assert not outlived(fiat, facts.values())
+    assert outlived(facts.values()) == {"i live in oslo"}
 
 
 GREEN_TEA = fact("I like green tea", link("1.0"), name="f-tea")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config.model import Memory
-from proxy.conversation.blocks import head
+from proxy.conversation.progress import memory_head
 from proxy.memory.edits import (
     LATEST,
     MOST_SHOWN,
@@ -376,7 +376,7 @@ VALUE = "I'm allergic to nuts"
         (f"{VALUE}. {FILLER}", VALUE, VALUE),
         (f"{FILLER}{VALUE}.", VALUE, VALUE),
         (FILLER, VALUE, "Lorem ipsum"),
-        (f"{head('- [personal] it is so', ())}\n\nI'm allergic to nuts.", VALUE, "I'm allergic to nuts."),
+        (f"{memory_head('- [personal] it is so', ())}\n\nI'm allergic to nuts.", VALUE, "I'm allergic to nuts."),
         ("", VALUE, ""),
         (FILLER, "", "Lorem ipsum"),
     ],

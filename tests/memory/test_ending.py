@@ -1,11 +1,17 @@
 """Older statements that a newer one ends, or may have, without words of change in common too."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.ending import COMPARED, Trees, are_alike, change, ended_by
+from proxy.memory import ending
+from proxy.memory.ending import COMPARED, Trees, Verdict, are_alike, change, in_between, left_again, pairs
+from proxy.memory.signals import analyse
+from proxy.memory.superseding import ComparedValues, compared, goes_back, is_said_instead, returns_from
+from proxy.types.memory import Fact
 
 STATEMENTS = [
     "I live in Cork",
@@ -17,6 +23,10 @@ STATEMENTS = [
     "el presupuesto de la obra es de 900 euros",
     "my dog is called Petrel",
 ]
+
+
+def ended_by(new: str, older: Sequence[str]) -> tuple[Verdict, ...]:
+    return ending.ended_by(compared(new), [compared(old) for old in older])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +69,7 @@ def test_what_holds_no_longer(new: str, older: list[str], ended: tuple[str, ...]
     ],
 )
 def test_only_what_is_about_like_things_raises_a_doubt(new: str, old: str, alike: bool) -> None:
-    assert are_alike(new, old) is alike
+    assert are_alike(compared(new), compared(old)) is alike
     if not alike:
         assert ended_by(new, [old, "my dog is called Petrel"]) == ("holds", "holds")
 
@@ -81,6 +91,95 @@ def test_of_very_many_the_likest_are_compared() -> None:
     ended = ended_by("I've moved to Sligo, I live there now", [*many, "I live in Cork"])
     assert ended[-1] == "ended"
     assert "ended" not in ended[:-1]
+
+
+@given(st.sampled_from(STATEMENTS), st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=7))
+def test_a_pair_tells_how_much_better_it_fits_than_all_others(new: str, older: list[str]) -> None:
+    found = pairs(compared(new), [compared(old) for old in older], 0.5)
+    said = [compared(old) for old in older]
+    for column, like in (
+        (-3, [float(compared(new).topics @ old.topics) for old in said]),
+        (-2, [float(len(compared(new).terms & old.terms)) for old in said]),
+    ):
+        for at, (row, each) in enumerate(zip(found, like, strict=True)):
+            others = like[:at] + like[at + 1 :]
+            assert row[column] == each - max(others, default=0.0)
+
+
+# Words and subjects that recur, so that statements have things in common.
+ABOUT = st.tuples(
+    st.sampled_from(["logo", "boat", "office", "team"]), st.sampled_from(["Oslo", "Bern", "green", "blue"])
+)
+MADE_UP = st.tuples(
+    st.sampled_from(
+        [
+            "The {} is in {}",
+            "My {} is now {}",
+            "I'm back at {1} with the {0}",
+            "Vuelvo a usar {1}",
+            "I live in {1}",
+            "I moved to {1}",
+            "I no longer have the {}",
+            "I sold the {1} {0}",
+            "I also have a {1} {0}",
+            "Always answer in {1} about the {0}",
+            "Our {} is {} again",
+        ]
+    ),
+    ABOUT,
+).map(lambda made: made[0].format(*made[1]))
+
+
+@st.composite
+def scopes(draw: st.DrawFn) -> list[Fact]:
+    values = draw(st.lists(MADE_UP, max_size=14))
+    ids = [f"f-{number}" for number in range(len(values))]
+    others = st.none() | st.sampled_from(ids) if ids else st.none()
+    return [
+        Fact(
+            name,
+            "work",
+            "x",
+            value,
+            "medium",
+            "explicit",
+            "s",
+            1,
+            last_confirmed_at=0.0,
+            created_at=float(draw(st.integers(0, 9))),
+            superseded_by=draw(others),
+            doubted_by=draw(others),
+        )
+        for name, value in zip(ids, values, strict=True)
+    ]
+
+
+@given(MADE_UP, scopes())
+def test_what_a_statement_returns_from_is_the_same_as_by_comparing_all_with_all(value: str, facts: list[Fact]) -> None:
+    values, new = ComparedValues(), analyse(value)
+    before = [fact for fact in facts if fact.superseded_by is None]
+    left = {
+        between.id
+        for between in before
+        for fact in facts
+        if goes_back(new, analyse(fact.value), analyse(between.value))
+        and (
+            between.id in (fact.superseded_by, fact.doubted_by)
+            or (fact.created_at < between.created_at and is_said_instead(analyse(between.value), analyse(fact.value)))
+        )
+    }
+    assert left_again(facts, values[value], before, values) == left
+    ordered = sorted(facts, key=lambda fact: fact.created_at)
+    ended = [
+        between
+        for between in ordered
+        if between in before
+        and any(
+            fact.created_at < between.created_at and returns_from(new, analyse(fact.value), analyse(between.value))
+            for fact in ordered
+        )
+    ]
+    assert in_between(facts, values[value], before, values) == (ended[-1:] if new.returns else [])
 
 
 def test_trees_are_walked_to_their_leaves() -> None:

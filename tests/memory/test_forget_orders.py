@@ -5,7 +5,7 @@ import pytest
 from proxy.memory import forget_orders
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract
-from proxy.memory.forget_orders import Parsed, is_about_forgetting, is_mishap, parse
+from proxy.memory.forget_orders import Parsed, is_about_forgetting, is_mishap, may_order, parse
 from proxy.types.memory import Forgetting
 
 
@@ -33,6 +33,7 @@ from proxy.types.memory import Forgetting
 def test_an_order_is_a_verb_in_a_frame_and_an_object(sentence: str, what: str) -> None:
     assert parse(sentence) == Parsed(what)
     assert not any(sentence[:20] in fact.value for fact in extract(sentence))
+    assert may_order(f"Hello. {sentence} Thanks!")
 
 
 @pytest.mark.parametrize(
@@ -177,3 +178,19 @@ def test_what_names_an_object_as_told(said: str) -> None:
     found = forget_orders.TOLD.match(f"{said}ana")
     assert found is not None
     assert found.end() == len(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "may"),
+    [
+        ("I don't know which of them to keep", False),
+        ("Take the second one, and leave out the totals", False),
+        ("the words are told apart by their endings", False),
+        ("It is what you know about me: take it out of there", True),
+        ("we should wipe the table", True),
+        ("Olvidate de la mesa", True),
+        ("OLV\u00cdDALO", True),
+    ],
+)
+def test_most_texts_have_no_expression_of_a_command(said: str, may: bool) -> None:
+    assert may_order(said) is may

@@ -155,7 +155,7 @@ function after({ sent, volatile }, row) {
   );
 }
 
-// As proxy/conversation/blocks.py writes them. The head that stands in a prompt may be shorter than the conversation's.
+// As proxy/conversation/progress.py writes them. The head that stands in a prompt may be shorter than the conversation's.
 const OURS =
   /<memory>\n(?:What the user has stated|Earlier parts of this conversation):\n[^]*?\n<\/memory>|<recalled>\nEarlier user messages that may matter now, by turn:\n[^]*?\n<\/recalled>/g;
 
