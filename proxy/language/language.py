@@ -78,6 +78,7 @@ class Licences:
     tool_prepositions: frozenset[str]
     asking_verbs: frozenset[str]
     keyword_frame: frozenset[str]
+    compounding: frozenset[str]
     fillers: frozenset[str]
     movable: frozenset[str]
     adverb: re.Pattern[str]

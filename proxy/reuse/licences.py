@@ -158,14 +158,22 @@ def auxiliaries(pairing: Pairing) -> None:
 
 
 def keywords(pairing: Pairing) -> None:
-    """The bare frame of a question that is written in keywords."""
+    """The bare frame of a question that is written in keywords. What stands behind "of" or "in" may stand in front, as
+    in a compound: "the side effects of metformin", "metformin side effects"."""
     licences, lexicon = pairing.language.licences, pairing.language.lexicon
     asking = lexicon.asking | licences.articles | licences.copulas | licences.opens_clause
     for side, other in pairing.ways:
         is_telegraphic = len(side.words) >= _TELEGRAPHIC and asking.isdisjoint(side.words)
-        if is_telegraphic and not side.left and all(other.words[at] in licences.keyword_frame for at in other.left):
-            for at in [*other.left]:
-                other.account(at)
+        if not is_telegraphic or side.left or not all(other.words[at] in licences.keyword_frame for at in other.left):
+            continue
+        links = [at for at in other.left if other.words[at] in licences.compounding]
+        for at in [*other.left]:
+            other.account(at)
+        if len(links) == 1:
+            head, tail = (other.labels[: links[0]], other.labels[links[0] :])
+            if [*filter(None, tail), *filter(None, head)] == [*filter(None, side.labels)]:
+                other.labels[:] = [*tail, *head]
+        return
 
 
 def _paired(test: Test) -> Callable[[Pairing], None]:

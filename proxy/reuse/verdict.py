@@ -157,9 +157,17 @@ def _reordered(one: list[str], two: list[str], language: Language) -> str:
     one, two = (_listed([word for word in words if not _is_movable(word, language)], language) for words in (one, two))
     if any(word[0].isdigit() for word in one) and language.licences.calculates.search(" ".join(one)):
         return f"{' '.join(one)} / {' '.join(two)}"
-    phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
+    said, said_earlier = (_phrases(words, language) for words in (one, two))
+    phrases, phrases_earlier = Counter(said), Counter(said_earlier)
     over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
     if not over and not over_earlier:
+        # Two phrases of one preposition do not change places: "in Tokyo at noon in London".
+        for first in {phrase[0] for phrase in said}:
+            in_order, in_order_earlier = (
+                [each for each in those if each[0] == first] for those in (said, said_earlier)
+            )
+            if in_order != in_order_earlier:
+                return f"{' '.join(one)} / {' '.join(two)}"
         return ""
     plain, plain_earlier = ([word for word in words if word != ","] for words in (one, two))
     if (
