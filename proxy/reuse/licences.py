@@ -100,7 +100,8 @@ def articles(pairing: Pairing) -> None:
     if pairing.is_of_words:
         return
     licences = pairing.language.licences
-    if pairing.is_how_to or pairing.has_plural:
+    asks_the_way = all(side.said.question.text.startswith(licences.opens_how_to) for side in pairing.sides)
+    if asks_the_way or pairing.has_plural:
         pairing.pair(
             lambda both, at, other: any(
                 {both.asked.words[at], both.earlier.words[other]} <= gender for gender in licences.article_genders
