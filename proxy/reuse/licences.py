@@ -100,7 +100,8 @@ def articles(pairing: Pairing) -> None:
     if pairing.is_of_words:
         return
     licences = pairing.language.licences
-    if pairing.is_how_to or pairing.has_plural:
+    asks_the_way = all(side.said.question.text.startswith(licences.opens_how_to) for side in pairing.sides)
+    if asks_the_way or pairing.has_plural:
         pairing.pair(
             lambda both, at, other: any(
                 {both.asked.words[at], both.earlier.words[other]} <= gender for gender in licences.article_genders
@@ -158,14 +159,22 @@ def auxiliaries(pairing: Pairing) -> None:
 
 
 def keywords(pairing: Pairing) -> None:
-    """The bare frame of a question that is written in keywords."""
+    """The bare frame of a question that is written in keywords. What stands behind "of" or "in" may stand in front, as
+    in a compound: "the side effects of metformin", "metformin side effects"."""
     licences, lexicon = pairing.language.licences, pairing.language.lexicon
     asking = lexicon.asking | licences.articles | licences.copulas | licences.opens_clause
     for side, other in pairing.ways:
         is_telegraphic = len(side.words) >= _TELEGRAPHIC and asking.isdisjoint(side.words)
-        if is_telegraphic and not side.left and all(other.words[at] in licences.keyword_frame for at in other.left):
-            for at in [*other.left]:
-                other.account(at)
+        if not is_telegraphic or side.left or not all(other.words[at] in licences.keyword_frame for at in other.left):
+            continue
+        links = [at for at in other.left if other.words[at] in licences.compounding]
+        for at in [*other.left]:
+            other.account(at)
+        if len(links) == 1:
+            head, tail = (other.labels[: links[0]], other.labels[links[0] :])
+            if [*filter(None, tail), *filter(None, head)] == [*filter(None, side.labels)]:
+                other.labels[:] = [*tail, *head]
+        return
 
 
 def _paired(test: Test) -> Callable[[Pairing], None]:

@@ -3,11 +3,11 @@ which a licence has to account."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from proxy.language.language import Language
+from proxy.language.language import Language, Lexicon
 from proxy.language.tables import words_everywhere
 from proxy.language.text import fold
 from proxy.reuse.question import Question
@@ -19,6 +19,7 @@ _SIGNS = re.compile(r"&&|\|\||[|@#\[\]{}¥₹€£^~<>=]|(?<![\w)])-(?=\d)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 # The words of courtesy that are no part of a question; "por" may be.
 _COURTESY = words_everywhere("lexicon", "courtesy") - {"por", "muchas", "you"} | {","}
+_TEN, _HUNDRED, _THOUSAND = 10, 100, 1_000
 _MOST_LEFT, _FEW_LEFT = 8, 5  # words of content that are not the same, of both questions; where none is
 
 
@@ -58,7 +59,8 @@ def accounted(question: Question, is_framed: bool = False) -> Said:
         text = f" {text[found.end() :]}"
     words: list[str] = []
     for word in _WORD.findall(text.replace("-", " ")):
-        words += licences.written_apart.get(word, (lexicon.numbers.get(word, word),))
+        words += licences.written_apart.get(word, (word,))
+    words = _counted(words, lexicon)
     words = [part for word in words for part in _number_and_unit(word, language)]
     thousands = "." if "decimal-comma" in language.traits else ","
     words = [word.replace(thousands, "") if _THOUSANDS.fullmatch(word) else word for word in words]
@@ -87,6 +89,38 @@ def accounted(question: Question, is_framed: bool = False) -> Said:
         and licences.of_somebody.search("".join(words[1:2])) is not None
         and not licences.impersonal.search(question.folded),
     )
+
+
+def _counted(words: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """The words with numbers in digits: "two hundred and five" is 205."""
+    numbers, found, at = lexicon.numbers, list[str](), 0
+    while at < len(words):
+        total, part, start = 0, 0, at
+        while at < len(words):
+            joined = part > _TEN and words[at] in lexicon.joins
+            more = numbers.get(words[at + joined], "") if at + joined < len(words) else ""
+            if not more.isdigit():
+                break
+            if (value := int(more)) >= _THOUSAND:
+                total, part = total + max(1, part) * value, 0
+            elif value == _HUNDRED and 0 < part < _TEN:
+                part *= value
+            elif part == 0 or (part > _TEN and value < _round(part)):
+                part += value
+            else:
+                break
+            at += 1 + joined
+        if at > start:
+            found.append(str(total + part))
+        else:
+            found.append(numbers.get(words[at], words[at]))
+            at += 1
+    return found
+
+
+def _round(number: int) -> int:
+    """Returns the largest power of ten that a number is a multiple of."""
+    return int("1" + "0" * (len(str(number)) - len(str(number).rstrip("0"))))
 
 
 def _number_and_unit(word: str, language: Language) -> tuple[str, ...]:

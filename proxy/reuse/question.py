@@ -40,6 +40,8 @@ _SEGMENT_END = re.compile(r"(?<!\b[A-Za-z])[.?!;:…\n](?=\s|$)|[¿¡]|,(?!\d)|\
 _MARKS = re.compile(r"[¿?¡!;:…()\[\]]|\.(?=\s|$)|(?<!\d),|,(?!\d)|(?<=\s)[\u2013\u2014-](?=\s)")
 _PLAIN_QUOTES = (("\u2019", "'"), ("\u00b4", "'"), *((quote, '"') for quote in "“”«»"))
 _REPEATED = re.compile(r"([a-zA-Z])\1{2,}")
+_STRETCHED = re.compile(r"(?<![a-zA-Z])[a-zA-Z]*([a-zA-Z])\1{2,}[a-zA-Z]*")
+_ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-ZÁÉÍÓÚÑ]")
 _SPOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _WORD = re.compile(r"[^\W_]+")
@@ -104,7 +106,9 @@ def _tidied(text: str) -> str:
     if not text.isascii():
         for fancy, plain_quote in _PLAIN_QUOTES:
             text = text.replace(fancy, plain_quote)
-    return _REPEATED.sub(r"\1", text).strip()
+    return _STRETCHED.sub(
+        lambda word: word[0] if _ROMAN.fullmatch(word[0]) else _REPEATED.sub(r"\1", word[0]), text
+    ).strip()
 
 
 def _folded(said: str) -> str:

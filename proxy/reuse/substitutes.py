@@ -222,7 +222,8 @@ def _meanings(word: str, language: Language) -> frozenset[str]:
 def tool(pairing: Pairing, at: int, other: int) -> bool:
     """The preposition before what it is done in or with, in a question how it is done: "on Linux", "in Linux"."""
     tools, places = pairing.language.licences.tool_prepositions, pairing.at(at, other)
-    if not pairing.is_how_to or not all(side.words[place] in tools for side, place in places):
+    said = {side.words[place] for side, place in places}
+    if not pairing.is_how_to or not any(said <= alike for alike in tools):
         return False
     nexts = {"".join(side.words[place + 1 : place + 2]) for side, place in places}
     if len(nexts) != 1:

@@ -68,7 +68,6 @@ def contexts_agree(asked: Sequence[str], earlier: Sequence[str], language: Langu
 def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     """The first thing about two questions that no licence accounts for, as a reason and its detail; ("", "") if they
     are the same."""
-    language, licences = asked.language, asked.language.licences
     said, said_earlier = accounted(asked), accounted(earlier)
     if said.signs != said_earlier.signs:
         return "particles", f"signs: {' '.join(said.signs)} / {' '.join(said_earlier.signs)}"
@@ -76,13 +75,8 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
         return "particles", f"mentioned: {' '.join(said.mentioned)} / {' '.join(said_earlier.mentioned)}"
     if len(said.content ^ said_earlier.content) > _MOST_APART:
         return "wording", "most words"
-    pointing = licences.pointing
-    if "pointing-counts" in language.traits and pointing.findall(asked.folded) != pointing.findall(earlier.folded):
-        return "particles", "the preposition of the question word"
-    if said.is_of_somebody != said_earlier.is_of_somebody:
-        return "person", "who does it"
-    if bool(licences.measured_from.search(asked.folded)) != bool(licences.measured_from.search(earlier.folded)):
-        return "order", "how long before, how long"
+    if (apart := _asked_apart(said, said_earlier))[0]:
+        return apart
     if detail := _spelt_apart(said, said_earlier):
         return "wording", detail
     pairing = Pairing(said, said_earlier)
@@ -95,6 +89,23 @@ def difference(asked: Question, earlier: Question) -> tuple[str, str]:
     # Once more with all words, where a frame of one is not recognised.
     pairing = Pairing(accounted(asked, True), accounted(earlier, True))
     return ("wording", pairing.over()) if pairing.is_hopeless else _unaccounted(pairing)
+
+
+def _asked_apart(said: Said, said_earlier: Said) -> tuple[str, str]:
+    """The difference that the way of asking tells: of whom, in which direction, from when on; ("", "") if none."""
+    asked, earlier = said.question, said_earlier.question
+    language, licences = asked.language, asked.language.licences
+    pointing = licences.pointing
+    if "pointing-counts" in language.traits and pointing.findall(asked.folded) != pointing.findall(earlier.folded):
+        return "particles", "the preposition of the question word"
+    if said.is_of_somebody != said_earlier.is_of_somebody:
+        return "person", "who does it"
+    verb, verb_earlier = (licences.by_itself.match(question.folded) for question in (asked, earlier))
+    if verb and verb_earlier and verb[2] == verb_earlier[2] and verb[1] != verb_earlier[1]:
+        return "person", f"{verb[0]} / {verb_earlier[0]}"
+    if bool(licences.measured_from.search(asked.folded)) != bool(licences.measured_from.search(earlier.folded)):
+        return "order", "how long before, how long"
+    return "", ""
 
 
 def _unaccounted(pairing: Pairing) -> tuple[str, str]:
@@ -157,9 +168,17 @@ def _reordered(one: list[str], two: list[str], language: Language) -> str:
     one, two = (_listed([word for word in words if not _is_movable(word, language)], language) for words in (one, two))
     if any(word[0].isdigit() for word in one) and language.licences.calculates.search(" ".join(one)):
         return f"{' '.join(one)} / {' '.join(two)}"
-    phrases, phrases_earlier = (Counter(_phrases(words, language)) for words in (one, two))
+    said, said_earlier = (_phrases(words, language) for words in (one, two))
+    phrases, phrases_earlier = Counter(said), Counter(said_earlier)
     over, over_earlier = [*(phrases - phrases_earlier).elements()], [*(phrases_earlier - phrases).elements()]
     if not over and not over_earlier:
+        # Two phrases of one preposition do not change places: "in Tokyo at noon in London".
+        for first in {phrase[0] for phrase in said}:
+            in_order, in_order_earlier = (
+                [each for each in those if each[0] == first] for those in (said, said_earlier)
+            )
+            if in_order != in_order_earlier:
+                return f"{' '.join(one)} / {' '.join(two)}"
         return ""
     plain, plain_earlier = ([word for word in words if word != ","] for words in (one, two))
     if (
@@ -255,7 +274,7 @@ def _has_subject_behind(one: list[str], two: list[str], articles: frozenset[str]
 
 def _coordinated(one: list[str], two: list[str], language: Language) -> bool:
     """Tells whether they differ in that what stands before "and" or "or" in one stands behind it in the other."""
-    if len(one) != len(two):
+    if len(one) != len(two) or not language.licences.in_order.isdisjoint(one):
         return False
     infinitive = language.licences.infinitive
     joins = (at for at, word in enumerate(one) if word in language.lexicon.joins)

@@ -1,7 +1,7 @@
 """Reuse by intent on pairs, and the gate on messages, by an author who had not read the code: sums alone.
 
     python -m tests.bench.pairs_unseen
-    python -m tests.bench.pairs_unseen --dev [--rows]    # pairs_dev.jsonl, which rules may be built on, row by row
+    python -m tests.bench.pairs_unseen --dev [--rows]    # the pairs that rules may be built on, row by row
 
 `pairs_unseen.jsonl`: 20 classes of near pairs with different answers and 8 of pairs with the same, 15 of each in both
 languages. `gate_unseen.jsonl`: messages whose answers are of the moment, of the heart or an order, and plain ones. Both
@@ -21,7 +21,7 @@ from tests.bench.reuse_data import Language, Pair
 from tests.bench.reuse_stage import Decision, open_stage
 
 PAIRS = Path(__file__).with_name("pairs_unseen.jsonl")
-DEV = Path(__file__).with_name("pairs_dev.jsonl")
+DEV = tuple(Path(__file__).with_name(f"pairs_{name}.jsonl") for name in ("dev", "fresh", "small"))
 GATE = Path(__file__).with_name("gate_unseen.jsonl")
 LANGUAGES: tuple[Language, ...] = ("en", "es")
 
@@ -32,8 +32,8 @@ class Message(msgspec.Struct, frozen=True):
     text: str
 
 
-def read(file: Path) -> tuple[list[Pair], list[Message]]:
-    pairs = [msgspec.json.decode(line, type=Pair) for line in file.read_bytes().splitlines()]
+def read(*files: Path) -> tuple[list[Pair], list[Message]]:
+    pairs = [msgspec.json.decode(line, type=Pair) for file in files for line in file.read_bytes().splitlines()]
     return pairs, [msgspec.json.decode(line, type=Message) for line in GATE.read_bytes().splitlines()]
 
 
@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true")
     parser.add_argument("--rows", action="store_true")
     options = parser.parse_args()
-    pairs, messages = asyncio.run(decided(*read(DEV if options.dev else PAIRS)))
+    pairs, messages = asyncio.run(decided(*read(*(DEV if options.dev else (PAIRS,)))))
     if options.dev and options.rows:
         for each in pairs:
             if each.hit != bool(each.pair.label):

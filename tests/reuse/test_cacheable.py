@@ -820,8 +820,7 @@ def test_no_user_message_asks_nothing() -> None:
     assert bypass_reason(conversation({"role": "system", "content": "What time is it?"})) is None
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the last of what is past is taken for the latest")
-def test_this_is_cacheable_and_wrongly_bypassed_so_far() -> None:
+def test_the_last_of_what_is_past_is_not_the_latest() -> None:
     assert bypass_reason(request("¿Cuál fue la última película de Hitchcock?")) is None
 
 
