@@ -9,7 +9,7 @@ from proxy.context.nouns import MEASURES, NOUN_WORDS
 from proxy.context.referents import things
 from proxy.language.phrases import expression, phrases, words
 from proxy.language.tables import union
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.memory.own_words import own_words
 from proxy.memory.signals import SIGNALS, folded, spoken_in
 from proxy.types.memory import Language

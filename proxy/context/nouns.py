@@ -13,8 +13,7 @@ from types import MappingProxyType
 
 from proxy.language.phrases import words
 from proxy.language.tables import tables, union
-from proxy.language.text import fold
-from proxy.language.words import terms
+from proxy.language.words import fold, terms
 from proxy.types.memory import Language
 
 

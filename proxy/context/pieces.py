@@ -36,7 +36,7 @@ from proxy.context.cuts import (
 from proxy.context.referents import names, points_outside, things
 from proxy.language.phrases import expression, phrases
 from proxy.language.tables import union
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.memory.signals import folded, spoken_in
 from proxy.types.memory import Language
 

@@ -20,8 +20,7 @@ from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.language.phrases import phrases, prefix_tree
 from proxy.language.tables import union
-from proxy.language.text import fold, plain
-from proxy.language.words import stem
+from proxy.language.words import fold, plain, stem
 from proxy.types import ShiftCause
 
 LOOKED_BACK = 2  # turns that a message is compared with

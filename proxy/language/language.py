@@ -86,6 +86,7 @@ class Licences:
     adverb: re.Pattern[str]
     opens_clause: frozenset[str]
     needs_article: frozenset[str]
+    article_tells: frozenset[str]
     quantifiers: frozenset[str]
     inverted: frozenset[str]
     capitals: frozenset[str]

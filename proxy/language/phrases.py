@@ -27,7 +27,7 @@ _OPENING = r" [.?](?: (?:,|y|e|and|so|but|pero|che|hola|hi|hey|hello|buenas|oye|
 
 
 def phrases(*tables: str, opening: bool = False) -> re.Pattern[str]:
-    """Compiles a pattern that finds any entry of `tables` in plain text (`proxy.language.text`). The literal space in
+    """Compiles a pattern that finds any entry of `tables` in plain text (`proxy.language.words`). The literal space in
     front lets the engine jump from word to word, and the entries are merged into a prefix tree, so that a word costs a
     few comparisons however large the tables are. `opening`: only where a sentence begins."""
     return re.compile(f"{_OPENING if opening else ''} {prefix_tree(*tables)}(?= )")

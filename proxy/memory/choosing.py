@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.text import plain
-from proxy.language.words import terms
+from proxy.language.words import plain, terms
 from proxy.memory.clauses import Needs, about
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, later, sayable, status

@@ -20,8 +20,7 @@ import numpy.typing as npt
 from proxy.conversation.topics import domain_words
 from proxy.language.phrases import words
 from proxy.language.tables import union
-from proxy.language.text import plain
-from proxy.language.words import STOP, terms
+from proxy.language.words import STOP, plain, terms
 from proxy.linear import LinearModel, Scores, hashed, load_models, softmax
 from proxy.memory.signals import SIGNALS, folded, spoken_in
 from proxy.types.memory import Language

@@ -1,5 +1,5 @@
 """Features of the wording of a message that tell what it needs from the past: patterns over
-`proxy.language.text.plain`."""
+`proxy.language.words.plain`."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Literal
 
 from proxy.language.phrases import expression, phrases
 from proxy.language.tables import union
-from proxy.language.text import plain
+from proxy.language.words import plain
 
 Extent = Literal["one", "some", "many", "all"]
 

@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.text import fold, plain
-from proxy.language.words import STOP
+from proxy.language.words import STOP, fold, plain
 from proxy.memory.clauses import guess, split
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words

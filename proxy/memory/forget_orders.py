@@ -12,8 +12,7 @@ from typing import Literal
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.text import fold
-from proxy.language.words import STOP
+from proxy.language.words import STOP, fold
 from proxy.memory.signals import SIGNALS, WORD, folded, lead, tail
 
 Back = Literal["", "nearby", "faintly", "plainly", "wholly"]

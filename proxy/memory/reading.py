@@ -11,8 +11,7 @@ from functools import partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.text import plain
-from proxy.language.words import STOP
+from proxy.language.words import STOP, plain
 from proxy.memory.clauses import Clause, Guess
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.shapes import HANDOVER

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from proxy.language.detect import language
 from proxy.language.phrases import expression, phrases, prefix_tree, words
 from proxy.language.tables import named, tables, union
-from proxy.language.text import plain
-from proxy.language.words import STOP, terms
+from proxy.language.words import STOP, plain, terms
 from proxy.types.memory import Language
 
 _ACCENTS = str.maketrans("áéíóúüñàèìòù\u2019\u0130", "aeiouunaeiou'i")

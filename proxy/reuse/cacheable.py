@@ -27,7 +27,7 @@ import msgspec
 import numpy as np
 
 from proxy.language.tables import everywhere, function_words_everywhere, words_everywhere
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.linear import LinearModel
 from proxy.reuse.gate import SIGNS, emotional, side_effect, signs, time_dependent
 from proxy.types import ChatRequest, Message, Vector

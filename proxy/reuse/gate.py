@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 from proxy.language.phrases import phrases, prefix_tree
 from proxy.language.tables import everywhere, function_words_everywhere, words_everywhere
-from proxy.language.text import sentence
+from proxy.language.words import sentence
 
 Kind = Literal["act", "make", "handle", "noun"]
 

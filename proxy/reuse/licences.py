@@ -114,13 +114,16 @@ def articles(pairing: Pairing) -> None:
     is_bare = any(licences.copulas.isdisjoint(side.said.question.folded.split()) for side in pairing.sides)
 
     def may_be_missing(side: Side, at: int) -> bool:
-        word, following = side.words[at], side.words[at + 1 : at + 2]
+        word, before, following = side.words[at], side.before(at), side.words[at + 1 : at + 2]
+        if word not in licences.articles or not licences.needs_article.isdisjoint(following):
+            return False
+        # "In office" and "in the office", "be doctor" and "be the doctor"; a name: "how big is the Amazon".
+        is_name = any(side.said.written.get(each, "")[:1].isupper() for each in following)
+        if before in licences.article_tells or (is_name and before not in pairing.language.lexicon.markers):
+            return False
         # The article of what is defined, and of that alone, tells: "what is a moat", "what is the moat".
-        defines = side.said.is_definition and at > 0 and side.words[at - 1] in licences.copulas
-        defines_all = defines and at + 2 >= len(side.words)
-        return (
-            word in licences.articles and licences.needs_article.isdisjoint(following) and (is_bare or not defines_all)
-        )
+        defines = side.said.is_definition and at > 0 and before in licences.copulas
+        return is_bare or not defines or at + 2 < len(side.words)
 
     pairing.drop(may_be_missing)
 

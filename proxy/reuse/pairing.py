@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from proxy.language.language import Language, Lexicon
 from proxy.language.tables import words_everywhere
-from proxy.language.text import fold
+from proxy.language.words import fold
 from proxy.reuse.question import Question
 
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*[^\W\d_]*|[^\W\d_][^\W_]*(?:['.][^\W_]+)*[+#]*|[%$€£=+*/<>^,]")

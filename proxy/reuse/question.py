@@ -27,8 +27,7 @@ from rapidfuzz.distance import OSA
 from proxy.language.language import Language, SmallTalk, language_of
 from proxy.language.phrases import Rule
 from proxy.language.tables import everywhere, languages, words_everywhere
-from proxy.language.text import fold, plain
-from proxy.language.words import is_known
+from proxy.language.words import fold, is_known, plain
 from proxy.language.words import warm as load_words
 
 # Beyond, a text is compared as a whole: no reading of it word by word would be safe, or quick.

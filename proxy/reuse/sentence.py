@@ -11,7 +11,7 @@ from functools import cached_property
 
 from proxy.language.phrases import phrases
 from proxy.language.tables import everywhere, words_everywhere
-from proxy.language.text import plain
+from proxy.language.words import plain
 
 # A first sentence of that much introduces what the next ones point at.
 _INTRODUCTION_WORDS = 12

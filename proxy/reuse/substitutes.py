@@ -10,8 +10,7 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from proxy.language.language import Language
-from proxy.language.text import fold
-from proxy.language.words import is_form_of, is_known, lemma, sound
+from proxy.language.words import fold, is_form_of, is_known, lemma, sound
 from proxy.reuse.pairing import Pairing
 
 _DIGIT = re.compile(r"\d")

@@ -21,7 +21,7 @@ from proxy.context.cuts import (
     shortened,
     speaks_to_you,
 )
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.types.memory import Language
 
 

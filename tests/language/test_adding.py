@@ -10,7 +10,7 @@ import pytest
 
 from proxy.language.detect import language
 from proxy.language.tables import languages
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.reuse.cacheable import listed_reason
 from proxy.reuse.gate import emotional, side_effect, time_dependent
 from tests.builders import chat, user
@@ -31,7 +31,7 @@ def test_a_folder_is_all_that_a_language_takes(tmp_path: Path) -> None:
     (folder / "moment.txt").write_text("# Now.\n[now]\nhodiau | (nun|morgau)\n", encoding="utf-8")
     (folder / "orders.txt").write_text("# Orders.\n[act]\nmalsaltu\n", encoding="utf-8")
     said = (
-        "from proxy.language.text import plain; from proxy.reuse.gate import side_effect, time_dependent;"
+        "from proxy.language.words import plain; from proxy.reuse.gate import side_effect, time_dependent;"
         "print([time_dependent(plain(text)) for text in ('kio okazas nun', 'kio estas koto')], "
         "side_effect(plain('Malsaltu lampon')))"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from proxy.language.language import Language, Lexicon, language_of
 from proxy.language.tables import groups, pairs, rewrites, shorthand
-from proxy.language.text import fold
+from proxy.language.words import fold
 from tests.languages import EN, ES
 
 _LANGUAGES: list[Language] = [EN, ES]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.phrases import Rule, expression, needs, phrases, rules
-from proxy.language.text import plain
+from proxy.language.words import plain
 from tests.languages import EN, ES
 
 ENTRIES = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=12)

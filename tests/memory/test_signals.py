@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.tables import tables
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.memory import signals
 from proxy.memory.signals import (
     SIGNALS,

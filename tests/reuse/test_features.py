@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.reuse.cacheable import framed, lexical, shapes_of, tokens_of
 
 

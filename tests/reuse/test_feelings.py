@@ -1,6 +1,6 @@
 import pytest
 
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.reuse.gate import emotional
 
 EMOTIONAL = """

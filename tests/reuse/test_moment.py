@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.language.text import plain
+from proxy.language.words import plain
 from proxy.reuse.gate import time_dependent
 
 TIME_DEPENDENT = """
