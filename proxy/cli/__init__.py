@@ -1,6 +1,162 @@
-"""The command `olvido`.
+"""The command `olvido` and its subcommands.
 
-main.py      its subcommands
 doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder
 """
+
+import argparse
+import asyncio
+import gc
+import logging
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from proxy import config as configuration
+from proxy.cli import doctor
+from proxy.cli import memory as memory_cli
+from proxy.config import Config, ConfigError
+from proxy.observe import logs
+
+log = logging.getLogger("olvido")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status. `arguments`: those of the process, if None."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="olvido", description="An OpenAI-compatible proxy that manages context.")
+    parser.add_argument("--version", action="version", version=f"olvido {version('olvido')}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="run the proxy")
+    _config_option(serve)
+    serve.add_argument("--host", help="address to listen on, instead of the configuration's")
+    serve.add_argument("--port", type=int, help="port to listen on, instead of the configuration's")
+    serve.set_defaults(run=_serve)
+
+    demo = commands.add_parser("demo", help="see it work, without a key: a scripted upstream behind the real proxy")
+    demo.add_argument("--port", type=int, default=8484, help="port of the proxy (0: any free one)")
+    demo.add_argument("--exit", action="store_true", help="stop after the table instead of leaving the proxy running")
+    demo.add_argument("--short", action="store_true", help="40 turns instead of 200")
+    demo.set_defaults(run=_demo)
+
+    check = commands.add_parser("check-config", help="check a configuration file, or print the schema for editors")
+    check.add_argument("file", nargs="?", type=Path)
+    check.add_argument("--schema", action="store_true", help="print the JSON Schema of the configuration")
+    check.set_defaults(run=_check_config)
+
+    replaying = commands.add_parser("replay", help="what would have been saved on requests of a log; none is sent")
+    _config_option(replaying)
+    replaying.add_argument(
+        "file", metavar="FILE", type=Path, help="requests, a JSON object a line; - is standard input"
+    )
+    replaying.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    replaying.add_argument("--show", action="store_true", help="what became of every message of every request, and why")
+    replaying.add_argument("--no-embedding", action="store_true", help="old turns are found by their words alone")
+    replaying.set_defaults(run=_replay)
+
+    memory = commands.add_parser("memory", help="list, show, forget, confirm, export, import what is remembered")
+    memory_cli.add_commands(memory, _config_option)
+
+    diagnose = commands.add_parser("doctor", help="check the installation, the storage and the upstreams")
+    _config_option(diagnose)
+    diagnose.set_defaults(run=lambda options: doctor.run(options.config))
+    return parser
+
+
+def _config_option(parser: argparse.ArgumentParser) -> None:
+    default = os.environ.get("OLVIDO_CONFIG")
+    parser.add_argument(
+        "--config", type=Path, default=Path(default) if default else None, metavar="FILE",
+        help="configuration (default: $OLVIDO_CONFIG, else built-in defaults)",
+    )  # fmt: skip
+
+
+def _serve(options: argparse.Namespace) -> int:
+    config = configuration.load(options.config, os.environ, host=options.host, port=options.port)
+    logs.setup(config.log.level, config.log.format)
+    return serve(config)
+
+
+def serve(config: Config) -> int:
+    """Serves until a signal ends it; then lets streams and background work finish. Returns the exit status."""
+    import uvloop  # noqa: PLC0415 (the other commands neither need it nor wait for it)
+
+    from proxy import server  # noqa: PLC0415 (as above)
+
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until somebody is there to say so
+    try:
+        sock = server.listen(config)
+    except OSError as error:
+        log.error("cannot listen", extra={"host": config.server.host, "port": config.server.port, "why": str(error)})  # noqa: TRY400 (a port in use needs no traceback)
+        return 1
+    _allow_open_files()
+    # What is loaded by now lives as long as the process, and need not be looked through for garbage again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    base_url = server.base_url(sock)
+    log.info("point your SDK's base_url at %s", base_url)
+    log.info("what happens is shown at %s/ui", base_url.removesuffix("/v1"))
+    running = server.server(config)
+    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.get_loop().add_signal_handler(signal.SIGHUP, _hung_up)
+        runner.run(running.serve(sockets=[sock]))
+    return 0 if running.started else 1
+
+
+def _hung_up() -> None:
+    """Logs that SIGHUP is ignored: nothing is read again while it serves, and by default it would end the process."""
+    log.warning("SIGHUP is ignored: restart to read the configuration again")
+
+
+def _allow_open_files() -> None:
+    """A stream is two sockets, and the usual soft limit of 1,024 files is reached by 500 of them."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from proxy.demo import show  # noqa: PLC0415 (only the demo needs it)
+
+    logs.setup("warning", "text")
+    return show.run(options.port, stay=not options.exit, short=options.short)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from proxy.replay import command  # noqa: PLC0415 (only the replay needs it)
+
+    return command.run(options)
+
+
+def _check_config(options: argparse.Namespace) -> int:
+    if options.schema:
+        print(msgspec.json.format(msgspec.json.encode(configuration.json_schema()), indent=2).decode())
+        return 0
+    if options.file is None:
+        print("olvido check-config: name a FILE, or ask for the --schema", file=sys.stderr)
+        return 2
+    configuration.load(options.file, os.environ)
+    print(f"{options.file}: valid")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

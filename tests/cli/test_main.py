@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.main import main
+from proxy.cli import main
 from proxy.server import listen
 from tests.builders import config
 

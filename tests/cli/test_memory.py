@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from proxy.cli.main import main
+from proxy.cli import main
 from proxy.config import key_hash
 from proxy.http.access import Authenticator
 from proxy.storage.folder import tenant_secret

@@ -18,7 +18,7 @@ import yaml
 from packaging.requirements import Requirement
 from starlette.types import Receive, Scope, Send
 
-from proxy.cli.main import main
+from proxy.cli import main
 from proxy.config import Config
 from tests.builders import config
 from tests.servers import run_app, run_proxy

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proxy.cli.main import main
+from proxy.cli import main
 from tests.e2e.running import Demo, Proxy, run_proxy, upstream
 from tests.servers import eventually
 

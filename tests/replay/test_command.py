@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proxy.cli.main import main
+from proxy.cli import main
 from proxy.context.layout import ExplainedMessage, ExplainedPrompt
 from proxy.replay.command import as_json, as_text, shown
 from proxy.replay.reading import Skipped
