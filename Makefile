@@ -16,7 +16,7 @@ demo: $(READY)           ## see it work without a key, then leave it running
 	$(BIN)/olvido demo
 
 test: $(DEV_READY) $(NODE_READY)       ## what is quick: about two minutes on two cores
-	$(BIN)/pytest -n 2 --dist worksteal -m "not long"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not long"
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too
 	$(BIN)/pytest -n 2 --dist worksteal

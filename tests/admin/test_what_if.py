@@ -120,6 +120,7 @@ def test_where_nothing_is_kept_it_is_told_why(locked: Watched) -> None:
     assert "admin.show_content" in answer.json()["error"]["message"]
 
 
+@pytest.mark.long
 def test_one_at_a_time_requests_go_on_and_it_ends_when_the_client_goes(watched: Watched) -> None:
     scope, long = watched.scope(), "The harbour of the old town has forty moorings and a lighthouse. " * 40
     told: list[Said] = [system("Be brief.")]

@@ -455,6 +455,7 @@ def test_a_body_at_the_limit_is_not(lenient: Lenient, strict: Proxy) -> None:
 # --- time -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sent",
     [
@@ -475,6 +476,7 @@ def test_what_does_not_come_is_not_waited_for(sent: bytes, strict: Proxy) -> Non
     assert_refused(body, code="request_timeout")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -504,6 +506,7 @@ def test_a_connection_that_says_nothing_is_closed(strict: Proxy) -> None:
         assert read_to_end(connection) == b""
 
 
+@pytest.mark.long
 def test_an_upload_that_stops_is_given_up(strict: Proxy) -> None:
     with connected(strict) as connection:
         connection.sendall(head("Content-Length: 100", path="/v1/files") + b"half")

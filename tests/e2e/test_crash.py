@@ -80,6 +80,7 @@ async def test_a_kill_under_load_loses_at_most_the_last_second_and_corrupts_noth
     assert second.complaints() == []
 
 
+@pytest.mark.long
 def test_at_shutdown_a_stream_is_finished_and_recorded(demo: Demo, start_proxy: Callable[..., Proxy]) -> None:
     proxy = start_proxy(config(demo))
     seen = b""

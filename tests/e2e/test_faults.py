@@ -91,6 +91,7 @@ def test_an_upstream_that_says_nothing_is_given_up(stream: bool, ask: Ask, demo:
     eventually(lambda: demo.arrived()[0].closed_early)
 
 
+@pytest.mark.long
 def test_a_pause_that_is_shorter_than_the_timeout_is_waited_for(proxy: Proxy, demo: Demo) -> None:
     steadily = {"x-demo-chunks": "4", "x-demo-chunk-delay": str(PATIENCE / 3)}
     answer = proxy.http.post(CHAT, json=chat("60 words", model=IMPATIENT, stream=True), headers=steadily)
@@ -100,6 +101,7 @@ def test_a_pause_that_is_shorter_than_the_timeout_is_waited_for(proxy: Proxy, de
 # --- retries and fallback ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "attempts"),
     [("reset=0x1", 2), ("cut=0x1", 2), ("503x1", 2), ("429=0.05x2", 3), ("500x1", 2), ("502x1", 2)],
@@ -138,6 +140,7 @@ def test_used_up_retries_give_back_the_upstreams_own_answer(ask: Ask, demo: Demo
     assert (row["outcome"], row["status"], row["retries"]) == ("upstream_error", 429, 2)
 
 
+@pytest.mark.long
 def test_used_up_retries_are_told_when_no_answer_came_either(ask: Ask, demo: Demo, proxy: Proxy) -> None:
     answer = ask("say: x", "reset", model=RETRYING)
     assert len(demo.arrived()) == 3
@@ -169,6 +172,7 @@ def test_the_fallback_answers_with_its_own_key_and_its_own_name_for_the_model(
     assert FALLBACK_KEY not in answer.text + str(answer.headers)
 
 
+@pytest.mark.long
 def test_when_the_fallback_fails_too_its_answer_goes_back(ask: Ask, demo: Demo) -> None:
     answer = ask("say: x", "503", model=STUBBORN)
     assert answer.status_code == 503

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.page.conftest import TOKEN, Open, Page
 
 Tab = Callable[..., Page]
@@ -27,6 +29,7 @@ def test_who_has_the_token_gets_where_they_wanted_to_and_can_leave_again(tab: Ta
     page.tab.wait_for_selector("form")
 
 
+@pytest.mark.long
 def test_who_is_not_let_in_any_more_is_asked_for_the_token(tab: Tab, locked: Open) -> None:
     page = tab(locked).open("#/now", ready="form")
     page.tab.get_by_label("Admin token").fill(TOKEN)

@@ -430,6 +430,7 @@ async def test_a_stage_that_fails_costs_the_client_nothing(
         assert len(services.shared.flights) == 0
 
 
+@pytest.mark.long
 async def test_nor_does_one_that_hangs(upstream: Upstream) -> None:
     raw = body(user("What is a black hole?"), model="demo-chat", temperature=0)
     expected = direct(upstream, raw)
@@ -496,6 +497,7 @@ async def test_nor_does_an_archive_that_fails_to_be_read_which_is_counted_each_t
         assert total(services, "olvido_fail_open_total", stage="archive") == 2  # to plan, and to learn
 
 
+@pytest.mark.long
 async def test_nor_does_one_that_hangs_or_an_archive_that_cannot_be_read(upstream: Upstream) -> None:
     raw, new = body(*OLD, model="demo-chat"), body(user("What is a black hole?"), model="demo-chat")
     hanging: list[tuple[str, bytes, dict[str, Any]]] = [

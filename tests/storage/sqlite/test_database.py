@@ -252,6 +252,7 @@ def assert_added_up(connection: sqlite3.Connection) -> None:
     assert connection.execute("SELECT sum(requests) FROM session_sums").fetchone() == (rows,)
 
 
+@pytest.mark.long
 async def test_killed_under_load_it_loses_at_most_the_last_second_and_corrupts_nothing(path: Path) -> None:
     due = run_until_killed(path)
     assert len(due) > 10
