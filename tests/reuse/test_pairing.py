@@ -38,6 +38,13 @@ def test_how_it_is_done_is_not_how_somebody_does_it(text: str, *, by_somebody: b
         (EN, "How do I permanently mute a chat?", "How do I mute a chat permanently?", True),
         (EN, "When was the Treaty of Ghent signed?", "The Treaty of Ghent was signed when?", True),
         (EN, "What time is it in Tokyo at noon in London?", "What time is it in London at noon in Tokyo?", False),
+        (EN, "How do I in Excel freeze a row?", "How do I freeze a row in Excel?", True),
+        (EN, "Why do not all birds fly?", "Why do all birds not fly?", False),
+        (EN, "Does it take long to learn to cook in Rome?", "Does it take long to cook to learn in Rome?", False),
+        (ES, "¿Los gatos por qué ronronean?", "¿Por qué los gatos ronronean?", True),
+        (ES, "¿Cuándo fundó la UNAM?", "¿Cuándo se fundó la UNAM?", False),
+        (ES, "¿Cuándo se poda un rosal?", "¿Cuándo podo un rosal?", True),
+        (ES, "¿Pongo primero el aceite y después la sal?", "¿Pongo primero la sal y después el aceite?", False),
         (EN, "What is milk chocolate?", "What is chocolate milk?", False),
         (EN, "How do I merge dev into main?", "How do I merge main into dev?", False),
         (EN, "Who scored against Brazil for Germany?", "Who scored for Brazil against Germany?", False),
@@ -59,3 +66,24 @@ def test_phrases_may_move_and_the_words_in_them_may_not(
 ) -> None:
     questions = analyse(asked, language), analyse(earlier, language)
     assert [bool(difference(*questions)[0]), bool(difference(*questions[::-1])[0])] == [not same, not same]
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "earlier", "reason"),
+    [
+        (EN, "Who painted it?", "Who painted it?", ""),
+        (EN, "What is C++?", "What is C#?", "particles"),
+        (EN, "What does a for loop do?", "What does a while loop do?", "particles"),
+        (ES, "¿A quién llamó Ana?", "¿Con quién llamó Ana?", "particles"),
+        (ES, "¿Cómo come un gato?", "¿Cómo se come un gato?", "person"),
+        (ES, "¿Cuándo fundó la UNAM?", "¿Cuándo se fundó la UNAM?", "person"),
+        (EN, "How long before eating should I run?", "How long should I run before eating?", "order"),
+        (EN, "What is water made of?", "What is made of water?", "order"),
+        (EN, "Which bus takes 3 hours?", "Which bus takes 4 hours?", "numbers"),
+        (EN, "Which bus is not late?", "Which bus is late?", "operators"),
+        (EN, "Which bus is late?", "Which train is late?", "wording"),
+        (ES, "¿Qué come un papá?", "¿Qué come un papa?", "wording"),
+    ],
+)
+def test_the_reason_of_a_difference(language: Language, asked: str, earlier: str, reason: str) -> None:
+    assert difference(analyse(asked, language), analyse(earlier, language))[0] == reason
