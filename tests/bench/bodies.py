@@ -4,23 +4,29 @@
 `cold`      conversations that nobody has seen
 `repeated`  the same few deterministic requests again and again
 `once`      deterministic requests, each asked once before and once again
+`long-en`   conversations of 20 turns that go on to 40, a turn a request, in which no sentence is said twice; `long-es`
+`flood-en`  histories of 20 such messages, each seen once; `flood-es`
 
 A workload is a list of lanes, one per connection, each to be sent in order: a turn never overtakes the one before it.
 """
 
 import random
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-Kind = Literal["growing", "cold", "repeated", "once"]
+Kind = Literal["growing", "cold", "repeated", "once", "long-en", "long-es", "flood-en", "flood-es"]
 Lanes = list[list[bytes]]
 
 MESSAGES = 20
 # A conversation is measured from 14 to 26 messages, 20 on average; the request with 12 is part of the warm-up.
 FIRST, LAST = 12, 26
 STEPS = (LAST - FIRST) // 2
+TURNS, LAST_TURN = 20, 40  # of a long conversation; the request with 20 turns is part of the warm-up
 
 SYSTEM = (
     "You are a helpful assistant of a software company. Answer in the language of the user, briefly and with examples "
@@ -53,6 +59,18 @@ _SENTENCES = (
 )
 _TEXT_BYTES = 250
 
+
+def _columns() -> dict[str, list[list[str]]]:
+    _, *parts = re.split(r"\[(en|es)\]\n", Path(__file__).with_name("sentences.txt").read_text())
+    return {
+        language: [line.split(" | ") for line in lines.strip().splitlines()]
+        for language, lines in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+_COLUMNS = _columns()
+_ASKING = {"en": "Why would {} have {} {} {}?", "es": "¿Por qué {} {} {} {}?"}
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -68,8 +86,7 @@ def workload(kind: Kind, *, requests: int, lanes: int, seed: int, stream: bool) 
     each = -(-requests // lanes)
     match kind:
         case "growing":
-            grown = [_growing(author, each) for _ in range(lanes)]
-            return Workload([first for first, _ in grown], [rest[:each] for _, rest in grown])
+            return _going_on([[author.conversation() for _ in range(-(-each // STEPS))] for _ in range(lanes)], each)
         case "cold":
             return Workload(*([[author.cold() for _ in range(n)] for _ in range(lanes)] for n in (10, each)))
         case "repeated":
@@ -78,6 +95,12 @@ def workload(kind: Kind, *, requests: int, lanes: int, seed: int, stream: bool) 
         case "once":
             lists = [[author.deterministic() for _ in range(each)] for _ in range(lanes)]
             return Workload(lists, lists)
+        case "long-en" | "long-es":
+            steps = LAST_TURN - TURNS
+            return _going_on([[author.told(kind[-2:]) for _ in range(-(-each // steps))] for _ in range(lanes)], each)
+        case "flood-en" | "flood-es":
+            histories = [[author.history(kind[-2:]) for _ in range(each + 1)] for _ in range(lanes)]
+            return Workload([lane[:1] for lane in histories], [lane[1:] for lane in histories])
 
 
 class Author:
@@ -105,6 +128,30 @@ class Author:
             bodies.append(self._request(messages))
         return bodies
 
+    def told(self, language: str) -> list[bytes]:
+        """All requests of one long conversation, the first for the warm-up."""
+        messages = [self.sentences(language, position) for position in range(2 * TURNS - 1)]
+        bodies = [self._request(messages)]
+        for _ in range(TURNS, LAST_TURN):
+            messages += [self.sentences(language, 1), self.sentences(language, 0)]
+            bodies.append(self._request(messages))
+        return bodies
+
+    def history(self, language: str) -> bytes:
+        return self._request([self.sentences(language, position) for position in range(MESSAGES - 1)])
+
+    def sentences(self, language: str, position: int) -> dict[str, str]:
+        """A message that was never written before. A user asks; in one message of three, something is told as well."""
+        is_user = position % 2 == 0
+        tells, text = not is_user or self._random.random() < 1 / 3, ""
+        while len(text) < _TEXT_BYTES - 50:
+            self._written += 1
+            when, *rest = (self._random.choice(column) for column in _COLUMNS[language])
+            told = f"{when}, {' '.join(rest)}." if tells else _ASKING[language].format(*rest)
+            text += f"{told[:-1]} ({self._seed}-{self._written}){told[-1]} "
+            tells = not is_user
+        return {"role": "user" if is_user else "assistant", "content": text}
+
     def message(self, position: int) -> dict[str, str]:
         self._written += 1
         text = f"({self._seed}-{self._written})"
@@ -117,8 +164,12 @@ class Author:
         return _encode({**self._fields, "messages": [system, *messages], **fields})
 
 
-def _growing(author: Author, requests: int) -> tuple[list[bytes], list[bytes]]:
-    """The first request of each conversation, and all the others: the second of each, the third of each, …"""
-    conversations = [author.conversation() for _ in range(-(-requests // STEPS))]
-    firsts, *rest = zip(*conversations, strict=True)
-    return list(firsts), [body for step in rest for body in step]
+def _going_on(conversations: Sequence[Sequence[list[bytes]]], each: int) -> Workload:
+    """Of every lane's conversations the first requests, to warm up; and `each` of the others: the second of each
+    conversation, the third of each, …"""
+    warm_up, measured = [], []
+    for lane in conversations:
+        firsts, *rest = zip(*lane, strict=True)
+        warm_up.append([*firsts])
+        measured.append([body for step in rest for body in step][:each])
+    return Workload(warm_up, measured)

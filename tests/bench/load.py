@@ -8,13 +8,14 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from time import perf_counter
+from typing import NamedTuple
 
 import httptools
 import msgspec
 import uvloop
 
 from tests.bench.bodies import Author, Kind, Lanes, workload
-from tests.bench.processes import Status, allow_files, cpu_seconds, settle, status
+from tests.bench.processes import Status, allow_files, cpu_seconds, settle, status, switches
 
 _HEAD = (
     "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\naccept: application/json\r\n"
@@ -52,7 +53,8 @@ class StreamsJob(msgspec.Struct, frozen=True, tag=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    cpu: float  # seconds of CPU that the process spent on the fast requests, until it was idle again
+    cpu: float  # seconds of CPU that the process and its children spent on the fast requests, until they were idle
+    switches: int  # how often a thread but the main one went to sleep, meanwhile
     seconds: float  # that the fast requests took
     fast: int  # how many there were
     paced: list[float]  # seconds that each of the paced requests took
@@ -190,21 +192,31 @@ async def load(job: Job) -> Outcome:
     work = workload(
         job.kind, requests=(each + paced) * job.connections, lanes=job.connections, seed=job.seed, stream=job.stream
     )
+    await _alone(job, work.warm_up)
+    if job.kind == "once":
+        await asyncio.sleep(FORGOTTEN_SECONDS)
+    settle(job.pid)
+    used, slept = cpu_seconds(job.pid), switches(job.pid)
+    started = perf_counter()
+    fast = await _alone(job, [lane[:each] for lane in work.measured])
+    seconds = perf_counter() - started
+    settle(job.pid)
+    used, slept = cpu_seconds(job.pid) - used, switches(job.pid) - slept
+    slow = await _alone(job, [lane[each:] for lane in work.measured], job.rate) if paced else Phase([], Counter())
+    return Outcome(used, slept, seconds, each * job.connections, slow.latencies, dict(fast.answers + slow.answers))
+
+
+class Phase(NamedTuple):
+    latencies: list[float]  # seconds
+    answers: Counter[str]
+
+
+async def _alone(job: Job, lanes: Lanes, rate: float | None = None) -> Phase:
+    """Sends the lanes over connections of their own: none is kept open over a pause."""
     connections = Connections(job.port)
     await connections.open(job.connections)
     try:
-        await connections.run(work.warm_up)
-        if job.kind == "once":
-            await asyncio.sleep(FORGOTTEN_SECONDS)
-        settle(job.pid)
-        connections.answers.clear()
-        used, started = cpu_seconds(job.pid), perf_counter()
-        await connections.run([lane[:each] for lane in work.measured])
-        seconds = perf_counter() - started
-        settle(job.pid)
-        used = cpu_seconds(job.pid) - used
-        latencies = await connections.run([lane[each:] for lane in work.measured], job.rate) if paced else []
-        return Outcome(used, seconds, each * job.connections, latencies, dict(connections.answers))
+        return Phase(await connections.run(lanes, rate), connections.answers)
     finally:
         connections.close()
 

@@ -1,12 +1,13 @@
 """What the proxy costs: CPU, latency and memory, side by side with no proxy and with the least one possible.
 
-    python -m tests.bench.proxy [--quick] [--json FILE]
+    python -m tests.bench.proxy [--quick] [--litellm BIN/litellm] [--json FILE]
 
 Upstream, floor, proxy and load are processes of their own. The rows are measured in turns, round after round, so that
 what else the machine does falls on all of them; each number is the median of the rounds, with the least and the most.
-CPU is the server process's own, user and system, over requests sent as fast as 8 connections go, with all that it
-still writes for them afterwards. Latencies are measured at a rate that leaves every row idle most of the time: at full
-load they would only repeat the throughput.
+CPU is the server's, user and system, its children's included, over requests sent as fast as 8 connections go, with all
+that it still does for them afterwards until it is idle: writing, learning, embedding. A floor is the CPU of `floor`
+(Starlette and aiohttp, the same bytes) in the same round. Latencies are measured at a rate that leaves every row idle
+most of the time: at full load they would only repeat the throughput.
 """
 
 import argparse
@@ -29,24 +30,39 @@ from tests.bench import processes
 from tests.bench.bodies import Kind
 from tests.bench.load import Job, Outcome, StreamsJob, StreamsOutcome
 from tests.bench.processes import Server, Unusable
-from tests.bench.report import EXACT_CPU, UNTOUCHED_CPU, Report, Row, Soak, markdown
+from tests.bench.report import Report, Row, Soak, markdown
 
 CONNECTIONS = 8
 RATE = 100.0  # requests per second at which latency is measured
 
 T = TypeVar("T")
 
+# What each server is configured with: nothing beside exact reuse and records; words alone; everything, as it comes.
+SECTIONS = {
+    "lean": "context: {mode: 'off'}\nreuse: {intent: {enabled: false}}\nembedding: {enabled: false}",
+    "words": "embedding: {enabled: false}",
+    "all": "",
+}
 # Server, workload, streamed; and the row.
 ROWS: tuple[tuple[str, Kind, bool, Row], ...] = (
     ("direct", "growing", False, Row("direct", "200", "direct", "floor")),
     ("floor", "growing", False, Row("floor", "200", "direct", "floor")),
-    ("ours", "growing", False, Row("ours, known history", "upstream untouched", "direct", "floor", UNTOUCHED_CPU)),
-    ("ours", "cold", False, Row("ours, unknown history", "upstream untouched", "direct", "floor", UNTOUCHED_CPU)),
-    ("ours", "repeated", False, Row("ours, exact hit", "exact", "direct", "floor", EXACT_CPU)),
-    ("ours", "once", False, Row("ours, exact hit on disk", "exact", "direct", "floor", EXACT_CPU)),
+    ("lean", "growing", False, Row("untouched, history known", "upstream untouched", "direct", "floor", 4, 2.5)),
+    ("lean", "cold", False, Row("untouched, history unknown", "upstream untouched", "direct", "floor")),
+    ("lean", "repeated", False, Row("exact hit", "exact", "direct", "floor", 2, 1.2)),
+    ("lean", "once", False, Row("exact hit on disk", "exact", "direct", "floor")),
     ("direct", "growing", True, Row("direct, stream", "200", "direct, stream", "floor, stream")),
     ("floor", "growing", True, Row("floor, stream", "200", "direct, stream", "floor, stream")),
-    ("ours", "growing", True, Row("ours, stream", "upstream untouched", "direct, stream", "floor, stream")),
+    ("lean", "growing", True, Row("stream", "upstream untouched", "direct, stream", "floor, stream", 1.5, 1.2)),
+    ("floor", "long-en", False, Row("floor, long", "200", "direct", "floor, long")),
+    ("all", "long-en", False, Row("everything on, English", "upstream", "direct", "floor, long", 20, 10)),
+    ("all", "long-es", False, Row("everything on, Spanish", "upstream", "direct", "floor, long", 30, 15)),
+    ("words", "long-en", False, Row("without vectors, English", "upstream", "direct", "floor, long", 8, 5)),
+    ("words", "long-es", False, Row("without vectors, Spanish", "upstream", "direct", "floor, long", 8, 5)),
+    ("all", "flood-en", False, Row("flood of histories, English", "upstream", "direct", "floor, long", 25, 12)),
+    ("all", "flood-es", False, Row("flood of histories, Spanish", "upstream", "direct", "floor, long", 25, 12)),
+    ("litellm", "growing", False, Row("LiteLLM", "200", "direct", "floor")),
+    ("litellm", "long-en", False, Row("LiteLLM, long", "200", "direct", "floor, long")),
 )
 # A lap of the soak, in tenths.
 SOAK: tuple[tuple[Kind, bool, int], ...] = (
@@ -65,6 +81,7 @@ class Bench:
         self._load = load
         self._servers = servers
         self._seeds = count(1)
+        self.rows = [each for each in ROWS if each[0] in servers]
 
     def ask(self, job: Job | StreamsJob, answer: type[T]) -> T:
         assert self._load.stdin is not None
@@ -84,23 +101,23 @@ class Bench:
     def rounds(self, rounds: int, requests: int, paced: int) -> None:
         for number in range(1, rounds + 1):
             _tell(f"round {number} of {rounds}")
-            for server, kind, stream, row in ROWS:
+            for server, kind, stream, row in self.rows:
                 row.outcomes.append(self.run(server, kind, stream=stream, requests=requests, paced=paced))
 
     def streams(self, streams: int) -> StreamsOutcome:
         _tell(f"{streams} concurrent streams")
-        ours = self._servers["ours"]
+        ours = self._servers["lean"]
         return self.ask(StreamsJob(ours.port, ours.pid, streams, next(self._seeds)), StreamsOutcome)
 
     def soak(self, requests: int) -> Soak:
-        ours = self._servers["ours"]
+        ours = self._servers["lean"]
         done = 0
         answers: Counter[str] = Counter()
         soak = Soak([], [], answers)
         for lap in range(1, LAPS + 1):
             _tell(f"soak, lap {lap} of {LAPS}")
             for kind, stream, tenths in SOAK:
-                outcome = self.run("ours", kind, stream=stream, requests=requests // LAPS * tenths // 10)
+                outcome = self.run("lean", kind, stream=stream, requests=requests // LAPS * tenths // 10)
                 done += outcome.fast
                 answers.update(outcome.answers)
             soak.requests.append(done)
@@ -129,6 +146,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, help="requests a row and round (default: 400)")
     parser.add_argument("--streams", type=int, help="concurrent streams; 0: skip (default: 1000)")
     parser.add_argument("--soak", type=int, help="requests of the soak; 0: skip (default: 50000)")
+    parser.add_argument("--litellm", type=Path, metavar="FILE", help="measure LiteLLM's proxy, too: its executable")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every round's numbers")
     options = parser.parse_args()
     defaults = (2, 160, 100, 2_000) if options.quick else (5, 400, 1_000, 50_000)
@@ -144,9 +162,13 @@ def _measure(options: argparse.Namespace) -> Report:
         upstream = stack.enter_context(processes.serving("tests.bench.upstream"))
         url = f"http://127.0.0.1:{upstream.port}/v1"
         floor = stack.enter_context(processes.serving("tests.bench.floor", url))
-        ours = stack.enter_context(processes.proxy(folder, url))
+        servers = {"direct": upstream, "floor": floor}
+        for name, sections in SECTIONS.items():
+            servers[name] = stack.enter_context(processes.proxy(folder / name, url, sections))
+        if options.litellm:
+            servers["litellm"] = stack.enter_context(processes.litellm(folder, url, options.litellm))
         load = stack.enter_context(processes.running("tests.bench.load", stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-        bench = Bench(load, {"direct": upstream, "floor": floor, "ours": ours})
+        bench = Bench(load, servers)
         load_before = os.getloadavg()[0]
         bench.rounds(options.rounds, options.requests, paced=max(80, options.requests // 4))
         _tell("transports")
@@ -158,9 +180,9 @@ def _measure(options: argparse.Namespace) -> Report:
                 "load average": f"{load_before:.1f} before, {load_after:.1f} after (our own is about 2)",
                 "rounds": f"{options.rounds} of {options.requests} requests, {CONNECTIONS} connections",
                 "latency": f"at {RATE:g} requests/s; beside direct, what is added to it",
-                "bodies": "20 messages, 6 kB; the answer 1 kB, or a stream of 30 events",
+                "bodies": "20 messages, 6 kB, long: 39 to 79, 10 to 20 kB; the answer 1 kB, or a stream of 30 events",
             },
-            rows=[row for *_, row in ROWS],
+            rows=[row for *_, row in bench.rows],
             transports=transports,
             streams=bench.streams(options.streams) if options.streams else None,
             soak=bench.soak(options.soak) if options.soak else None,
