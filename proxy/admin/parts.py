@@ -134,7 +134,7 @@ class Feed:
         )
 
     async def _totals_at(self, now: float) -> bytes:
-        """Of the minute that runs, and of it and the 59 before."""
+        """The event with the totals of the current minute, and of the hour that ends with it."""
         minute = now - now % MINUTE
         buckets = await self._accounts.buckets(minute - 59 * MINUTE, minute + MINUTE, MINUTE)
         hour = codec.total(each.sums for each in buckets)

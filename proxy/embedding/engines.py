@@ -47,9 +47,8 @@ class Session:
     """
 
     def __init__(self, exported: Exported) -> None:
-        # 0.2 s, which the server's start must not take.
-        import onnxruntime  # noqa: PLC0415
-        from tokenizers import Tokenizer  # noqa: PLC0415
+        import onnxruntime  # noqa: PLC0415 (0.2 s, which the server's start must not take)
+        from tokenizers import Tokenizer  # noqa: PLC0415 (as above)
 
         self._prompt = exported.manifest.prompt
         self._dimensions = exported.manifest.dimensions

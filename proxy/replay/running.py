@@ -139,10 +139,10 @@ class LogUpstream(Upstream):
     async def send(
         self,
         method: str,  # noqa: ARG002 (as every upstream)
-        url: httpx.URL,  # noqa: ARG002
-        headers: Sequence[tuple[str, str]],  # noqa: ARG002
+        url: httpx.URL,  # noqa: ARG002 (as every upstream)
+        headers: Sequence[tuple[str, str]],  # noqa: ARG002 (as every upstream)
         content: bytes | AsyncIterator[bytes] | None,
-        first_byte: float | None,  # noqa: ARG002
+        first_byte: float | None,  # noqa: ARG002 (as every upstream)
     ) -> httpx.Response:
         """Keeps the body; returns the logged answer as a completion."""
         assert isinstance(content, bytes)

@@ -37,7 +37,8 @@ class Target(msgspec.Struct, frozen=True):
 # `must` and `aim` of every row that has one.
 FALSE_EN, FALSE_ES = Target(0.03, 0.005), Target(0.01, 0.003)
 WORST = Target(0.15, 0.05)
-QQP_PRECISION = Target(0.85, 0.90, at_least=True)
+RECALL = Target(0.30, 0.50, at_least=True)
+QQP_RECALL, QQP_PRECISION = Target(0.28, 0.45, at_least=True), Target(0.87, 0.90, at_least=True)
 CAUGHT, BYPASSED = Target(0.97, 0.99, at_least=True), Target(0.05, 0.02)
 NONE = Target(0, 0)
 ALL = Target(1, 1, at_least=True)
@@ -139,19 +140,19 @@ def false_hits(decisions: Sequence[Decision], lang: str) -> list[Line]:
 
 
 def recalls(decisions: Sequence[Decision]) -> list[Line]:
-    """Recall is not asked to reach anything: it is given up for being right."""
+    """Of each source the share of duplicates that are reused; of Quora's also how many of its hits are duplicates."""
     lines = []
-    for source, lang in (
-        ("authored", "en"),
-        ("authored", "es"),
-        ("qqp", "en"),
-        ("checklist", "en"),
-        ("mqp", "en"),
-        ("tod", "en"),
-        ("tod", "es"),
+    for source, lang, target in (
+        ("authored", "en", RECALL),
+        ("authored", "es", RECALL),
+        ("qqp", "en", QQP_RECALL),
+        ("checklist", "en", None),
+        ("mqp", "en", None),
+        ("tod", "en", None),
+        ("tod", "es", None),
     ):
         chosen = [d for d in decisions if (d.pair.source, d.pair.lang, d.pair.label) == (source, lang, 1)]
-        lines.append(_rate(f"recall, {source} {LANGUAGES[lang]}", chosen, None, low=True))
+        lines.append(_rate(f"recall, {source} {LANGUAGES[lang]}", chosen, target, low=True))
         if source == "qqp":
             hits = [d for d in decisions if d.pair.source == "qqp" and d.hit]
             right = sum(d.pair.label for d in hits)
