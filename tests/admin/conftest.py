@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
+from time import time
 from typing import Any
 
 import httpx
@@ -40,7 +41,8 @@ class Watched:
 
     def wrote(self, scope: str, **differing: Any) -> LedgerRow:
         """A row of the ledger that is written now."""
-        row = ledger_row(**{"request_id": f"req_{next(numbers)}", "scope": scope, **differing})
+        # Written now: an old row would be gone as soon as retention comes round.
+        row = ledger_row(**{"request_id": f"req_{next(numbers)}", "scope": scope, "at": time(), **differing})
         self.inside.do(lambda: self.services.storage.ledger.append(row))
         return row
 
