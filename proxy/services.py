@@ -106,7 +106,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
     )
-    learner = Learner(library, embedder, executor, tasks, shared.open_turns)
+    is_on = config.context.mode != "off"
+    learner = Learner(library, embedder, executor, tasks, shared.open_turns, is_on=is_on)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config, counter=counter, calibrations=shared.calibrations, library=library, embedder=embedder, executor=executor

@@ -72,7 +72,7 @@ class Context(Section):
     """Context management: whether, and by which profiles."""
 
     mode: Literal["on", "meter", "off"] = setting(
-        "on", "`on`: manage. `meter`: plan and count, send the original. `off`: neither."
+        "on", "`on`: manage. `meter`: plan and count, send the original. `off`: neither, nor is anything learnt."
     )
     profile: str = setting("lean", "Profile of plain chats.")
     profile_with_tools: str = setting("agent", "Profile of requests that carry tools.")

@@ -69,8 +69,17 @@ class Learner:
     """The background worker that learns from answered requests, in order within each scope."""
 
     def __init__(
-        self, library: Library, embedder: Embedder, executor: Executor, tasks: Tasks, open_turns: OpenTurns
+        self,
+        library: Library,
+        embedder: Embedder,
+        executor: Executor,
+        tasks: Tasks,
+        open_turns: OpenTurns,
+        *,
+        is_on: bool = True,
     ) -> None:
+        """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
+        they may go on with without sending their history."""
         self.pending = 0  # requests that are being learnt from
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._queues: dict[str, _Queue] = {}  # by memory scope; empty queues are removed
@@ -79,6 +88,7 @@ class Learner:
         self._embedder = embedder
         self._executor = executor
         self._tasks = tasks
+        self._is_on = is_on
         self._open_turns = open_turns  # of conversations that clients send without their history
 
     def delivered(
@@ -88,6 +98,8 @@ class Learner:
         of the answer if there is one."""
         identity, state = exchange.identity, exchange.plan.state
         if exchange.directives.mode == "off" or not exchange.directives.remember or not chain:
+            return
+        if not self._is_on and identity.session_source != "header":
             return
         if state is not None:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
@@ -155,7 +167,7 @@ class Learner:
             await self._library.index(scope, shelf)
         # Without an embedder a turn counts as read once it is indexed.
         read_before = shelf.embedded if self._embedder.state == "ready" else shelf.index
-        keeps = self._library.facts.keeps
+        keeps = self._is_on and self._library.facts.keeps
 
         def known(link: bytes) -> bool:
             return link in read_before or link in queue.under_way

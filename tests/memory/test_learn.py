@@ -35,6 +35,7 @@ from proxy.types import (
     Plan,
     PromptTokens,
     ReuseMiss,
+    SessionSource,
     Statement,
     Vector,
 )
@@ -70,11 +71,14 @@ class House:
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     tasks: Tasks = field(default_factory=Tasks)
     metrics: Metrics = field(default_factory=Metrics)
+    is_on: bool = True  # contexts are managed
 
     def __post_init__(self) -> None:
         self.library = Library(self.facts, self.archive, stores.states(), stores.wipes(), self.executor, self.tasks)
         self.open_turns = LocalOpenTurns()
-        self.learner = Learner(self.library, self.embedder, self.executor, self.tasks, self.open_turns)
+        self.learner = Learner(
+            self.library, self.embedder, self.executor, self.tasks, self.open_turns, is_on=self.is_on
+        )
 
     async def learn(
         self,
@@ -84,10 +88,11 @@ class House:
         directives: Directives | None = None,
         known: int = 0,
         at: float = NOW,
+        source: SessionSource = "header",
     ) -> tuple[bytes, ...]:
         """The links of what was said."""
         request = chat(*said)
-        who = replace(identity(request), known=known)
+        who = replace(identity(request), known=known, session_source=source)
         exchange = Exchange(
             replace(incoming(), received_at=at),
             request,
@@ -254,6 +259,15 @@ async def test_nothing_is_kept_of_who_wants_nothing_kept(directives: Directives,
     chain = await house.learn(ALLERGIC, answer=assistant("Noted."), directives=directives)
     assert bool(await house.values()) == bool(house.turns()) == keeps
     assert (await house.library.state(SCOPE, (*chain, b"next")) is not None) == keeps
+
+
+async def test_where_contexts_are_not_managed_only_what_a_named_session_goes_on_with_is_kept() -> None:
+    house = House(is_on=False)
+    await house.learn(ALLERGIC, answer=assistant("Noted."), plan=UNMANAGED, source="chain")
+    assert (await house.values(), house.turns()) == ([], [])
+    await house.learn(ALLERGIC, answer=assistant("Noted."), plan=UNMANAGED)
+    assert (await house.values(), house.turns()) == ([], [1])
+    house.executor.shutdown()
 
 
 async def test_what_is_forgotten_is_not_learnt_again_from_a_history_that_has_it(house: House) -> None:
