@@ -83,7 +83,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.database.has_scope)
-    partitions = Partitions(storage.reuse, executor)
+    partitions = Partitions(storage.reuse, executor, foreign_writes=storage.database.foreign_writes)
     intent = Intent(
         config.reuse.intent,
         embedder=embedder,
@@ -105,6 +105,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         contents=storage.contents,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
+        foreign_writes=storage.database.foreign_writes,
     )
     is_on = config.context.mode != "off"
     learner = Learner(library, embedder, executor, tasks, shared.open_turns, is_on=is_on)

@@ -115,3 +115,14 @@ def reuse(database: Database | None = None) -> SqliteReuse:
 def contents(database: Database | None = None) -> SqliteContents:
     """Of whatever time."""
     return SqliteContents(database or AtOnce(), ContentLimits(seconds=0))
+
+
+class ForeignWriter:
+    """Another process that never stops writing."""
+
+    def __init__(self) -> None:
+        self.writes = 0
+
+    async def __call__(self) -> int:
+        self.writes += 1
+        return self.writes

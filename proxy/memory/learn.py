@@ -191,6 +191,8 @@ class Learner:
         if new.again:
             self._library.say_again(scope, shelf, new.again)
         self._library.learn(scope, shelf, new.facts)
+        if new.turns and not is_managed:
+            shelf.read_as_of = None  # the index has to read them from the archive
         for number, turn in enumerate(new.turns, 1):
             self._library.keep_turn(scope, turn, None)
             if number % QUEUED_AT_ONCE == 0:  # a long history that is new is written bit by bit

@@ -16,7 +16,7 @@ from proxy.lru import Lru
 from proxy.memory.commands import Order, Orders, mark
 from proxy.memory.facts import reunited
 from proxy.memory.shelf import Shelf
-from proxy.storage.base import ContentStore, StorageError
+from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
 from proxy.tasks import Attempts, Tasks
 from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
@@ -24,7 +24,6 @@ from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
 PATIENCE = 0.3  # seconds that a request waits for the index of a scope to be read
 READING_DEADLINE = 60.0  # seconds; the next request continues the reading
 TIDY_SECONDS = 60.0  # between two removals of expired turns
-FRESH_SECONDS = 1.0  # age of what was read from storage, after which it is read again
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
 MOST_SHELVES = 5_000  # an empty one takes 5 kB; an evicted one is read again
 MOST_STATES = 20_000
@@ -56,7 +55,7 @@ class Library:
         contents: ContentStore | None = None,
         undo: float = 0.0,
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
-        refresh_seconds: float = FRESH_SECONDS,
+        foreign_writes: ForeignWrites = none_foreign,
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
@@ -71,7 +70,7 @@ class Library:
         self.wipes = wipes
         self._undo = undo  # seconds that a wipe can be undone
         self._on_fail_open = on_fail_open
-        self._refresh_seconds = refresh_seconds
+        self._foreign_writes = foreign_writes
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
         self._shelves: Lru[str, Shelf] = Lru(most_shelves)
@@ -82,17 +81,17 @@ class Library:
     async def shelf(self, scope: str) -> Shelf:
         """Returns the memory of a scope, with facts as of now; those of other processes as of a second ago."""
         shelf = self._shelves.used(scope) or self._placed(scope, Shelf())
-        if (at := monotonic()) - shelf.stated_at > self._refresh_seconds:
+        if (foreign := await self._foreign_writes()) != shelf.stated_as_of:
             before = shelf.changes
             try:
                 known = await self.facts.all(scope)
             except StorageError:
-                if shelf.stated_at < 0:
+                if shelf.stated_as_of is None:
                     raise
                 return shelf  # the cache is all that is known for now
             if shelf.changes == before:  # else what was read is older than the cache
                 shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
-                shelf.stated_at = at
+                shelf.stated_as_of = foreign
         return shelf
 
     def _placed(self, scope: str, shelf: Shelf) -> Shelf:
@@ -102,7 +101,7 @@ class Library:
     async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
         """Updates the shelf's index from the archive, waiting `patience` seconds; the rest is read in the
         background."""
-        if monotonic() - shelf.read_at <= self._refresh_seconds:
+        if shelf.read_as_of == await self._foreign_writes():
             return
         if shelf.reading is None or shelf.reading.done():
             attempts, reading = Attempts(self._on_fail_open), self._read(scope, shelf)
@@ -111,14 +110,14 @@ class Library:
         await asyncio.wait({shelf.reading}, timeout=patience)
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
-        at, more = monotonic(), True
+        foreign, more = await self._foreign_writes(), True
         while more:
             changes = await self.archive.changes(scope, shelf.upto, time())
             shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)
             if changes.entries or changes.gone:
                 await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, changes)
             shelf.upto, more = changes.upto, changes.more
-        shelf.read_at = at
+        shelf.read_as_of = foreign
         self._shrink()
 
     def _shrink(self) -> None:
@@ -240,7 +239,7 @@ class Library:
         at = time() if at is None else at
         shelf = await self.shelf(scope)
         said = {*command, *(name for fact in facts for name in (*fact.links, mark(fact.value)))}
-        if shelf.read_at == float("-inf"):
+        if shelf.read_as_of is None:
             await self.index(scope, shelf)
         looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)
         await asyncio.wait({looking}, timeout=PATIENCE)

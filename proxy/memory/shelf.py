@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import TypeVar
 
 from proxy.conversation.progress import Histories, archived, complete
@@ -81,9 +80,9 @@ class Shelf:
     lock: threading.Lock = field(default_factory=threading.Lock)
     leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by the next lock holder
     changes: int = 0  # number of changes of the facts by this process
-    stated_at: float = float("-inf")  # `monotonic` time when the facts were read from storage
+    stated_as_of: int | None = None  # `ForeignWrites` when the facts were read from storage; None: they were not
     upto: int = 0  # position in the archive's changes up to which the index is read
-    read_at: float = float("-inf")  # `monotonic` time when the archive was read
+    read_as_of: int | None = None  # the same, when the archive was read whole
     reading: asyncio.Task[None] | None = None  # of the archive, under way
 
     @classmethod
@@ -98,7 +97,9 @@ class Shelf:
 
     def apart(self) -> "Shelf":
         """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
-        return Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten, read_at=monotonic())
+        apart = Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten)
+        apart.read_as_of = self.stated_as_of  # nothing else is read into it
+        return apart
 
     def take(self, changes: ArchiveChanges) -> None:
         """Applies changes of the archive to the index, in a worker thread."""

@@ -11,8 +11,6 @@ and with what others do within a second.
 
 import asyncio
 import heapq
-import math
-import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
@@ -27,7 +25,7 @@ import numpy as np
 from proxy.protocol.answers import has_disclaimer, sole_text, without_disclaimer
 from proxy.protocol.chat import keyed
 from proxy.reuse.index import VectorIndex
-from proxy.storage.base import ReuseStore, evicted, merged, with_strike
+from proxy.storage.base import ForeignWrites, ReuseStore, evicted, merged, none_foreign, with_strike
 from proxy.types import Candidate, ChatRequest, Json, Judgement, ReuseEntry, Vector
 
 Unsuited = Literal["large", "tools", "json_mode", "logprobs", "agent", "no_question", "long_context", "empty"]
@@ -41,7 +39,6 @@ MOST_CONTEXT = 4
 MOST_BYTES = 128 * 1024
 
 MAX_BYTES = 256 * 2**20
-REFRESH_SECONDS = 1.0
 INLINE_ROWS = 20_000  # a search among as many takes half a millisecond
 JUDGED_BYTES = 400  # of a ruling on an entry
 ENTRY_OVERHEAD = 800  # bytes of an entry besides its texts and its vector: the objects themselves, ids, keys
@@ -140,7 +137,7 @@ class Partitions:
         *,
         max_bytes: int = MAX_BYTES,
         max_partitions: int = MAX_PARTITIONS,
-        refresh_seconds: float = REFRESH_SECONDS,
+        foreign_writes: ForeignWrites = none_foreign,
         inline_rows: int = INLINE_ROWS,
     ) -> None:
         self.bytes = 0
@@ -149,7 +146,7 @@ class Partitions:
         self._executor = executor
         self._max_bytes = max_bytes
         self._max_partitions = max_partitions
-        self._refresh_seconds = refresh_seconds
+        self._foreign_writes = foreign_writes
         self._inline_rows = inline_rows
         self._partitions: OrderedDict[tuple[str, str], Partition] = OrderedDict()
 
@@ -218,19 +215,19 @@ class Partitions:
     async def _refresh(self, scope: str, partition: str, here: "Partition", now: float) -> None:
         """Loads a partition once: whoever comes meanwhile waits for that; whoever is cancelled leaves the rest to the
         next."""
-        if not here.is_stale(self._refresh_seconds):
+        if here.as_of == await self._foreign_writes():
             return
         async with here.loading:
-            if not here.is_stale(self._refresh_seconds):
+            foreign = await self._foreign_writes()
+            if here.as_of == foreign:
                 return
-            started = time.monotonic()
             more = True
             while more:
                 changes = await self._store.changes(scope, partition, here.upto, now)
                 here.take(changes.entries)
                 here.upto, more = changes.upto, changes.more
                 self._count(scope, partition, here)
-            here.refreshed_at = started
+            here.as_of = foreign
 
     def _count(self, scope: str, partition: str, here: "Partition") -> None:
         """Keep the sums, and keep within them: others go before any of this one's entries."""
@@ -260,16 +257,12 @@ class Partition:
         self.index = VectorIndex()
         self.entries: dict[str, ReuseEntry] = {}  # in the order of their last change
         self.upto = 0  # changes of the store that are in here
-        self.refreshed_at = -math.inf  # monotonic
+        self.as_of: int | None = None  # `ForeignWrites` when it was last brought up to date; None: never
         self.loading = asyncio.Lock()
         self.counted_bytes = 0
         self.counted_entries = 0
         self._entry_bytes = 0
         self._ends: list[tuple[float, str]] = []  # a heap; an entry may have come again since
-
-    def is_stale(self, seconds: float) -> bool:
-        """Tells whether the last look at the store is as old as `seconds`."""
-        return time.monotonic() - self.refreshed_at >= seconds
 
     def take(self, stored: Iterable[tuple[ReuseEntry, Vector | None]]) -> None:
         """Takes in what the store or this process says of entries; it may come twice and in any order. A vector is

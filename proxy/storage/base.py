@@ -18,7 +18,7 @@ Errors, so that no caller has to know sqlite3's or diskcache's:
     └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -65,6 +65,16 @@ class KnownPrefix:
     length: int  # messages
     sessions: tuple[str, ...]  # the newest sessions that have its last link, newest first, at most two
     is_tip: bool  # no session of the scope has a link after it
+
+
+# Returns how often another process has been seen to write to the storage, as of a second ago at most: what was read at
+# another number may be old.
+ForeignWrites = Callable[[], Awaitable[int]]
+
+
+async def none_foreign() -> int:
+    """Returns 0: nobody else writes."""
+    return 0
 
 
 class Queued(Protocol):

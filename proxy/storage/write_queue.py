@@ -28,6 +28,9 @@ from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
+LOOK_SECONDS = 1.0  # after which it is looked again whether another process has written
+LOOK_PATIENCE = 0.1  # seconds that a reader waits for that
+
 
 class WriteQueue(ABC):
     """The queue of one database, and the task that writes it out in batches, in a thread of its own. The task lives as
@@ -41,7 +44,10 @@ class WriteQueue(ABC):
         self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
         self._tasks = tasks
         self._limits = limits or WriterLimits()
-        self._on_foreign_write = on_foreign_write  # called if another process has written since our last batch
+        self._on_foreign_write = on_foreign_write  # called if another process was seen to have written
+        self._foreign = 0  # how often that was
+        self._looked_at = time.monotonic()
+        self._looking: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="storage-writer")
         self._queue: deque[Write] = deque()
         self._batch: deque[Write] = deque()  # being written
@@ -91,6 +97,26 @@ class WriteQueue(ABC):
     def drop(self, kind: Kind, rows: int) -> None:
         """Counts rows that are not written."""
         self.dropped[kind.name] += rows
+
+    async def foreign_writes(self) -> int:
+        """Returns how often another process was seen to have written, as of a second ago: every batch looks. As of
+        longer ago while the thread is too busy to say."""
+        if time.monotonic() - self._looked_at > LOOK_SECONDS and not self._closed:
+            if self._looking is None or self._looking.done():
+                self._looking = self._tasks.spawn(self._look(), name="look for foreign writes")
+            await asyncio.wait({self._looking}, timeout=LOOK_PATIENCE)
+        return self._foreign
+
+    async def _look(self) -> None:
+        at = time.monotonic()
+        self._seen(await asyncio.get_running_loop().run_in_executor(self._thread, self._has_changed), at)
+
+    def _seen(self, is_foreign: bool, at: float) -> None:
+        self._looked_at = at
+        if is_foreign:
+            self._foreign += 1
+            if self._on_foreign_write:
+                self._on_foreign_write()
 
     async def flush(self) -> None:
         """Returns when everything queued so far is durable, or has been dropped and counted; at once while the database
@@ -171,8 +197,9 @@ class WriteQueue(ABC):
             return self._lose(writes)
         pauses = self._limits.pauses if self.failing is None else ()
         for pause in (*pauses, None):
+            at = time.monotonic()
             try:
-                foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
+                is_foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
                 break
             except Exception as error:  # noqa: BLE001 (a bad write must not end the writer)
                 if not self._cannot_write(error):
@@ -182,8 +209,7 @@ class WriteQueue(ABC):
                     return False
                 log.warning("storage will try again", extra={"error": str(error)})
                 await asyncio.sleep(pause)
-        if foreign and self._on_foreign_write:
-            self._on_foreign_write()
+        self._seen(is_foreign, at)
         if self.failing is not None:
             log.warning("storage can be written again")
             self.failing = None
@@ -219,6 +245,10 @@ class WriteQueue(ABC):
     def _apply(self, writes: Sequence[Write]) -> bool:
         """Writes a batch in one transaction, or raises. True if another process has written since the last batch. Runs
         in the thread, and sets `_unerased`."""
+
+    @abstractmethod
+    def _has_changed(self) -> bool:
+        """Returns True if another process has written since the last batch or look. Runs in the thread."""
 
     @abstractmethod
     def _erase(self) -> None:

@@ -37,6 +37,7 @@ from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ArchivedTurn, Utterance, Vector
 from tests import stores
 from tests.memory.indexed import search
+from tests.stores import ForeignWriter
 
 SCOPE_TURNS = 10_000
 SESSION_TURNS = 50
@@ -159,7 +160,7 @@ async def recalls(archive: SqliteArchive, scope: str, numbers: list[int]) -> Tim
     nothing = stores.nothing()
     with ThreadPoolExecutor(1) as executor:
         facts, states, wipes = stores.facts(nothing), stores.states(nothing), stores.wipes(nothing)
-        library = Library(facts, archive, states, wipes, executor, Tasks(), refresh_seconds=-1.0)
+        library = Library(facts, archive, states, wipes, executor, Tasks(), foreign_writes=ForeignWriter())
         started, before = time.perf_counter(), time.process_time()
         shelf = await library.shelf(scope)
         await library.index(scope, shelf, patience=600)

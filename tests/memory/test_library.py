@@ -27,7 +27,7 @@ from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlo
 from tests import stores
 from tests.context.told import fact
 from tests.memory.indexed import link, turn
-from tests.stores import AtOnce
+from tests.stores import AtOnce, ForeignWriter
 
 TEA = fact("likes tea", link("1.0"), name="f-tea")
 CHAIN = tuple(link(f"m{number}") for number in range(200))
@@ -160,7 +160,7 @@ async def test_of_too_many_scopes_those_that_were_not_asked_for_longest_leave(ho
 
 async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory() -> None:
     house = House(facts=(facts := StuckFacts()))
-    library = house.library(refresh_seconds=-1.0)
+    library = house.library(foreign_writes=ForeignWriter())
     library.learn("a", await library.shelf("a"), [TEA])
     facts.is_stuck = True
     assert (await library.shelf("a")).facts == {TEA.id: TEA}
@@ -170,7 +170,7 @@ async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory(
 
 
 async def test_later_what_is_new_is_read_and_no_more(house: House) -> None:
-    library = house.library(refresh_seconds=-1.0)
+    library = house.library(foreign_writes=ForeignWriter())
     assert len((await read(library)).index) == 0
     house.archive.add("a", turn(1, "q", "a"), None)
     house.facts.put("a", [TEA])
@@ -179,6 +179,15 @@ async def test_later_what_is_new_is_read_and_no_more(house: House) -> None:
     upto = shelf.upto
     await read(library)
     assert house.archive.asked[-1] == upto > 0
+
+
+async def test_what_nobody_else_has_written_is_not_read_again() -> None:
+    house = House(facts=(facts := SlowFacts()))
+    library = house.library()
+    for _ in range(3):
+        await read(library)
+    assert (facts.asked, len(house.archive.asked)) == (1, 1)
+    house.executor.shutdown()
 
 
 async def test_a_turn_with_vectors_is_known_to_be_embedded(house: House) -> None:
@@ -207,7 +216,7 @@ async def test_where_facts_are_not_kept_nothing_is_learnt(house: House) -> None:
 
 
 async def test_a_reading_that_was_under_way_does_not_undo_what_was_learnt(house: House) -> None:
-    library = house.library(refresh_seconds=-1.0)
+    library = house.library(foreign_writes=ForeignWriter())
     shelf = await library.shelf("a")
     house.facts.reading.clear()
     house.facts.gate.clear()

@@ -37,7 +37,7 @@ from proxy.types import Candidate, ChatRequest, ReuseEntry, Vector
 from tests import stores
 from tests.builders import Executor, Said, assistant, body, calling, chat, completion, result, system, user
 from tests.protocol.test_chat import KEYED
-from tests.stores import AtOnce
+from tests.stores import AtOnce, ForeignWriter
 
 LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
 NOW = 1000.0
@@ -126,7 +126,7 @@ async def test_an_eviction_counts_at_once_and_is_not_undone_by_what_is_not_writt
     store.add("a/", ENTRY, NORTH)
     store.add("a/", replace(ENTRY, id="r-2"), NORTH)
     await store.flush()
-    partitions = Partitions(store, executor, refresh_seconds=0)
+    partitions = Partitions(store, executor, foreign_writes=ForeignWriter())
     if searched_before:
         assert await ids(partitions) == ["r-1", "r-2"]
     partitions.raise_threshold("a/", ENTRY, 0.9, NOW + 1, evict=True)
@@ -140,7 +140,7 @@ async def test_an_eviction_counts_at_once_and_is_not_undone_by_what_is_not_writt
 async def test_a_raised_threshold_is_told_at_once_and_stays_when_the_question_is_asked_again(
     database: Database, executor: Executor
 ) -> None:
-    partitions = Partitions(SqliteReuse(database), executor, refresh_seconds=0)
+    partitions = Partitions(SqliteReuse(database), executor, foreign_writes=ForeignWriter())
     partitions.add("a/", ENTRY, NORTH)
     partitions.raise_threshold("a/", ENTRY, 0.95, NOW + 1, evict=False)
     assert [(found.entry.min_cosine, found.entry.strikes) for found in await nearest(partitions)] == [(0.95, 1)]
@@ -152,14 +152,16 @@ async def test_a_raised_threshold_is_told_at_once_and_stays_when_the_question_is
         await database.writer.flush()
 
 
-async def test_what_another_process_does_is_seen_at_the_next_refresh(tmp_path: Path, executor: Executor) -> None:
+async def test_what_another_process_does_is_seen_once_it_is_known_to_have_written(
+    tmp_path: Path, executor: Executor
+) -> None:
     databases = [Database(tmp_path / "olvido.sqlite3", Tasks(), LAZY) for _ in range(2)]
     store, foreign = (SqliteReuse(database) for database in databases)
     store.add("a/", ENTRY, NORTH)
     await store.flush()
     prompt, patient = (
-        Partitions(store, executor, refresh_seconds=0),
-        Partitions(store, executor, refresh_seconds=math.inf),
+        Partitions(store, executor, foreign_writes=ForeignWriter()),
+        Partitions(store, executor),
     )
     assert await ids(prompt) == await ids(patient) == ["r-1"]
     foreign.evict("a/", "r-1", NOW + 1)
@@ -275,7 +277,7 @@ async def test_what_was_evicted_takes_no_place_from_what_is_alive(database: Data
 
 
 async def test_asked_again_in_other_words_an_entry_is_where_these_are(database: Database, executor: Executor) -> None:
-    partitions = Partitions(SqliteReuse(database), executor, refresh_seconds=0)
+    partitions = Partitions(SqliteReuse(database), executor, foreign_writes=ForeignWriter())
     partitions.add("a/", ENTRY, towards(90))
     partitions.add("a/", replace(ENTRY, created_at=NOW + 1), NORTH)
     partitions.add("a/", ENTRY, towards(90))
@@ -293,7 +295,7 @@ async def test_asked_again_before_its_end_it_lasts_longer(database: Database, ex
 
 
 async def test_strikes_outlast_the_end_of_an_entry(database: Database, executor: Executor) -> None:
-    partitions = Partitions(SqliteReuse(database), executor, refresh_seconds=math.inf)
+    partitions = Partitions(SqliteReuse(database), executor)
     partitions.add("a/", ENTRY, NORTH)
     partitions.raise_threshold("a/", ENTRY, 0.95, NOW + 1, evict=False)
     tomorrow = NOW + 2 * HOUR
@@ -313,7 +315,7 @@ async def test_the_partition_that_was_not_used_for_longest_leaves_and_comes_back
     one = Partitions(store, executor)
     await ids(one, partition="0")
     bounds = {"max_bytes": 2 * one.bytes} if limit == "bytes" else {"max_partitions": 2}
-    partitions = Partitions(store, executor, **bounds, refresh_seconds=math.inf)
+    partitions = Partitions(store, executor, **bounds)
     loads = []
     for number in (0, 1, 0, 2, 0, 1, 2, 2):
         asked = store.asked
@@ -375,7 +377,7 @@ async def play(steps: Sequence[Step]) -> None:
     alive: dict[tuple[str, str], dict[str, Vector]] = {}
     with Executor() as executor:
         room = 5 * PARTITION_OVERHEAD  # so that some partitions leave
-        workers = [Partitions(store, executor, refresh_seconds=0, max_bytes=room) for _ in range(2)]
+        workers = [Partitions(store, executor, foreign_writes=ForeignWriter(), max_bytes=room) for _ in range(2)]
         for at, (who, scope, partition, number, direction, step) in enumerate(steps, int(NOW)):
             worker, there = workers[who], alive.setdefault((scope, partition), {})
             entry = replace(ENTRY, id=f"r-{partition[0]}{number}", partition=partition, created_at=float(at))

@@ -96,8 +96,17 @@ class Writer(WriteQueue):
             self._observed(time.perf_counter() - started)
         if self._unerased or any(write.erases for write in writes):
             self._erase()
-        foreign, self._version = version != self._version, version
-        return foreign
+        return self._differs(version)
+
+    def _has_changed(self) -> bool:
+        try:
+            return self._differs(self._data_version())
+        except sqlite3.Error:
+            return False  # then the next batch tells
+
+    def _differs(self, version: int) -> bool:
+        before, self._version = self._version, version
+        return version != before
 
     def _erase(self) -> None:
         """Empties SQLite's log, which keeps what a page said before. A reader, in any process, may need it a moment
@@ -170,6 +179,10 @@ class Database:
     async def row(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> T | None:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
         return next(iter(await self.rows(statement, values, of)), None)
+
+    async def foreign_writes(self) -> int:
+        """Returns how often another process was seen to have written: see `ForeignWrites`."""
+        return await self.writer.foreign_writes() if self.is_on_disk else 0
 
     def on_foreign_write(self, invalidate: Callable[[], object]) -> None:
         """Registers a function that is called when another process has written: a store drops what it has in memory."""

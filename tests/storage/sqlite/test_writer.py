@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.storage import write_queue
 from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind, Write, WriterLimits
 from proxy.storage.sqlite.database import Writer
 from proxy.tasks import Tasks
@@ -445,6 +446,20 @@ async def test_only_the_writes_of_others_are_foreign(opened: Opened, other: sqli
     writer.put(insert(5))
     await writer.flush()
     assert foreign == ["told"]
+
+
+async def test_who_asks_learns_of_the_writes_of_others_without_writing(
+    opened: Opened, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = opened()
+    writer.put(insert(1))
+    await writer.flush()
+    assert await writer.foreign_writes() == 0
+    _insert_numbers(other, [(2, 0)])
+    assert await writer.foreign_writes() == 0  # it has looked a moment ago
+    monkeypatch.setattr(write_queue, "LOOK_SECONDS", -1.0)
+    assert await asyncio.gather(*(writer.foreign_writes() for _ in range(3))) == [1, 1, 1]
+    assert await writer.foreign_writes() == 1
 
 
 async def test_nothing_is_logged_of_what_is_written(
