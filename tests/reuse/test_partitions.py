@@ -314,7 +314,7 @@ async def test_the_partition_that_was_not_used_for_longest_leaves_and_comes_back
         store.add("a/", replace(ENTRY, id=f"r-{number}", partition=str(number)), NORTH)
     one = Partitions(store, executor)
     await ids(one, partition="0")
-    bounds = {"max_bytes": 2 * one.bytes} if limit == "bytes" else {"max_partitions": 2}
+    bounds: dict[str, Any] = {"max_bytes": 2 * one.bytes} if limit == "bytes" else {"max_partitions": 2}
     partitions = Partitions(store, executor, **bounds)
     loads = []
     for number in (0, 1, 0, 2, 0, 1, 2, 2):
