@@ -13,6 +13,7 @@ from proxy.embedding.service import open_embedder
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.memory.vectors import VectorQueue
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
 from proxy.pipeline.ledger import Keeper
@@ -106,7 +107,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
     )
-    learner = Learner(library, embedder, executor, tasks, shared.open_turns)
+    vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
+    learner = Learner(library, vectors, executor, tasks, shared.open_turns)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config, counter=counter, calibrations=shared.calibrations, library=library, embedder=embedder, executor=executor
