@@ -13,6 +13,7 @@ from proxy.embedding.service import open_embedder
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.memory.vectors import VectorQueue
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
 from proxy.pipeline.ledger import Keeper
@@ -107,8 +108,9 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         on_fail_open=metrics.failed_open,
         foreign_writes=storage.database.foreign_writes,
     )
+    vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
-    learner = Learner(library, embedder, executor, tasks, shared.open_turns, is_on=is_on)
+    learner = Learner(library, vectors, executor, tasks, shared.open_turns, is_on=is_on)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config, counter=counter, calibrations=shared.calibrations, library=library, embedder=embedder, executor=executor

@@ -14,6 +14,7 @@ from proxy.context.planner import Planner
 from proxy.embedding import EmbeddingOff, Vectors
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.memory.vectors import VectorQueue
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
 from proxy.pipeline.record import AnsweredScopes, Recorder
@@ -106,7 +107,8 @@ def composed(built: Services, **parts: Any) -> Services:
     parts["storage"] = replace(built.storage, **stores)
     embedder = parts.pop("embedder", built.intent.embedder)
     services = replace(built, **parts)
-    learner = Learner(services.library, embedder, services.executor, services.tasks, services.shared.open_turns)
+    vectors = VectorQueue(services.library, embedder, services.executor, services.tasks, services.metrics.failed_open)
+    learner = Learner(services.library, vectors, services.executor, services.tasks, services.shared.open_turns)
     planner = Planner(
         services.config,
         counter=services.counter,

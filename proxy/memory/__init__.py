@@ -5,6 +5,7 @@ Storage and background work:
     library.py        the memory of all scopes, cached over storage
     shelf.py          the memory of one scope, and the reading of a request for what is new to it
     learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
+    vectors.py        the vectors of turns and facts, made in the background
 
 Facts, from a user message to a prompt:
 

@@ -3,8 +3,8 @@
 Learnt are a request's turns, the facts that the user stated in them, and the state from which the next request of the
 conversation is planned. The state is stored before the last byte goes to the client, whose next request may follow at
 once. The rest is done in the background, in proportion to what is new: a turn is read once. Per scope one request is
-learnt from at a time, a slice after the other, so that a client that sends much delays nobody else. Vectors come last,
-when the next request of the scope may be learnt from already.
+learnt from at a time, a slice after the other, so that a client that sends much delays nobody else. Vectors come later
+(`vectors.py`).
 
 A command to forget ("forget that …", "olvidá …") depends on no plan, cache or mode: every one is obeyed, before
 anything else is done with its request. It is recorded durably before its request goes on; where storage is slow or
@@ -21,17 +21,14 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from proxy.conversation.progress import open_turn
-from proxy.embedding import Embedder, EmbeddingUnavailable
-from proxy.memory import choosing
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library
 from proxy.memory.shelf import Answered, Ingested, Shelf, read
+from proxy.memory.vectors import VectorQueue
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
-from proxy.types import ArchivedTurn, Exchange, Fact, Identity, Message, Vector
+from proxy.types import Exchange, Fact, Identity, Message
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +36,7 @@ DEADLINE = 30.0  # seconds: of learning, from when its turn in the queue has com
 PATIENCE = 0.5  # seconds that a command waits for earlier requests of the scope that are being learnt from
 PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two attempts to obey; the last one repeats
 WAITING = 64  # requests of one scope in its queue; nothing is learnt from those beyond
-UNEMBEDDED = 64  # requests of one scope that wait for vectors; those beyond get none until they are read again
 QUEUED_AT_ONCE = 500  # turns of one request between two flushes of the archive
-EMBEDDED_AT_ONCE = 16  # texts: other requests are embedded in between
 
 
 class Overrun(Exception):
@@ -53,16 +48,7 @@ class _Queue:
     """The requests of one scope that are learnt from, one after the other."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    embedding: asyncio.Lock = field(default_factory=asyncio.Lock)  # of one request at a time, too
     waiting: int = 0  # requests to be learnt from
-    unembedded: int = 0  # requests that are learnt, and wait for vectors
-    under_way: set[bytes] = field(default_factory=set)  # links of turns that wait for their vectors
-
-
-@dataclass(frozen=True, slots=True)
-class _Learnt:
-    shelf: Shelf
-    turns: tuple[ArchivedTurn, ...]  # to be embedded
 
 
 class Learner:
@@ -71,7 +57,7 @@ class Learner:
     def __init__(
         self,
         library: Library,
-        embedder: Embedder,
+        vectors: VectorQueue,
         executor: Executor,
         tasks: Tasks,
         open_turns: OpenTurns,
@@ -85,7 +71,7 @@ class Learner:
         self._queues: dict[str, _Queue] = {}  # by memory scope; empty queues are removed
         self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
         self._library = library
-        self._embedder = embedder
+        self._vectors = vectors
         self._executor = executor
         self._tasks = tasks
         self._is_on = is_on
@@ -123,54 +109,32 @@ class Learner:
         scope, session = request.exchange.identity.memory, request.exchange.identity.session
         queue = self._queues.setdefault(scope, _Queue())
         try:
-            learnt = await self._learnt(request, queue, attempts)
-            kept.set()
-            if learnt is not None and queue.unembedded < UNEMBEDDED:
-                await self._embedded(scope, learnt, queue, attempts)
+            await self._learnt(request, queue, attempts)
         finally:
-            if not queue.waiting and not queue.unembedded:
+            if not queue.waiting:
                 self._queues.pop(scope, None)
             self.pending -= 1
             kept.set()
             if self._keeping.get((scope, session)) is kept:
                 del self._keeping[scope, session]
 
-    async def _learnt(self, request: Answered, queue: _Queue, attempts: Attempts) -> _Learnt | None:
+    async def _learnt(self, request: Answered, queue: _Queue, attempts: Attempts) -> None:
         queue.waiting += 1
         try:
             if queue.waiting > WAITING:
                 return attempts.call("learn", _overrun, fallback=None)
             async with queue.lock:
-                learning = self._learn(request, queue)
-                learnt = await attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
-                if learnt is not None and queue.unembedded < UNEMBEDDED:
-                    queue.under_way.update(turn.link for turn in learnt.turns)
-                return learnt
+                await attempts.run("learn", self._learn(request), fallback=None, deadline=DEADLINE)
         finally:
             queue.waiting -= 1
 
-    async def _embedded(self, scope: str, learnt: _Learnt, queue: _Queue, attempts: Attempts) -> None:
-        queue.unembedded += 1
-        try:
-            async with queue.embedding:
-                embedding = self._embed(scope, learnt)
-                await attempts.run("learn", embedding, fallback=None, deadline=DEADLINE)
-        finally:
-            queue.unembedded -= 1
-            queue.under_way.difference_update(turn.link for turn in learnt.turns)
-
-    async def _learn(self, request: Answered, queue: _Queue) -> _Learnt:
+    async def _learn(self, request: Answered) -> None:
         exchange, scope = request.exchange, request.exchange.identity.memory
         shelf = await self._library.shelf(scope)
         is_managed = exchange.plan.state is not None
         if is_managed:
             await self._library.index(scope, shelf)
-        # Without an embedder a turn counts as read once it is indexed.
-        read_before = shelf.embedded if self._embedder.state == "ready" else shelf.index
         keeps = self._is_on and self._library.facts.keeps
-
-        def known(link: bytes) -> bool:
-            return link in read_before or link in queue.under_way
 
         again: frozenset[bytes] = frozenset()  # kept from the first reading, which lifts it, for the second
 
@@ -179,7 +143,7 @@ class Learner:
             again |= await self._said_again(exchange, request.chain, shelf)
             before = shelf.forgotten
             since = self._library.orders.since(scope, exchange.incoming.received_at)
-            is_known = known if is_managed else None
+            is_known = shelf.kept.__contains__ if is_managed else None
             steps = read(request, shelf, is_known, again, keeps_facts=keeps, since=since)
             found = await in_slices(self._executor, steps, self._slices, scope)
             gone = shelf.forgotten - before  # forgotten in the meantime
@@ -197,7 +161,9 @@ class Learner:
             self._library.keep_turn(scope, turn, None)
             if number % QUEUED_AT_ONCE == 0:  # a long history that is new is written bit by bit
                 await self._library.archive.flush()
-        return _Learnt(shelf, new.turns if is_managed else ())
+        if is_managed:
+            shelf.kept.update(turn.link for turn in new.turns)
+            self._vectors.wanted(scope, shelf, new.turns)
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was
@@ -229,39 +195,6 @@ class Learner:
             return frozenset()
         self._library.say_again(identity.memory, shelf, tuple(since))
         return frozenset(since)
-
-    async def _embed_facts(self, scope: str, shelf: Shelf) -> None:
-        """Embeds the current facts that have no vector yet."""
-        held = shelf.facts.values()
-        new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
-        if not new:
-            return
-        # Else the first question that needs facts would have to wait for all of them.
-        await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._slices, scope)
-        try:
-            vectors = await self._embedder.embed([fact.value for fact in new])
-        except EmbeddingUnavailable:
-            return  # chosen by their words alone
-        found = zip(new, vectors, strict=True)
-        shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
-
-    async def _embed(self, scope: str, learnt: _Learnt) -> None:
-        """Embeds facts, then turns, the newest first: a conversation that goes on asks for them soonest."""
-        shelf = learnt.shelf
-        await self._embed_facts(scope, shelf)
-        for turn in reversed(learnt.turns):
-            texts = shelf.index.texts(turn)
-            if not texts:
-                continue
-            rows: list[Vector] = []
-            try:
-                for start in range(0, len(texts), EMBEDDED_AT_ONCE):
-                    rows.extend(await self._embedder.embed(texts[start : start + EMBEDDED_AT_ONCE]))
-            except EmbeddingUnavailable:
-                return  # found by their words alone, until they are read again
-            vectors = np.stack(rows)
-            await asyncio.get_running_loop().run_in_executor(self._executor, shelf.put, turn, vectors)
-            self._library.keep_turn(scope, turn, vectors)  # slower than the disk: a text takes milliseconds
 
 
 def _overrun() -> None:

@@ -72,6 +72,7 @@ class Shelf:
     forgotten: frozenset[bytes] = frozenset()  # links and marks that a history must not bring back
     since: dict[bytes, float] = field(default_factory=dict)  # by link or mark: epoch seconds of its forgetting, here
     wiped_at: float = float("-inf")  # while a wipe is carried out: turns up to this time are not kept
+    kept: set[bytes] = field(default_factory=set)  # links of turns that are in the index and in the archive
     embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
@@ -108,7 +109,9 @@ class Shelf:
             for turn, vectors in changes.entries:
                 if self.may_keep(turn):
                     self.add(turn, vectors)
+                    self.kept.add(turn.link)
             self.index.remove(changes.gone)
+            self.kept.difference_update(changes.gone)
 
     def may_keep(self, turn: ArchivedTurn) -> bool:
         """Tells whether no message of a turn was forgotten, and no wipe covers it."""
@@ -126,6 +129,7 @@ class Shelf:
         """Marks messages as forgotten, on the event loop; they leave the index before the next search."""
         self.forgotten |= links
         self.since.update(dict.fromkeys(links, at))
+        self.kept -= links
         self.leaving.append(links)
 
     def settle(self) -> None:

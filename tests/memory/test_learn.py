@@ -20,6 +20,7 @@ from proxy.memory.commands import ordered
 from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner
 from proxy.memory.library import Library
+from proxy.memory.vectors import VectorQueue
 from proxy.observe.metrics import Metrics
 from proxy.protocol.message import message
 from proxy.storage.shared.local import LocalOpenTurns
@@ -76,9 +77,8 @@ class House:
     def __post_init__(self) -> None:
         self.library = Library(self.facts, self.archive, stores.states(), stores.wipes(), self.executor, self.tasks)
         self.open_turns = LocalOpenTurns()
-        self.learner = Learner(
-            self.library, self.embedder, self.executor, self.tasks, self.open_turns, is_on=self.is_on
-        )
+        self.vectors = VectorQueue(self.library, self.embedder, self.executor, self.tasks)
+        self.learner = Learner(self.library, self.vectors, self.executor, self.tasks, self.open_turns, is_on=self.is_on)
 
     async def learn(
         self,
@@ -357,8 +357,7 @@ async def test_turns_and_facts_are_embedded_newest_first() -> None:
     assert shelf.embedded == {chain[1], chain[3]}
     assert set(shelf.fact_vectors) == set(shelf.facts)
     assert [run for run in engine.runs if "one" in run or ALLERGIC["content"] in run] == [
-        [ALLERGIC["content"], "Noted."],
-        ["one", "1"],
+        [ALLERGIC["content"], "Noted.", "one", "1"],
     ]
     assert [(turn.number, has) for turn, has in house.archive.added] == [(1, False), (2, False), (2, True), (1, True)]
     await house.embedder.close()
@@ -460,7 +459,7 @@ async def test_what_waits_for_its_vectors_keeps_nothing_from_being_learnt() -> N
     for number in range(learn.WAITING + 10):
         delivered(house, f"Remember that box {number} is mine.", "small", attempts)
         await house.learner.settled(who)
-    assert (attempts.failed, house.learner.pending) == ({}, learn.UNEMBEDDED)
+    assert (attempts.failed, house.learner.pending) == ({}, 0)
     engine.gate.set()
     assert await house.tasks.drain(30.0) == 0
     assert (attempts.failed, house.learner.pending) == ({}, 0)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from proxy.embedding import EmbeddingOff
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.memory.vectors import VectorQueue
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder
 from proxy.storage.answers import MemoryAnswers
@@ -107,7 +108,8 @@ class House:
 
     @property
     def recorder(self) -> Recorder:
-        learner = Learner(self.library, EmbeddingOff(), self.executor, self.tasks, self.shared.open_turns)
+        vectors = VectorQueue(self.library, EmbeddingOff(), self.executor, self.tasks)
+        learner = Learner(self.library, vectors, self.executor, self.tasks, self.shared.open_turns)
         return Recorder(
             answered=AnsweredScopes(nothing_on_record),
             storage=stores.storage(ledger=self.ledger, sessions=self.sessions, answers=self.answers),
@@ -116,9 +118,7 @@ class House:
             metrics=self.metrics,
             router=Router([UP, FREE], reject_unknown=False),
             remember=self.remember,
-            learner=(
-                learner := Learner(self.library, EmbeddingOff(), self.executor, self.tasks, self.shared.open_turns)
-            ),
+            learner=learner,
             obedience=Obedience(self.library, self.tasks, learner.learning, is_answered=nothing_on_record),
             tasks=self.tasks,
             executor=self.executor,
