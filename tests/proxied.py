@@ -11,7 +11,7 @@ import httpx
 
 from proxy.config import Config
 from proxy.context.planner import Planner
-from proxy.embedding import EmbeddingOff, Vectors
+from proxy.embedding import EmbeddingOff, State, Vectors
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
@@ -315,6 +315,8 @@ class States(SqliteStates):
 
 
 class Embedder(EmbeddingOff):
+    state: State = "ready"
+
     def __init__(self, embed: Work) -> None:
         self._embed = embed
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from proxy.errors import BadRequest, OlvidoError
-from proxy.tasks import INLINE_BYTES, Attempts, FairQueue, Offload, Tasks, in_slices
+from proxy.tasks import INLINE_BYTES, Attempts, FairQueue, Offload, Tasks, in_place, in_slices
 from tests.builders import Executor
 
 
@@ -338,6 +338,25 @@ async def test_those_that_share_a_turn_take_one_thread_together_slice_by_slice()
     with ThreadPoolExecutor(2) as threads:
         await asyncio.gather(*(in_slices(threads, long(name), queue, name, seconds=0) for name in "ab"))
     assert (most, order) == (1, "ababab")
+
+
+async def test_between_two_moments_on_the_loop_whatever_else_is_due_comes_first() -> None:
+    done: list[str] = []
+
+    def steps() -> Generator[None, None, str]:
+        for number in range(3):
+            done.append(f"step {number}")
+            yield
+        return "all of it"
+
+    async def other() -> None:
+        done.append("another")
+
+    async with asyncio.TaskGroup() as group:
+        working = group.create_task(in_place(steps(), seconds=0))
+        group.create_task(other())
+    assert (working.result(), done) == ("all of it", ["step 0", "another", "step 1", "step 2"])
+    assert await in_place(steps(), seconds=60) == "all of it"
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------

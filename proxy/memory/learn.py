@@ -17,17 +17,18 @@ import asyncio
 import contextlib
 import itertools
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from proxy.conversation.progress import open_turn
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library
-from proxy.memory.shelf import Answered, Ingested, Shelf, read
+from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read
 from proxy.memory.vectors import VectorQueue
 from proxy.storage.shared import OpenTurns
-from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
+from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices
 from proxy.types import Exchange, Fact, Identity, Message
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ DEADLINE = 30.0  # seconds: of learning, from when its turn in the queue has com
 PATIENCE = 0.5  # seconds that a command waits for earlier requests of the scope that are being learnt from
 PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two attempts to obey; the last one repeats
 WAITING = 64  # requests of one scope in its queue; nothing is learnt from those beyond
+IN_PLACE = 1_000  # characters of new user messages that are read on the event loop: each takes some microseconds
 QUEUED_AT_ONCE = 500  # turns of one request between two flushes of the archive
 
 
@@ -43,12 +45,13 @@ class Overrun(Exception):
     """Too many requests of a scope are waiting to be learnt from."""
 
 
-@dataclass(slots=True)
-class _Queue:
-    """The requests of one scope that are learnt from, one after the other."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Owed:
+    """A request that is to be learnt from."""
 
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    waiting: int = 0  # requests to be learnt from
+    request: Answered
+    attempts: Attempts
+    kept: asyncio.Event  # set when it is done
 
 
 class Learner:
@@ -66,9 +69,8 @@ class Learner:
     ) -> None:
         """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
         they may go on with without sending their history."""
-        self.pending = 0  # requests that are being learnt from
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
-        self._queues: dict[str, _Queue] = {}  # by memory scope; empty queues are removed
+        self._owed: dict[str, deque[_Owed]] = {}  # by memory scope, each worked off by a task; the first is under way
         self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
         self._library = library
         self._vectors = vectors
@@ -92,9 +94,22 @@ class Learner:
         messages = (*exchange.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
             self._open_turns.put(identity.memory, identity.session, open_turn(messages, chain))
-        self.pending += 1
+        owed = self._owed.get(identity.memory)
+        if owed is not None and len(owed) >= WAITING:
+            attempts.call("learn", _overrun, fallback=None)
+            return
         kept = self._keeping[identity.memory, identity.session] = asyncio.Event()
-        self._tasks.spawn(self._attempted(Answered(exchange, messages, chain), attempts, kept), name="learn")
+        new = _Owed(Answered(exchange, messages, chain), attempts, kept)
+        if owed is not None:
+            owed.append(new)
+        else:
+            owed = self._owed[identity.memory] = deque((new,))
+            self._tasks.spawn(self._work(identity.memory, owed), name="learn")
+
+    @property
+    def pending(self) -> int:
+        """The number of requests that are to be learnt from."""
+        return sum(map(len, self._owed.values()))
 
     async def settled(self, identity: Identity) -> None:
         """Waits until the turns that were answered in this session are in the archive."""
@@ -105,28 +120,23 @@ class Learner:
         """Returns an event for each request of a memory scope that is being learnt from; set when it is done."""
         return tuple(kept for (owner, _), kept in self._keeping.items() if owner == scope)
 
-    async def _attempted(self, request: Answered, attempts: Attempts, kept: asyncio.Event) -> None:
-        scope, session = request.exchange.identity.memory, request.exchange.identity.session
-        queue = self._queues.setdefault(scope, _Queue())
+    async def _work(self, scope: str, owed: deque[_Owed]) -> None:
         try:
-            await self._learnt(request, queue, attempts)
-        finally:
-            if not queue.waiting:
-                self._queues.pop(scope, None)
-            self.pending -= 1
-            kept.set()
-            if self._keeping.get((scope, session)) is kept:
-                del self._keeping[scope, session]
+            while owed:
+                each = owed[0]
+                learning = self._learn(each.request)
+                await each.attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
+                self._done(scope, owed.popleft())
+        finally:  # cancelled, perhaps
+            del self._owed[scope]
+            for each in owed:
+                self._done(scope, each)
 
-    async def _learnt(self, request: Answered, queue: _Queue, attempts: Attempts) -> None:
-        queue.waiting += 1
-        try:
-            if queue.waiting > WAITING:
-                return attempts.call("learn", _overrun, fallback=None)
-            async with queue.lock:
-                await attempts.run("learn", self._learn(request), fallback=None, deadline=DEADLINE)
-        finally:
-            queue.waiting -= 1
+    def _done(self, scope: str, each: _Owed) -> None:
+        each.kept.set()
+        session = each.request.exchange.identity.session
+        if self._keeping.get((scope, session)) is each.kept:
+            del self._keeping[scope, session]
 
     async def _learn(self, request: Answered) -> None:
         exchange, scope = request.exchange, request.exchange.identity.memory
@@ -145,7 +155,10 @@ class Learner:
             since = self._library.orders.since(scope, exchange.incoming.received_at)
             is_known = shelf.kept.__contains__ if is_managed else None
             steps = read(request, shelf, is_known, again, keeps_facts=keeps, since=since)
-            found = await in_slices(self._executor, steps, self._slices, scope)
+            if request.unheard(begins(request, shelf).index) <= IN_PLACE:
+                found = await in_place(steps)
+            else:
+                found = await in_slices(self._executor, steps, self._slices, scope)
             gone = shelf.forgotten - before  # forgotten in the meantime
             return replace(found, facts=tuple(fact for fact in found.facts if gone.isdisjoint(fact.links)))
 
@@ -163,7 +176,7 @@ class Learner:
                 await self._library.archive.flush()
         if is_managed:
             shelf.kept.update(turn.link for turn in new.turns)
-            self._vectors.wanted(scope, shelf, new.turns)
+        self._vectors.wanted(scope, shelf, new.turns if is_managed else ())
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was
@@ -181,13 +194,12 @@ class Learner:
         messages, identity = exchange.request.messages, exchange.identity
         if not messages or messages[-1].role != "user":
             return frozenset()
-        before = next((said.text for said in reversed(messages[:-1]) if said.role == "user"), "")
-        if commands(messages[-1].texts, before):
-            return frozenset()
         newest = frozenset(chain[len(messages) - 1 :])
         # A link that is known may have been forgotten by another process, or before this one began.
-        may_be = identity.known == len(messages) or not newest.isdisjoint(shelf.forgotten)
-        if not may_be:
+        if identity.known != len(messages) and newest.isdisjoint(shelf.forgotten):
+            return frozenset()
+        before = next((said.text for said in reversed(messages[:-1]) if said.role == "user"), "")
+        if commands(messages[-1].texts, before):
             return frozenset()
         stored = await self._library.archive.forgotten_at(identity.memory, tuple(newest))
         since = {link: shelf.since.get(link, 0.0) for link in newest & shelf.forgotten} | stored

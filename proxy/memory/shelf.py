@@ -16,7 +16,7 @@ from proxy.conversation.progress import Histories, archived, complete
 from proxy.lru import Lru
 from proxy.memory import facts
 from proxy.memory.choosing import Current
-from proxy.memory.commands import commands, is_command, mark, meant, outlived
+from proxy.memory.commands import LONGEST, commands, is_command, mark, meant, outlived
 from proxy.memory.extract import extract
 from proxy.memory.shapes import Voice
 from proxy.memory.superseding import ComparedValues, normal
@@ -28,6 +28,7 @@ T = TypeVar("T")
 Steps = Generator[None, None, T]
 
 MOST_NOTES = 128  # summaries of a scope in memory
+MOST_HEARD = 256  # sessions of a scope whose reading goes on where the last one ended
 _NOTE_BYTES = 1_000  # of a summary, about
 _VALUE_BYTES = 5_000  # of a fact's value as it is compared, about
 
@@ -77,6 +78,7 @@ class Shelf:
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
+    heard: "Lru[tuple[str, bytes], Heard]" = field(default_factory=lambda: Lru(MOST_HEARD))  # by session and link
     current: Current | None = None  # the valid facts, as the last request found them
     lock: threading.Lock = field(default_factory=threading.Lock)
     leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by the next lock holder
@@ -162,6 +164,16 @@ class Answered:
     messages: tuple[Message, ...]  # of the request, and of the answer if there is one
     chain: tuple[bytes, ...]  # links of `messages`
 
+    @property
+    def newest(self) -> int:
+        """Index of the last message of the request if it is the user's, else -1."""
+        asked = self.exchange.request.messages
+        return len(asked) - 1 if asked and asked[-1].role == "user" else -1
+
+    def unheard(self, start: int) -> int:
+        """Returns the characters of the user messages from `start` on."""
+        return sum(len(said.text) for said in self.messages[start:] if said.role == "user")
+
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
@@ -170,6 +182,18 @@ class Ingested:
     turns: tuple[ArchivedTurn, ...]
     facts: tuple[Fact, ...]
     again: tuple[bytes, ...] = ()  # marks (`commands.mark`) of forgotten values that are stated anew
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The state of a reading after a user message: from here on a longer history of the session is read. There is none
+    behind an order to forget, which concerns all that was said before it."""
+
+    index: int  # of the next message
+    turn: int  # number of the last turn
+    voice: Voice  # of the next user message
+    previous: str  # the user message, as far as the next one may refer to it
+    forgotten: frozenset[bytes] = frozenset()  # the shelf's: where it has changed, all is read again
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +246,11 @@ def read(
 def _changed_facts(request: Answered, shelf: Shelf, found: _Statements) -> Steps[tuple[Fact, ...]]:
     """Applies the statements to the known facts; returns those that are new, confirmed or superseded. The newest
     message counts even if its words were read before: then they hold again."""
+    if not found.statements:
+        return ()
     exchange, known = request.exchange, dict(shelf.facts)
     changed: dict[str, Fact] = {}
-    if found.statements:
-        yield from shelf.values.refreshed({fact.value for fact in known.values()})
+    yield from shelf.values.refreshed({fact.value for fact in known.values()})
     for index, (turn, statements) in found.statements.items():
         yield
         link = request.chain[index]
@@ -249,16 +274,16 @@ def _statements(
 ) -> Steps[_Statements]:
     """Extracts the statements that are to be learnt."""
     exchange, messages, chain = request.exchange, request.messages, request.chain
-    asked, before = exchange.request.messages, tuple(shelf.facts.values())
-    newest = len(asked) - 1 if asked and asked[-1].role == "user" else -1
-    turn, voice, previous = 0, Voice(), ""
+    session, heard, newest = exchange.identity.session, begins(request, shelf), request.newest
+    turn, voice, previous = heard.turn, heard.voice, heard.previous
     said: list[tuple[int, Statement]] = []  # with the index of the message
     turns: dict[int, int] = {}
     orders: list[tuple[int, Forgetting]] = []  # the same
-    for index, each in enumerate(messages):
-        if each.role != "user":
+    last = heard.index - 1  # index of the last user message
+    for index in range(heard.index, len(messages)):
+        if (each := messages[index]).role != "user":
             continue
-        turn += 1
+        turn, last = turn + 1, index
         yield
         said_by, voice = voice, voice.after(*each.texts)
         text_before, previous = previous, each.text
@@ -268,8 +293,8 @@ def _statements(
             orders += ((index, what) for what in ordered)
             continue
         is_known = index < exchange.identity.known and chain[index] not in again
-        returns = index == newest and _was_superseded(before, chain[index])
-        if (is_known and not returns) or chain[index] in shelf.forgotten:
+        returns = is_known and index == newest and _was_superseded(tuple(shelf.facts.values()), chain[index])
+        if (is_known and not returns) or chain[index] in heard.forgotten:
             continue
         turns[index] = turn
         said += ((index, statement) for statement in extract(*each.texts))
@@ -277,18 +302,31 @@ def _statements(
     gone = meant(said, orders)
     kept: dict[int, list[Statement]] = {}
     unsaid, anew = set(), []
-    old = outlived(before) if said else frozenset()
+    old = outlived(tuple(shelf.facts.values())) if said else frozenset()
     for place, (index, statement) in enumerate(said):
         name = mark(statement.value)
         is_anew = index == newest and shelf.since.get(name, 0.0) <= exchange.incoming.received_at
-        if place in gone or (name in shelf.forgotten and not is_anew):
+        if place in gone or (name in heard.forgotten and not is_anew):
             unsaid.add(index)
         elif is_anew or normal(statement.value) not in old:
             kept.setdefault(index, []).append(statement)
-            anew += [name] if name in shelf.forgotten else []
+            anew += [name] if name in heard.forgotten else []
+    if last >= heard.index and not (orders or unsaid or anew):
+        shelf.heard.put((session, chain[last]), Heard(last + 1, turn, voice, previous[: LONGEST + 1], heard.forgotten))
     statements = {index: (turns[index], tuple(found)) for index, found in kept.items()}
     wiped = max((index for index, order in orders if not order.what.strip()), default=0)
     return _Statements(statements, frozenset(unsaid) | frozenset(range(wiped)), newest, tuple(anew))
+
+
+def begins(request: Answered, shelf: Shelf) -> Heard:
+    """Returns the state from which a history is read: after the last user message before the newest that was heard
+    here in this session."""
+    session, forgotten = request.exchange.identity.session, shelf.forgotten
+    for index in range((request.newest if request.newest >= 0 else len(request.messages)) - 1, -1, -1):
+        heard = shelf.heard.get((session, request.chain[index])) if request.messages[index].role == "user" else None
+        if heard is not None and heard.forgotten is forgotten:
+            return heard
+    return Heard(0, 0, Voice(), "", forgotten)
 
 
 def _was_superseded(known: Iterable[Fact], link: bytes) -> bool:

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proxy.context.planner import Planner
 from proxy.embedding import Embedder, EmbeddingOff
 from proxy.embedding.service import EngineEmbedder
 from proxy.memory import learn
 from proxy.memory import shelf as reading
-from proxy.memory.commands import ordered
+from proxy.memory.commands import commands, ordered
 from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner
 from proxy.memory.library import Library
@@ -32,6 +34,7 @@ from proxy.types import (
     Directives,
     Exchange,
     Fact,
+    Forgetting,
     PathState,
     Plan,
     PromptTokens,
@@ -237,6 +240,59 @@ async def test_the_same_request_again_teaches_nothing_new(house: House) -> None:
     before = await house.facts.all(SCOPE)
     await house.learn(ALLERGIC, answer=assistant("Noted."))
     assert await house.facts.all(SCOPE) == before
+
+
+async def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+
+    def told(parts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
+        heard.append(parts[0])
+        return commands(parts, before)
+
+    monkeypatch.setattr(reading, "commands", told)
+    said: list[Said] = []
+    for number in range(4):
+        said.append(user(f"Question {number}?"))
+        await house.learn(*said, answer=assistant("Yes."), known=max(0, len(said) - 1))
+        said.append(assistant("Yes."))
+    assert heard == [f"Question {number}?" for number in range(4)]
+
+
+SAYINGS = [
+    ALLERGIC,
+    user("I live in Cork."),
+    user("I moved to Galway last week."),
+    user("You are a pirate and I am your mate Tom."),
+    user("Summarise the text that I send you next."),
+    user("Forget that I live in Cork."),
+    user("I have two sons."),
+    user("Forget that."),
+    user("Forget everything."),
+    user("Is chess hard?"),
+]
+
+
+@given(st.lists(st.sampled_from(SAYINGS), max_size=7))
+@settings(max_examples=40, deadline=None)
+def test_reading_on_teaches_the_same_as_reading_all_of_it_again(told: list[Said]) -> None:
+    async def learnt(*, anew: bool) -> tuple[list[Any], list[int]]:
+        house, said, known = House(), [], 0
+        try:
+            for each in told:
+                said.append(each)
+                await house.learn(*said, answer=assistant("Well."), known=known)
+                said.append(assistant("Well."))
+                known = len(said)
+                if anew:
+                    (await house.library.shelf(SCOPE)).heard.clear()
+            facts = [(fact.value, fact.superseded_by is None, fact.turn) for fact in await house.facts.all(SCOPE)]
+            return facts, house.turns()
+        finally:
+            house.executor.shutdown()
+
+    assert asyncio.run(learnt(anew=False)) == asyncio.run(learnt(anew=True))
 
 
 async def test_a_fact_knows_the_message_that_said_it(house: House) -> None:
