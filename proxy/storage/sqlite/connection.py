@@ -60,6 +60,7 @@ def connect(path: Path, lock_seconds: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=lock_seconds, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA temp_store = MEMORY")  # a batch sorts its rows: not in a file
     # Deleted rows are overwritten. Some builds of SQLite do so by default. It can't be done for a DELETE alone: a
     # page that was split without it keeps copies (of 300 deleted rows among 3,000 that was so for 49).
     connection.execute("PRAGMA secure_delete = ON")
