@@ -28,7 +28,8 @@ T = TypeVar("T")
 Steps = Generator[None, None, T]
 
 MOST_NOTES = 128  # summaries of a scope in memory
-MOST_HEARD = 256  # sessions of a scope whose reading goes on where the last one ended
+MOST_HEARD = 512  # user messages of a scope, behind which a longer history may be read on
+REVISED = 3  # newest user messages of a history that may be revised: it is read on from the one before
 _NOTE_BYTES = 1_000  # of a summary, about
 _VALUE_BYTES = 5_000  # of a fact's value as it is compared, about
 
@@ -279,14 +280,15 @@ def _statements(
     said: list[tuple[int, Statement]] = []  # with the index of the message
     turns: dict[int, int] = {}
     orders: list[tuple[int, Forgetting]] = []  # the same
-    last = heard.index - 1  # index of the last user message
+    states: deque[tuple[bytes, Heard]] = deque(maxlen=REVISED)
     for index in range(heard.index, len(messages)):
         if (each := messages[index]).role != "user":
             continue
-        turn, last = turn + 1, index
+        turn += 1
         yield
         said_by, voice = voice, voice.after(*each.texts)
-        text_before, previous = previous, each.text
+        text_before, previous = previous, each.text[: LONGEST + 1]
+        states.append((chain[index], Heard(index + 1, turn, voice, previous, heard.forgotten)))
         if not said_by.is_own:
             continue
         if ordered := commands(each.texts, text_before):
@@ -311,8 +313,8 @@ def _statements(
         elif is_anew or normal(statement.value) not in old:
             kept.setdefault(index, []).append(statement)
             anew += [name] if name in heard.forgotten else []
-    if last >= heard.index and not (orders or unsaid or anew):
-        shelf.heard.put((session, chain[last]), Heard(last + 1, turn, voice, previous[: LONGEST + 1], heard.forgotten))
+    for link, state in states if not (orders or unsaid or anew) else ():
+        shelf.heard.put((session, link), state)
     statements = {index: (turns[index], tuple(found)) for index, found in kept.items()}
     wiped = max((index for index, order in orders if not order.what.strip()), default=0)
     return _Statements(statements, frozenset(unsaid) | frozenset(range(wiped)), newest, tuple(anew))
