@@ -7,7 +7,7 @@ No message of a check repeats the value: it could be a secret.
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -259,7 +259,7 @@ def price_for(upstream: Upstream, model: str) -> Price:
     return (listed(upstream.dialect, names) or Price()) if setting is None else _price(setting, names)
 
 
-def _price(setting: PriceSetting, names: Iterable[str]) -> Price:
+def _price(setting: PriceSetting, names: tuple[str, ...]) -> Price:
     cached = UNPRICED * setting.input if setting.cached is None else setting.cached
     write = write_factor(names) * setting.input if setting.write is None else setting.write
     return Price(input=setting.input, cached=cached, write=write, output=setting.output)
@@ -302,13 +302,15 @@ def _row(kind: type[R], row: Mapping[str, Any]) -> Row[R]:
     return Row(tuple(row["models"]), frozenset(row["dialects"]), value, row["source"], str(row["date"]))
 
 
-def listed(dialect: str, models: Iterable[str]) -> Price | None:
+@lru_cache(256)
+def listed(dialect: str, models: tuple[str, ...]) -> Price | None:
     """Returns the list price of the first of `models` that has one at upstreams of this dialect, or None."""
     found = (row.value for model in models for row in table().prices if dialect in row.dialects and row.names(model))
     return next(found, None)
 
 
-def write_factor(models: Iterable[str]) -> float:
+@lru_cache(256)
+def write_factor(models: tuple[str, ...]) -> float:
     """Returns the price of a write to the prefix cache as a multiple of the input price; 1 if unknown."""
     found = (row.value for model in models for row in table().prices if row.names(model))
     return next((max(price.write / price.input, 1.0) for price in found), 1.0)

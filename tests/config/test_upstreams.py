@@ -86,7 +86,7 @@ def test_how_a_model_is_cached_by_its_own_provider_and_through_others(
     ],
 )
 def test_a_list_price_is_its_own_providers(dialect: str, models: list[str], price: Price | None) -> None:
-    assert listed(dialect, models) == price
+    assert listed(dialect, tuple(models)) == price
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_list_price_is_its_own_providers(dialect: str, models: list[str], pric
     [("gpt-6-sol", 1.25), ("anthropic/claude-opus-5.5", 1.25), ("kimi-k3", 1.0), ("unheard-of", 1.0)],
 )
 def test_a_write_costs_what_its_provider_takes_where_the_configuration_does_not_say(model: str, factor: float) -> None:
-    assert write_factor([model]) == factor
+    assert write_factor((model,)) == factor
     priced = {"name": "up", "base_url": "https://up/v1", "price": {"input": 2, "output": 8}}
     assert price_for(Upstream.model_validate(priced), model).write == 2 * factor
     priced["price"] = {"input": 2, "output": 8, "write": 3}
