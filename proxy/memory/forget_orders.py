@@ -83,11 +83,11 @@ _RETOLD = _find(r"\W*(?:{that} )?{all}(?: {of_all})?(?: {lo})?(?: {that_i})? {sa
 _TAGGED = _find(r",\s*\u00bf?\s*{tags}\s*\?\W*\Z")
 # The expressions, by themselves, of which `parse` finds one in a command.
 _ORDERS = _find(
-    rf"{{forgets}}|{{removes}}|{{keeps}}\b{_ANY_MORE}\s*(?:{{told}}|{{own}}|{{the}} (?:\w+ ){{0,3}}?{{rules}})"
-    r"|{as_if}|{behind}"
+    rf"\b(?:{{forgets}}|{{removes}}|{{keeps}}\b{_ANY_MORE}\s*(?:{{told}}|{{own}}|{{the}} (?:\w+ ){{0,3}}?{{rules}})"
+    r"|{as_if}|{behind})"
 )
 # Talk of computers has the first of these as well ("el consumo de memoria"); in a command both stand.
-_AT_MEMORY, _MOVED = _find("(?:{from}|{gone}|{gone_from}) {memory}"), _find("{moves}|{wants}")
+_AT_MEMORY, _MOVED = _find(r"\b(?:{from}|{gone}|{gone_from}) {memory}"), _find(r"\b(?:{moves}|{wants})")
 _CLOSING = "\"'\u201d\u00bb),.; "
 
 

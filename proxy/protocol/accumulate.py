@@ -38,6 +38,7 @@ WHOLE = frozenset({"id", "type", "role", "object", "model", "status", "format", 
 _LOOK_BACK = 128
 _SCALAR_BYTES = 8
 _SCALARS = (bool, int, float)
+_MERGED = (str, dict, list)
 
 # Texts of a delta, whose fragments may be joined before they are merged.
 _TEXTS = frozenset({"content", "reasoning_content", "reasoning"})
@@ -113,11 +114,13 @@ class Accumulator:
         *chunks, last = datas or (b"",)
         if not last.startswith(DONE_DATA):
             chunks.append(last)
+        lines, gaps = b"\n".join(chunks), len(chunks) - 1
+        is_objects = lines[:1] == b"{" and lines[-1:] == b"}" and lines.count(b"\n") == lines.count(b"}\n{") == gaps
         try:
-            decoded = [] if self.done else _decoder.decode_lines(b"\n".join(chunks))
+            decoded = _decoder.decode_lines(lines) if is_objects and not self.done else []
         except (ValueError, RecursionError):
             decoded = []
-        if len(decoded) != len(chunks):  # something else stands between them
+        if len(decoded) != len(chunks):  # something stands among them that is no object on a line of its own
             return [self.feed(data) for data in datas][-1:] == [True]
         has_usage_alone = False
         for chunk in _joined_texts(decoded):
@@ -220,7 +223,7 @@ def _cut_out(chunk: _Object) -> str | None:
     if key not in _TEXTS or not isinstance(text, str):
         return None
     for value in choice.values():
-        if value is not delta and isinstance(value, dict | list):
+        if value is not delta and isinstance(value, _MERGED):
             return None
     chunk.pop("obfuscation", None)
     delta[key] = ""
