@@ -5,12 +5,11 @@ its request and response objects would buffer what must stream."""
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import time
 from urllib.parse import unquote
 
-import httpx
 import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -38,7 +37,7 @@ from proxy.pipeline.chat import handle
 from proxy.protocol import headers as wire_headers
 from proxy.services import build
 from proxy.types import Answer, Incoming
-from proxy.upstream.client import Upstream, close_response, response_headers
+from proxy.upstream.client import Response, Upstream
 
 log = logging.getLogger(__name__)
 
@@ -212,8 +211,8 @@ async def pass_through(call: Call, services: Services) -> None:
         response = await upstream.send(call.method, url, headers, body, upstream.config.timeout.answer)
     except UpstreamError as error:
         raise _cause(error.__cause__) or error from error.__cause__
-    kept = wire_headers.to_client(response_headers(response), length=True)
-    answer = Answer(response.status_code, (*kept, ("x-olvido-request", call.request_id)), _Through(upstream, response))
+    kept = wire_headers.to_client(response.headers, length=True)
+    answer = Answer(response.status, (*kept, ("x-olvido-request", call.request_id)), _Through(response))
     await call.answer(answer)
 
 
@@ -244,16 +243,14 @@ def _cause(error: BaseException | None) -> OlvidoError | None:
 class _Through:
     """The upstream's body as a stream."""
 
-    upstream: Upstream
-    response: httpx.Response
+    response: Response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async with aclosing(self.upstream.body(self.response)) as body:
-                async for chunk in body:
-                    yield chunk
+            while chunk := await self.response.read():
+                yield chunk
         except UpstreamError as error:
             raise _cause(error.__cause__) or error from error.__cause__
 
     async def aclose(self) -> None:
-        await asyncio.shield(close_response(self.response))
+        self.response.close()

@@ -27,7 +27,7 @@ Foreign errors are mapped in one place, `from_transport`. An error that the upst
 these: it goes back to the client as it came.
 """
 
-import httpx
+import aiohttp
 import msgspec
 
 from proxy.types import Answer, Headers
@@ -201,7 +201,7 @@ class UpstreamTimeout(UpstreamError):
     code = "upstream_timeout"
 
 
-class ImpossibleStatus(httpx.RemoteProtocolError):
+class ImpossibleStatus(aiohttp.ClientError):
     """Raised for an answer with a status that HTTP does not have."""
 
 
@@ -212,9 +212,9 @@ def from_transport(error: Exception, upstream: str) -> UpstreamError:
     match error:
         case ImpossibleStatus():
             return UpstreamBroken(f"upstream {upstream!r} answered with status {error}, which is none of HTTP's")
-        case TimeoutError() | httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
-            return UpstreamTimeout(f"upstream {upstream!r} did not answer in time ({kind})")
-        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError() | aiohttp.ClientHttpProxyError():
             return UpstreamUnreachable(f"upstream {upstream!r} could not be reached ({kind})")
+        case TimeoutError():
+            return UpstreamTimeout(f"upstream {upstream!r} did not answer in time ({kind})")
         case _:
             return UpstreamBroken(f"the connection to upstream {upstream!r} broke ({kind})")

@@ -83,15 +83,20 @@ _RETOLD = _find(r"\W*(?:{that} )?{all}(?: {of_all})?(?: {lo})?(?: {that_i})? {sa
 _TAGGED = _find(r",\s*\u00bf?\s*{tags}\s*\?\W*\Z")
 # The expressions, by themselves, of which `parse` finds one in a command.
 _ORDERS = _find(
-    rf"{{forgets}}|{{removes}}|{{keeps}}\b{_ANY_MORE}\s*(?:{{told}}|{{own}}|{{the}} (?:\w+ ){{0,3}}?{{rules}})"
-    r"|{as_if}|{behind}|(?:{from}|{gone}|{gone_from}) {memory}"
+    rf"\b(?:{{forgets}}|{{removes}}|{{keeps}}\b{_ANY_MORE}\s*(?:{{told}}|{{own}}|{{the}} (?:\w+ ){{0,3}}?{{rules}})"
+    r"|{as_if}|{behind})"
 )
+# Talk of computers has the first of these as well ("el consumo de memoria"); in a command both stand.
+_AT_MEMORY, _MOVED = _find(r"\b(?:{from}|{gone}|{gone_from}) {memory}"), _find(r"\b(?:{moves}|{wants})")
 _CLOSING = "\"'\u201d\u00bb),.; "
 
 
 def may_order(text: str) -> bool:
     """Tells whether a sentence of `text` may be a command to forget."""
-    return _ORDERS.search(folded(text)) is not None
+    plainly = folded(text)
+    return _ORDERS.search(plainly) is not None or (
+        _AT_MEMORY.search(plainly) is not None and _MOVED.search(plainly) is not None
+    )
 
 
 def parse(sentence: str, *, alone: bool = False) -> Parsed | None:

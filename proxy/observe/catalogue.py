@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
+from proxy.observe.tally import Tally
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
@@ -77,6 +78,7 @@ class Catalogue:
         self.registry = CollectorRegistry()
         self.entries: list[Entry] = []
         self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
+        self.tally = Tally(self.registry, self.of)
         self._requests()
         self._reuse()
         self._context()

@@ -102,11 +102,15 @@ class Metrics(Catalogue):
     def exposition(self) -> bytes:
         """Returns the metrics in Prometheus' text format, made in a worker thread: it takes a while if there are many
         series."""
-        return generate_latest(self.registry) if self._shared is None else self._shared.exposition()
+        if self._shared is None:
+            return generate_latest(self.registry)
+        self.tally.tell()
+        return self._shared.exposition()
 
     def close(self) -> None:
         """Removes this process from those that share their metrics."""
         if self._shared is not None:
+            self.tally.tell()
             self._shared.leave()
 
     # --- what happens outside of a request's row ----------------------------------------------------------------------
@@ -132,6 +136,8 @@ class Metrics(Catalogue):
 
     def beat(self, late: float) -> None:
         """Counts a lag of the event loop, in seconds."""
+        if self._shared is not None:
+            self.tally.tell()  # another process may be looked at
         self._late.append(late)
         self.loop_late.observe(late)
         self.loop_latest.set(max(self._late))
@@ -155,10 +161,10 @@ class Metrics(Catalogue):
 
     def recorded(self, row: LedgerRow) -> None:
         """Counts everything that a ledger row says; so metrics and ledger can't disagree."""
-        of = self.of
+        add, observe = self.tally.add, self.tally.observe
         model = self.model(row.model, served=200 <= row.status < 300)
         measured = "true" if row.measured else "false"
-        of(self.requests, row.upstream, model, row.source, row.outcome).inc()
+        add(self.requests, 1, row.upstream, model, row.source, row.outcome)
         for kind, count in (
             ("sent", row.tokens_sent),
             ("cached", row.tokens_cached),
@@ -166,49 +172,49 @@ class Metrics(Catalogue):
             ("completion", row.tokens_completion if row.source == "upstream" else 0),
         ):
             if count:
-                of(self.tokens, kind, model, measured).inc(count)
+                add(self.tokens, count, kind, model, measured)
         if row.tokens_original:
             # The tokens of a prompt that was not sent are estimates only.
             as_sent = "false" if row.mechanisms else measured
-            of(self.tokens, "original", model, as_sent).inc(row.tokens_original)
-        of(self.reuse, "exact", row.reuse_reason).inc()
+            add(self.tokens, row.tokens_original, "original", model, as_sent)
+        add(self.reuse, 1, "exact", row.reuse_reason)
         if row.intent_reason:
-            of(self.reuse, "intent", row.intent_reason).inc()
+            add(self.reuse, 1, "intent", row.intent_reason)
         if row.cost:
-            of(self.cost, row.upstream, model).inc(row.cost)
+            add(self.cost, row.cost, row.upstream, model)
         self._planned(row, model)
         if row.source != "upstream":
-            of(self.saved_tokens, row.source, model, measured).inc(row.tokens_original + row.tokens_completion)
-            of(self.saved_cost, row.source, model).inc(row.cost_saved)
+            add(self.saved_tokens, row.tokens_original + row.tokens_completion, row.source, model, measured)
+            add(self.saved_cost, row.cost_saved, row.source, model)
         for stage, seconds in row.stage_seconds.items():
-            of(self.stage_seconds, stage).observe(seconds)
-        self.overhead_seconds.observe(max(0.0, row.total_seconds - row.upstream_seconds))
+            observe(self.stage_seconds, seconds, stage)
+        observe(self.overhead_seconds, max(0.0, row.total_seconds - row.upstream_seconds))
 
     def _planned(self, row: LedgerRow, model: str) -> None:
         """Counts the effect of context management on a request."""
-        of = self.of
+        add = self.tally.add
         if row.source == "upstream":
-            of(self.plans, row.plan).inc()
+            add(self.plans, 1, row.plan)
         for mechanism, tokens in row.mechanisms.items():
-            of(self.context_tokens, mechanism, model).inc(tokens)
+            add(self.context_tokens, tokens, mechanism, model)
         if row.mechanisms:
-            of(self.saved_tokens, "context", model, "false").inc(max(0, row.tokens_original - row.tokens_sent))
-            of(self.saved_cost, "context", model).inc(max(0.0, row.cost_saved))
-            of(self.added_cost, "context", model).inc(max(0.0, -row.cost_saved))
+            add(self.saved_tokens, max(0, row.tokens_original - row.tokens_sent), "context", model, "false")
+            add(self.saved_cost, max(0.0, row.cost_saved), "context", model)
+            add(self.added_cost, max(0.0, -row.cost_saved), "context", model)
         if row.tokens_busted:
-            of(self.busted_tokens, model).inc(row.tokens_busted)
+            add(self.busted_tokens, row.tokens_busted, model)
         if row.trail is not None:
             self._looked_into(row.trail)
 
     def _looked_into(self, trail: Trail) -> None:
-        of = self.of
-        self.window_turns.observe(trail.kept)
-        self.recall_tokens.observe(sum(line.tokens for line in trail.recalled))
+        add, observe = self.tally.add, self.tally.observe
+        observe(self.window_turns, trail.kept)
+        observe(self.recall_tokens, sum(line.tokens for line in trail.recalled))
         if trail.kept < trail.turns - 1:
-            self.summaries.observe(trail.summaries)
+            observe(self.summaries, trail.summaries)
         if trail.shift is not None:
-            of(self.shifts, trail.shift).inc()
+            add(self.shifts, 1, trail.shift)
         decided = trail.break_even
         if decided is not None and decided.leave:
-            of(self.folds, decided.reason).inc()
-            self.folded_turns.inc(decided.leave)
+            add(self.folds, 1, decided.reason)
+            add(self.folded_turns, decided.leave)

@@ -309,7 +309,6 @@ async def _forward(context: RequestContext, exchange: Exchange) -> Answer:
         prompt_for,
         query=context.incoming.query,
         report=lambda delivery: services.recorder.delivered(sent(delivery.upstream), delivery, attempts),
-        tasks=services.tasks,
         metrics=services.metrics,
     )
     return context.labelled(answer, sent(next(reversed(made))))

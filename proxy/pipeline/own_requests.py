@@ -99,7 +99,6 @@ class OwnRequests:
             lambda upstream: layout.assemble(request, plan, upstream.config),
             query=incoming.query,
             report=report,
-            tasks=self.tasks,
             metrics=self.metrics,
         )
         return answer, delivered

@@ -13,7 +13,7 @@ filter results), so only a delta's strings are fragments. `usage` is the last on
 in `choices[0].usage` and in a trailing chunk, others count on in every chunk; it is never summed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -38,6 +38,10 @@ WHOLE = frozenset({"id", "type", "role", "object", "model", "status", "format", 
 _LOOK_BACK = 128
 _SCALAR_BYTES = 8
 _SCALARS = (bool, int, float)
+_MERGED = (str, dict, list)
+
+# Texts of a delta, whose fragments may be joined before they are merged.
+_TEXTS = frozenset({"content", "reasoning_content", "reasoning"})
 
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
@@ -105,6 +109,31 @@ class Accumulator:
             self.garbage += 1
             return False
 
+    def feed_all(self, datas: Sequence[bytes]) -> bool:
+        """Adds the data of several events, as `feed` does one by one. Returns what `feed` would for the last."""
+        *chunks, last = datas or (b"",)
+        if not last.startswith(DONE_DATA):
+            chunks.append(last)
+        lines, gaps = b"\n".join(chunks), len(chunks) - 1
+        is_objects = lines[:1] == b"{" and lines[-1:] == b"}" and lines.count(b"\n") == lines.count(b"}\n{") == gaps
+        try:
+            decoded = _decoder.decode_lines(lines) if is_objects and not self.done else []
+        except (ValueError, RecursionError):
+            decoded = []
+        if len(decoded) != len(chunks):  # something stands among them that is no object on a line of its own
+            return [self.feed(data) for data in datas][-1:] == [True]
+        has_usage_alone = False
+        for chunk in _joined_texts(decoded):
+            try:
+                has_usage_alone = self._take(chunk)
+            except (ValueError, RecursionError):
+                self.garbage += 1
+                has_usage_alone = False
+        if len(chunks) < len(datas):
+            self.done = True
+            return False
+        return has_usage_alone
+
     def completion(self) -> _Object:
         """The `chat.completion` so far; the property `complete` says if that is all of it."""
         choices = [_finished(choice) for _, choice in sorted(self._choices.items())]
@@ -164,6 +193,48 @@ class Accumulator:
             self.overflowed = True
             for index, choice in self._choices.items():
                 self._choices[index] = {"index": index, "message": {}, "finish_reason": choice.get("finish_reason")}
+
+
+def _joined_texts(chunks: Iterable[_Object]) -> Iterator[_Object]:
+    """Yields the chunks; of neighbours that differ in a fragment of text alone, one with the whole text."""
+    before: _Object | None = None
+    fragments: list[str] = []
+    for chunk in chunks:
+        fragment = _cut_out(chunk)
+        if fragment is not None and chunk == before:
+            fragments.append(fragment)
+            continue
+        if before is not None:
+            yield _put_back(before, fragments)
+        before, fragments = chunk, [] if fragment is None else [fragment]
+    if before is not None:
+        yield _put_back(before, fragments)
+
+
+def _cut_out(chunk: _Object) -> str | None:
+    """Takes the text out of a chunk that would say nothing twice: one choice, a delta of one text, and else no value
+    that is merged. Returns it; None for any other chunk, left as it is."""
+    choices = chunk.get("choices")
+    choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+    delta = choice.get("delta") if isinstance(choice, dict) else None
+    if choice is None or not isinstance(delta, dict) or len(delta) != 1:
+        return None
+    ((key, text),) = delta.items()
+    if key not in _TEXTS or not isinstance(text, str):
+        return None
+    for value in choice.values():
+        if value is not delta and isinstance(value, _MERGED):
+            return None
+    chunk.pop("obfuscation", None)
+    delta[key] = ""
+    return text
+
+
+def _put_back(chunk: _Object, fragments: Sequence[str]) -> _Object:
+    if fragments:
+        delta = chunk["choices"][0]["delta"]
+        delta[next(iter(delta))] = "".join(fragments)
+    return chunk
 
 
 def _finished(choice: _Object) -> _Object:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import inf
 
-import httpx
 import msgspec
 import numpy as np
 
@@ -43,7 +42,7 @@ from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import ChatRequest, Exchange, Headers, Incoming, Message
-from proxy.upstream.client import Upstream
+from proxy.upstream.client import Response, Upstream
 
 FOR_EVER = Keep(requests=0, contents=0, minutes=0, hours=0, links=0)  # a log may be older than any limit
 RATIOS = (0.1, 0.17, 0.25, 0.5, 1.0)  # of a cached token's price to an uncached one's: what providers charge
@@ -130,6 +129,24 @@ async def replayed(
     return Report(runs[0], dict(zip(ratios, map(total, runs[1:]), strict=True)), embedding)
 
 
+class LogResponse:
+    """The response of a simulated upstream."""
+
+    status = 200
+    headers: Headers = (("content-type", "application/json"),)
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    async def read(self) -> bytes:
+        """Returns the body, once."""
+        body, self._body = self._body, b""
+        return body
+
+    def close(self) -> None:
+        """Does nothing: there is no connection."""
+
+
 class LogUpstream(Upstream):
     """A simulated upstream: answers as the log says, and keeps the last body that it received."""
 
@@ -139,16 +156,15 @@ class LogUpstream(Upstream):
     async def send(
         self,
         method: str,  # noqa: ARG002 (as every upstream)
-        url: httpx.URL,  # noqa: ARG002 (as every upstream)
+        url: str,  # noqa: ARG002 (as every upstream)
         headers: Sequence[tuple[str, str]],  # noqa: ARG002 (as every upstream)
         content: bytes | AsyncIterator[bytes] | None,
         first_byte: float | None,  # noqa: ARG002 (as every upstream)
-    ) -> httpx.Response:
+    ) -> Response:
         """Keeps the body; returns the logged answer as a completion."""
         assert isinstance(content, bytes)
         self.received = content
-        body = completion_of(self.answer)
-        return httpx.Response(200, headers={"content-type": "application/json"}, content=body)
+        return LogResponse(completion_of(self.answer))
 
 
 @asynccontextmanager

@@ -1,24 +1,22 @@
 """One upstream: its connections, its timeouts, and the bytes in both directions; and the router, which says which
 upstream serves a model, and its fallbacks.
 
-httpx's own transport costs about 800 µs of CPU a request, aiohttp's sockets under httpx's types about 270 µs (`make
-bench` measures both). So requests and responses are httpx's and the transport is httpx-aiohttp. httpx's client is left
-out: it would add its own headers, cookies and redirects, and a proxy must do none of that.
+The client is aiohttp's (`make bench` compares it with httpx's, which take two to eight times the CPU), without all that
+a proxy must not do: cookies, redirects, headers of its own, decompression.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
 from aiohttp.client_proto import ResponseHandler
-from httpx_aiohttp import AiohttpTransport
 from multidict import CIMultiDict
 
 from proxy.config import Upstream as UpstreamConfig
@@ -29,7 +27,21 @@ from proxy.types import Headers
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
-_TRANSPORT_ERRORS = (httpx.TransportError, aiohttp.ClientError, OSError)  # a TimeoutError is an OSError
+_TRANSPORT_ERRORS = (aiohttp.ClientError, OSError)  # a TimeoutError is an OSError
+
+
+class Response(Protocol):
+    """An upstream's answer: its head, and its body still to be read."""
+
+    status: int
+    headers: Headers  # names in lower case, in order
+
+    async def read(self) -> bytes:
+        """Returns the next piece of the body as it arrives, undecoded; b"" at its end. Raises UpstreamError when the
+        connection breaks, and after `timeout.idle` seconds of silence."""
+
+    def close(self) -> None:
+        """Closes the answer, in any state. An unread body closes the connection, so the upstream notices at once."""
 
 
 class Upstream:
@@ -41,14 +53,15 @@ class Upstream:
         settings = config.breaker
         self.breaker = (breakers or LocalBreakers()).of(config.name, settings.failures, settings.open_seconds)
         self._base_url = config.base_url.rstrip("/")
-        self._timeouts: dict[str, float | None] = {"connect": config.timeout.connect, "read": None, "pool": None}
+        key = config.api_key
+        # The Authorization header that replaces the client's own; None to pass the client's.
+        self.authorization = None if key is None else f"Bearer {key.get_secret_value()}"
         self.url = lru_cache(maxsize=64)(self._url)  # parsing one takes 20 µs
         self._tls = httpx.create_ssl_context()  # the certificates that SDKs trust; 25 ms, so once
-        self._transport = AiohttpTransport(
-            client=self._session, proxy=_environment_proxy(self._base_url), verify=self._tls
-        )
+        self._through = _environment_proxy(self._base_url)
+        self._session: aiohttp.ClientSession | None = None  # begun with the first request, in its event loop
 
-    def _session(self) -> aiohttp.ClientSession:
+    def _begun(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(ssl=self._tls, limit=0, keepalive_timeout=30, ttl_dns_cache=60)
         connector._factory = partial(ReportingResponseHandler, loop=asyncio.get_running_loop())  # type: ignore[assignment]  # noqa: SLF001 (aiohttp offers no other way)
         return aiohttp.ClientSession(
@@ -59,64 +72,110 @@ class Upstream:
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
             auto_decompress=False,
             # It would read ~/.netrc and the proxy variables in a thread for every request (1 ms), and send the
-            # credentials of whoever runs us for a client that has none. Proxies are read once, below.
+            # credentials of whoever runs us for a client that has none. Proxies are read once, above.
             trust_env=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.config.timeout.connect),
             max_line_size=_HEADER_BYTES,
             max_field_size=_HEADER_BYTES,
         )
 
-    @property
-    def authorization(self) -> str | None:
-        """The Authorization header that replaces the client's own; None to pass the client's."""
-        key = self.config.api_key
-        return None if key is None else f"Bearer {key.get_secret_value()}"
-
-    def _url(self, path: str, query: str = "") -> httpx.URL:
+    def _url(self, path: str, query: str = "") -> str:
         """Returns the URL for a path. `path` follows `/v1` and begins with a slash."""
-        return httpx.URL(f"{self._base_url}{path}{'?' + query if query else ''}")
+        return str(httpx.URL(f"{self._base_url}{path}{'?' + query if query else ''}"))
 
     async def send(
         self,
         method: str,
-        url: httpx.URL,
+        url: str,
         headers: Sequence[tuple[str, str]],
         content: bytes | AsyncIterator[bytes] | None,
         first_byte: float | None,
-    ) -> httpx.Response:
+    ) -> Response:
         """Returns the response, its body still to be read. Raises UpstreamError, also if the headers do not arrive
         within `first_byte` seconds."""
-        request = PreparedRequest(method, url, headers, content, {"timeout": self._timeouts})
+        if self._session is None:
+            self._session = self._begun()
         try:
             async with asyncio.timeout(first_byte):
-                response = await self._transport.handle_async_request(request)
-            if not 200 <= response.status_code <= 599:  # our server could not send any other
-                await close_response(response)
-                raise ImpossibleStatus(str(response.status_code))
-        except _TRANSPORT_ERRORS as error:
-            raise from_transport(_told_apart(error), self.name) from error
-        return response
-
-    async def body(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        """Yields the body as it arrives, undecoded. Raises UpstreamError when the connection breaks, and after
-        `timeout.idle` seconds of silence."""
-        idle = self.config.timeout.idle
-        loop = asyncio.get_running_loop()
-        stream = response.stream
-        assert isinstance(stream, httpx.AsyncByteStream)
-        try:
-            async with asyncio.timeout(idle) as silence:
-                async for chunk in stream:
-                    silence.reschedule(None)  # the client's reading time does not count
-                    yield chunk
-                    silence.reschedule(loop.time() + idle)
-        except TimeoutError as error:
-            raise UpstreamTimeout(f"upstream {self.name!r} sent nothing for {idle:g} s") from error
+                answer = await self._session.request(
+                    method,
+                    url,
+                    headers=CIMultiDict(headers),
+                    data=content or None,
+                    allow_redirects=False,
+                    **self._through,
+                )
+            if not 200 <= answer.status <= 599:  # our server could not send any other
+                answer.close()
+                raise ImpossibleStatus(str(answer.status))
         except _TRANSPORT_ERRORS as error:
             raise from_transport(error, self.name) from error
+        return Received(answer, self.name, self.config.timeout.idle)
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._transport.aclose()
+        if self._session is not None:
+            await self._session.close()
+
+
+class Received:
+    """A response from aiohttp; `Response` documents it. Its silence is timed by one timer for the whole body, which
+    looks after `idle` seconds whether somebody has been waiting as long: a timer for each piece costs more than the
+    piece."""
+
+    __slots__ = ("_answer", "_content", "_idle", "_loop", "_since", "_upstream", "_watch", "headers", "status")
+
+    def __init__(self, answer: aiohttp.ClientResponse, upstream: str, idle: float) -> None:
+        self.status = answer.status
+        self.headers: Headers = tuple([(_lower(name), value.decode("latin-1")) for name, value in answer.raw_headers])
+        self._answer = answer
+        self._content = answer.content
+        self._upstream = upstream
+        self._idle = idle
+        self._loop = asyncio.get_running_loop()
+        self._since: float | None = (
+            None  # the loop's time since which somebody waits; the reader's own time is not ours
+        )
+        self._watch: asyncio.TimerHandle | None = None
+
+    async def read(self) -> bytes:
+        """Returns the next piece of the body."""
+        content = self._content
+        if self._watch is None and not content.is_eof():
+            self._watch = self._loop.call_later(self._idle, self._look)
+        self._since = self._loop.time()
+        try:
+            piece = await content.readany()
+        except _TRANSPORT_ERRORS as error:
+            raise from_transport(error, self._upstream) from error
+        self._since = None
+        if not piece:
+            self._unwatch()
+        return piece
+
+    def close(self) -> None:
+        """Closes the answer, in any state."""
+        self._unwatch()
+        self._answer.close()
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        until = (now if self._since is None else self._since) + self._idle
+        if until > now:
+            self._watch = self._loop.call_at(until, self._look)
+        else:
+            silent = UpstreamTimeout(f"upstream {self._upstream!r} sent nothing for {self._idle:g} s")
+            self._content.set_exception(silent)
+
+    def _unwatch(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+
+@lru_cache(1_000)
+def _lower(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,59 +241,16 @@ class ReportingResponseHandler(ResponseHandler):
             body.set_exception(aiohttp.ClientPayloadError(f"the body can't be read: {type(exc).__name__}"), exc)
 
 
-class PreparedRequest(httpx.Request):
-    """A request with parts that need no processing: httpx's own would parse the URL again, and complete and copy the
-    headers, which takes longer than aiohttp needs to send them."""
-
-    def __init__(
-        self,
-        method: str,
-        url: httpx.URL,
-        headers: Sequence[tuple[str, str]],
-        content: bytes | AsyncIterator[bytes] | None,
-        extensions: dict[str, Any],
-    ) -> None:
-        self.method = method
-        self.url = url
-        self.headers: Any = CIMultiDict(headers)  # as aiohttp takes them, repeated ones apart
-        self.extensions = extensions
-        self._body = content
-
-    @property
-    def content(self) -> bytes:
-        """The body in memory. Raises httpx.RequestNotRead for a streamed one: the transport then takes `stream`."""
-        if self._body is None or isinstance(self._body, bytes):
-            return self._body or b""
-        self.stream: Any = self._body
-        raise httpx.RequestNotRead
-
-
-def _told_apart(error: Exception) -> Exception:
-    """Returns the error, or the one for a broken connection where httpx-aiohttp raises ConnectTimeout for it: most
-    often a kept-alive connection that the upstream had just closed."""
-    is_timeout = isinstance(error.__cause__, aiohttp.ServerTimeoutError | aiohttp.ClientConnectorError)
-    return error if is_timeout or not isinstance(error, httpx.ConnectTimeout) else httpx.RemoteProtocolError(str(error))
-
-
-def _environment_proxy(url: str) -> httpx.Proxy | None:
-    """Returns the proxy for this URL by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; None if there is none."""
+def _environment_proxy(url: str) -> Mapping[str, Any]:
+    """Returns aiohttp's arguments for the proxy of this URL by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; none if
+    there is no proxy."""
     target = urlsplit(url)
     if target.hostname is None or proxy_bypass(target.netloc):
-        return None
+        return {}
     proxies = getproxies()
-    proxy = proxies.get(target.scheme) or proxies.get("all")
-    return httpx.Proxy(proxy) if proxy else None
-
-
-def response_headers(response: httpx.Response) -> Headers:
-    """Returns the headers of an answer, names in lower case, in order."""
-    return tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers.raw)
-
-
-async def close_response(response: httpx.Response) -> None:
-    """Closes a response in any state. An unread body closes the connection, so the upstream notices at once."""
-    stream: Any = response.stream
-    try:
-        await stream.aclose()
-    except _TRANSPORT_ERRORS:
-        return  # closed already
+    named = proxies.get(target.scheme) or proxies.get("all")
+    if not named:
+        return {}
+    proxy = httpx.Proxy(named)
+    auth = aiohttp.BasicAuth(*proxy.auth) if proxy.auth else None
+    return {"proxy": str(proxy.url), "proxy_auth": auth}

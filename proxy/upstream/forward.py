@@ -14,15 +14,12 @@ from itertools import count
 from time import perf_counter, time
 from typing import Literal
 
-import httpx
-
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
 from proxy.protocol import headers as wire_headers
-from proxy.tasks import Tasks
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
-from proxy.upstream.client import Route, Upstream, close_response, response_headers
+from proxy.upstream.client import Response, Route, Upstream
 from proxy.upstream.relay import Relay, Reply
 
 PATH = "/chat/completions"
@@ -101,22 +98,23 @@ class _Forwarding:
             upstream.breaker.abandoned()
             raise
         else:
-            headers, status = response_headers(response), response.status_code
+            status = response.status
             if status in UPSTREAM_DOWN:
                 upstream.breaker.failure()
             else:
                 upstream.breaker.success()
-            decision = after_status(status, headers, attempt, upstream.config, has_fallback=has_fallback, now=time())
+            decision = after_status(
+                status, response.headers, attempt, upstream.config, has_fallback=has_fallback, now=time()
+            )
             if decision.action == "give_up":
-                seconds = perf_counter() - started
-                return Reply(upstream, response, headers, started, seconds, self.retries, prompt)
+                return Reply(upstream, response, started, perf_counter() - started, self.retries, prompt)
             metrics.of(metrics.upstream_errors, upstream.name, str(status)).inc()
-            await close_response(response)
+            response.close()
             return decision
         finally:
             metrics.of(metrics.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
 
-    def _send(self, upstream: Upstream, prompt: Prompt) -> Awaitable[httpx.Response]:
+    def _send(self, upstream: Upstream, prompt: Prompt) -> Awaitable[Response]:
         timeout = upstream.config.timeout
         # Without streaming the first byte comes when the whole answer has been generated.
         return upstream.send(
@@ -136,7 +134,6 @@ async def forward(
     *,
     query: str = "",
     report: Report,
-    tasks: Tasks,
     metrics: Metrics,
 ) -> Answer:
     """Returns the upstream's answer. `prompt_for` returns the body for an upstream. `report` is called once, when the
@@ -163,10 +160,10 @@ async def forward(
             )
         )
         raise
-    metrics.of(metrics.first_byte_seconds, reply.upstream.name).observe(reply.first_byte_seconds)
-    if reply.response.status_code >= 400:
-        metrics.of(metrics.upstream_errors, reply.upstream.name, str(reply.response.status_code)).inc()
-    return await _deliver(reply, Relay(reply, request, report=report, tasks=tasks, metrics=metrics))
+    metrics.tally.observe(metrics.first_byte_seconds, reply.first_byte_seconds, reply.upstream.name)
+    if reply.response.status >= 400:
+        metrics.of(metrics.upstream_errors, reply.upstream.name, str(reply.response.status)).inc()
+    return await _deliver(reply.response, Relay(reply, request, report=report, metrics=metrics))
 
 
 def _breaker_open(upstream: Upstream) -> BreakerOpen:
@@ -177,29 +174,28 @@ def _breaker_open(upstream: Upstream) -> BreakerOpen:
     )
 
 
-async def _deliver(reply: Reply, relay: Relay) -> Answer:
+async def _deliver(response: Response, relay: Relay) -> Answer:
     """Returns the answer: a stream as it comes, anything else read whole first."""
-    status = reply.response.status_code
-    if wire_headers.is_event_stream(reply.headers):
-        relay.expect_events(readable=wire_headers.coding(reply.headers) == "identity")
-        return Answer(status, wire_headers.to_client(reply.headers, length=False), relay)
+    status, headers = response.status, response.headers
+    if wire_headers.is_event_stream(headers):
+        relay.expect_events(readable=wire_headers.coding(headers) == "identity")
+        return Answer(status, wire_headers.to_client(headers, length=False), relay)
 
     chunks: list[bytes] = []
     size = 0
     try:
-        body = reply.upstream.body(reply.response)
-        async for chunk in body:
+        while chunk := await response.read():
             chunks.append(chunk)
             size += len(chunk)
             if size > MAX_WHOLE_BYTES:
-                relay.resume(b"".join(chunks), body)
-                return Answer(status, wire_headers.to_client(reply.headers, length=True), relay)
+                relay.resume(b"".join(chunks))
+                return Answer(status, wire_headers.to_client(headers, length=True), relay)
     except BaseException as error:
         relay.finish("upstream_broken" if isinstance(error, UpstreamError) else "client_gone")
         raise
     whole = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     relay.finish("complete" if status < 400 else "upstream_error", whole)
-    return Answer(status, wire_headers.to_client(reply.headers, length=False), whole)
+    return Answer(status, wire_headers.to_client(headers, length=False), whole)
 
 
 def after_status(

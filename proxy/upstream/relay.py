@@ -5,19 +5,18 @@ clean error event and not half a line. A broken stream never ends cleanly: SDKs 
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from time import perf_counter
-
-import httpx
 
 from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.protocol import sse
 from proxy.protocol.accumulate import Accumulator
-from proxy.tasks import Tasks
-from proxy.types import ChatRequest, Delivery, Headers, Outcome, Prompt
-from proxy.upstream.client import Upstream, close_response
+from proxy.types import ChatRequest, Delivery, Outcome, Prompt
+from proxy.upstream.client import Response, Upstream
+
+# Bytes of events that are read at once, not one at a time: decoding and adding them up takes a millisecond at most.
+READ_AT_ONCE = 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +24,7 @@ class Reply:
     """An answer with its headers, and its body still to be read."""
 
     upstream: Upstream
-    response: httpx.Response
-    headers: Headers
+    response: Response
     sent_at: float  # perf_counter
     first_byte_seconds: float
     retries: int
@@ -37,23 +35,15 @@ class Relay:
     """The body of one answer. Iterate it once; `aclose` it in any case. Its delivery is reported once, when it ends."""
 
     def __init__(
-        self,
-        reply: Reply,
-        request: ChatRequest,
-        *,
-        report: Callable[[Delivery], None],
-        tasks: Tasks,
-        metrics: Metrics,
+        self, reply: Reply, request: ChatRequest, *, report: Callable[[Delivery], None], metrics: Metrics
     ) -> None:
         self._reply = reply
         self._request = request
         self._report = report
-        self._tasks = tasks
         self._metrics = metrics
         self._reader: EventReader | None = None
         self._events = False
         self._prefix = b""
-        self._source: AsyncGenerator[bytes, None] | None = None
         self._running: AsyncGenerator[bytes, None] | None = None
         self._finished = False
 
@@ -65,10 +55,9 @@ class Relay:
             EventReader(strip_usage=strip_usage, on_fail_open=self._metrics.failed_open) if readable else None
         )
 
-    def resume(self, prefix: bytes, source: AsyncGenerator[bytes, None]) -> None:
-        """Streams a body that is too large to hold: `prefix` was read already, the rest is still in `source`."""
+    def resume(self, prefix: bytes) -> None:
+        """Streams a body that is too large to hold: `prefix` was read already, the rest is still to come."""
         self._prefix = prefix
-        self._source = source
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         self._running = self._run()
@@ -81,13 +70,16 @@ class Relay:
         self.finish("client_gone")
 
     async def _run(self) -> AsyncGenerator[bytes, None]:
+        reader, response = self._reader, self._reply.response
         error: UpstreamError | None = None
         try:
-            async with aclosing(self._pieces()) as pieces:
-                async for piece in pieces:
+            if self._prefix:
+                yield self._prefix
+            while chunk := await response.read():
+                if piece := reader.feed(chunk) if reader else chunk:
                     yield piece
-            rest = self._reader.rest() if self._reader else b""
-            if self._reader and self._reader.cut_off:
+            rest = reader.rest() if reader else b""
+            if reader and reader.cut_off:
                 error = UpstreamBroken(
                     f"upstream {self._reply.upstream.name!r} ended the stream before the answer was complete"
                 )
@@ -99,22 +91,13 @@ class Relay:
             self.finish("client_gone")
             raise
         if error is None:
-            self.finish("complete" if self._reply.response.status_code < 400 else "upstream_error")
+            self.finish("complete" if response.status < 400 else "upstream_error")
             return
         self._metrics.of(self._metrics.upstream_errors, self._reply.upstream.name, "cut").inc()
         self.finish("upstream_broken")
         if self._events:
             yield sse.error_event(error.body())
         raise error
-
-    async def _pieces(self) -> AsyncGenerator[bytes, None]:
-        """Yields the bytes for the client as they arrive."""
-        if self._prefix:
-            yield self._prefix
-        async with aclosing(self._source or self._reply.upstream.body(self._reply.response)) as body:
-            async for chunk in body:
-                if piece := self._reader.feed(chunk) if self._reader else chunk:
-                    yield piece
 
     def finish(self, outcome: Outcome, whole: bytes | None = None) -> None:
         """Reports the delivery, once, and releases the upstream. `whole`: the body, if it was read whole."""
@@ -123,16 +106,17 @@ class Relay:
         self._finished = True
         reply, reader = self._reply, self._reader
         seconds = perf_counter() - reply.sent_at
-        self._metrics.of(self._metrics.upstream_seconds, reply.upstream.name).observe(seconds)
+        self._metrics.tally.observe(self._metrics.upstream_seconds, seconds, reply.upstream.name)
+        answer = reader.answer if reader else None
         complete = reader is not None and reader.complete and outcome == "complete"
-        completion = reader.answer.completion() if reader else None
+        completion = answer.completion() if answer else None
         delivery = Delivery(
             outcome,
-            status=reply.response.status_code,
+            status=reply.response.status,
             upstream=reply.upstream.name,
-            model=(reader.answer.model if reader else None) or self._request.model,
+            model=(answer.model if answer else None) or self._request.model,
             streamed=self._events,
-            usage=reader.answer.usage if reader else None,
+            usage=answer.usage if answer else None,
             completion=completion if complete else None,
             partial=None if complete else completion,
             raw_completion=whole,
@@ -140,24 +124,32 @@ class Relay:
             upstream_seconds=seconds,
             first_byte_seconds=reply.first_byte_seconds,
         )
-        if outcome != "complete":
-            # A task of its own: when the client has left, whatever is awaited here would be cancelled. A body that was
-            # read to its end has given its connection back already.
-            self._tasks.spawn(close_response(reply.response), name="close upstream response")
+        reply.response.close()
         self._report(delivery)
 
 
 class EventReader:
     """Reads along a stream of completion chunks: accumulates the answer, and selects the bytes for the client. Fails
-    open: anything that it can't read passes."""
+    open: anything that it can't read passes.
+
+    Events pass as they come; what they say is read later, many at once, but for those that may not pass.
+    """
 
     def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None]) -> None:
         self._parser = sse.SseParser()
-        self.answer = Accumulator()  # as far as it came
+        self._answer = Accumulator()
         self._strip_usage = strip_usage
         self._on_fail_open = on_fail_open
         self._reading = True
         self._ended_inside = False
+        self._unread: list[bytes] = []  # data of events that have passed
+        self._unread_bytes = 0
+
+    @property
+    def answer(self) -> Accumulator:
+        """The answer, as far as it came."""
+        self._catch_up()
+        return self._answer
 
     def feed(self, chunk: bytes) -> bytes:
         """Returns the bytes of the events that `chunk` completes."""
@@ -180,18 +172,29 @@ class EventReader:
         return rest
 
     def _pass(self, events: list[sse.Event]) -> bytes:
-        return b"".join([event.raw for event in events if self._observe(event)])
+        passed = []
+        for event in events:
+            data = event.data
+            if data is not None:
+                self._unread.append(data)
+                self._unread_bytes += len(data)
+                if self._strip_usage and b'"usage"' in data and self._catch_up():
+                    continue
+            passed.append(event.raw)
+        if self._unread_bytes > READ_AT_ONCE:
+            self._catch_up()
+        return b"".join(passed)
 
-    def _observe(self, event: sse.Event) -> bool:
-        """Reads an event. True if the client gets it."""
-        if event.data is None or not self._reading:
-            return True
+    def _catch_up(self) -> bool:
+        """Reads what has not been read yet. True if the last of it carries nothing but the usage."""
+        unread, self._unread, self._unread_bytes = self._unread, [], 0
+        if not self._reading:
+            return False
         try:
-            usage_only = self.answer.feed(event.data)
+            return self._answer.feed_all(unread)
         except Exception as error:  # noqa: BLE001 (reading along must never cost the client its stream)
             self._stop_reading(error)
-            return True
-        return not (self._strip_usage and usage_only)
+            return False
 
     def _stop_reading(self, error: Exception) -> None:
         self._reading = False
@@ -207,4 +210,4 @@ class EventReader:
     @property
     def complete(self) -> bool:
         """True if all of the stream was read, and is a whole answer."""
-        return self._reading and self.answer.complete
+        return self.answer.complete and self._reading

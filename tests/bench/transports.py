@@ -59,7 +59,10 @@ async def by_ours(base_url: str) -> AsyncIterator[Post]:
 
     async def post(body: bytes) -> bytes:
         response = await upstream.send("POST", upstream.url("/chat/completions"), HEADERS, body, 60.0)
-        return b"".join([chunk async for chunk in upstream.body(response)])
+        chunks = []
+        while chunk := await response.read():
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     try:
         yield post

@@ -463,3 +463,61 @@ def test_nothing_that_an_upstream_sends_raises(events: list[bytes]) -> None:
         accumulator.feed(data)
     msgspec.json.encode(accumulator.completion())
     assert not (accumulator.complete and (accumulator.garbage or accumulator.overflowed or accumulator.error))
+
+
+# --- many events at once ----------------------------------------------------------------------------------------------
+
+_DELTAS = st.one_of(
+    st.fixed_dictionaries({"content": st.text(max_size=3)}),
+    st.fixed_dictionaries({"reasoning_content": st.text(max_size=3)}),
+    st.sampled_from(
+        [
+            {},
+            {"role": "assistant", "content": ""},
+            {"content": None},
+            {"content": ["odd"]},
+            {"content": "a", "refusal": None},
+            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}]},
+        ]
+    ),
+)
+_CHOICES = st.builds(
+    lambda delta, more: {"index": 0, "delta": delta, "finish_reason": None} | more,
+    _DELTAS,
+    st.sampled_from(
+        [
+            {},
+            {},
+            {},
+            {"finish_reason": "stop"},
+            {"logprobs": {"content": [{"token": "a"}]}},
+            {"index": 1},
+            {"usage": {"prompt_tokens": 1, "completion_tokens": 2}},
+        ]
+    ),
+)
+_CHUNKS = st.builds(
+    lambda choices, more: msgspec.json.encode({"id": "c", "model": "m", "choices": choices} | more),
+    st.lists(_CHOICES, max_size=2),
+    st.sampled_from(
+        [{}, {}, {}, {"usage": {"prompt_tokens": 3, "completion_tokens": 1}}, {"usage": None}, {"obfuscation": "x"}]
+        + [{"citations": ["a"]}, {"error": {"message": "overloaded"}}]
+    ),
+)
+_DATAS = st.lists(
+    st.one_of(
+        _CHUNKS, _CHUNKS, st.sampled_from([b"", b"[DONE]", b'{"a":', b"1}", b"{} {}", b"{}", b'{"a":\n1}', b"[]"])
+    ),
+    max_size=12,
+)
+
+
+@given(_DATAS, st.integers(1, 40))
+def test_events_read_at_once_say_what_they_say_one_by_one(datas: list[bytes], most: int) -> None:
+    apart, together = Accumulator(most), Accumulator(most)
+    told = [apart.feed(data) for data in datas]
+    assert together.feed_all(datas) is (told[-1] if told else False)
+    assert together.completion() == apart.completion()
+    assert (together.usage, together.error, together.done) == (apart.usage, apart.error, apart.done)
+    assert bool(together.garbage) == bool(apart.garbage)
+    assert (together.overflowed, together.complete) == (apart.overflowed, apart.complete)

@@ -69,7 +69,6 @@ class Road:
             self.router.route(request.model),
             lambda upstream: Prompt(upstream.config.aliases.get("body", request.raw.decode()).encode(), PLAN),
             report=self.reports.append,
-            tasks=self.tasks,
             metrics=self.metrics,
         )
 

@@ -1,12 +1,10 @@
 """A stream on its way: whole events in the upstream's own bytes, and never a clean end that it did not have."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +13,8 @@ from proxy.errors import UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
 from proxy.protocol import sse
 from proxy.tasks import Tasks
-from proxy.types import Delivery, Plan, Prompt, PromptTokens, Usage
-from proxy.upstream.client import Upstream, response_headers
+from proxy.types import Delivery, Headers, Plan, Prompt, PromptTokens, Usage
+from proxy.upstream.client import Upstream
 from proxy.upstream.relay import Relay, Reply
 from tests.builders import chat, completion, upstream_config, user
 
@@ -27,45 +25,47 @@ FINISHED = STREAM.index(b'"finish_reason":"stop"}]}') + len(b'"finish_reason":"s
 USAGE = next(event for event in EVENTS if b'"choices":[]' in event)
 
 
-class Body(httpx.AsyncByteStream):
-    """What the upstream sends: pieces, then an error, or silence, or the end."""
+class Body:
+    """The response of an upstream: pieces, then an error, or silence, or the end."""
 
-    def __init__(self, *pieces: bytes, error: Exception | None = None, silent: bool = False) -> None:
-        self._pieces = pieces
+    headers: Headers = (("content-type", "text/event-stream"),)
+
+    def __init__(self, *pieces: bytes, status: int = 200, error: Exception | None = None, silent: bool = False) -> None:
+        self.status = status
+        self._pieces = iter(each for each in pieces if each)
         self._error = error
         self._silent = silent
         self.closed = False
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
-            yield piece
+    async def read(self) -> bytes:
+        if piece := next(self._pieces, b""):
+            return piece
         if self._error:
             raise self._error
         if self._silent:
             await asyncio.Event().wait()
+        return b""
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         self.closed = True
 
 
-UPSTREAM = Upstream(upstream_config(timeout={"idle": 0.05}))
+GONE = UpstreamBroken("gone")
+UPSTREAM = Upstream(upstream_config())
 
 
 class Relayed:
     """One answer, from the upstream's headers to what became of it."""
 
-    def __init__(self, body: Body, *, status: int = 200, strip_usage: bool = False) -> None:
+    def __init__(self, body: Body, *, strip_usage: bool = False) -> None:
         self.body = body
         self.metrics = Metrics()
         self.tasks = Tasks()
         self.reports: list[Delivery] = []
-        response = httpx.Response(status, headers=[("content-type", "text/event-stream")], stream=body)
         plan = Plan("untouched", PromptTokens(1, 1))
-        reply = Reply(
-            UPSTREAM, response, response_headers(response), perf_counter(), 0.25, 1, Prompt(b"{}", plan, strip_usage)
-        )
+        reply = Reply(UPSTREAM, body, perf_counter(), 0.25, 1, Prompt(b"{}", plan, strip_usage))
         request = chat(user("hi"), model="asked-for", stream=True)
-        self.relay = Relay(reply, request, report=self.reports.append, tasks=self.tasks, metrics=self.metrics)
+        self.relay = Relay(reply, request, report=self.reports.append, metrics=self.metrics)
         self.error: UpstreamError | None = None
 
     async def read(self) -> bytes:
@@ -121,7 +121,7 @@ def whole_events(stream: bytes) -> bytes:
 
 @given(st.integers(0, len(STREAM)), cuts)
 def test_a_stream_that_breaks_anywhere_ends_after_a_whole_event_with_an_error(at: int, places: list[int]) -> None:
-    relayed = events(Body(*cut(STREAM[:at], places), error=httpx.ReadError("gone")))
+    relayed = events(Body(*cut(STREAM[:at], places), error=GONE))
     seen = asyncio.run(relayed.read())
     assert isinstance(relayed.error, UpstreamBroken)
     assert seen == whole_events(STREAM[:at]) + b"data: " + relayed.error.body() + b"\n\n"
@@ -160,7 +160,7 @@ async def test_every_event_passes_before_the_next_has_come() -> None:
 
 
 async def test_an_upstream_that_falls_silent_is_given_up_with_an_error() -> None:
-    relayed = events(Body(*EVENTS[:3], silent=True))
+    relayed = events(Body(*EVENTS[:3], error=UpstreamTimeout("silence")))
     seen = await relayed.read()
     assert isinstance(relayed.error, UpstreamTimeout)
     assert seen == b"".join(EVENTS[:3]) + b"data: " + relayed.error.body() + b"\n\n"
@@ -245,22 +245,20 @@ async def test_a_stream_that_is_compressed_passes_unread() -> None:
 
 async def test_a_body_too_large_to_hold_goes_on_where_it_was() -> None:
     relayed = Relayed(Body(b"one ", b"two ", b"three"))
-    source = UPSTREAM.body(httpx.Response(200, stream=relayed.body))
-    begun = await anext(source)
-    relayed.relay.resume(begun, source)
+    relayed.relay.resume(await relayed.body.read())
     assert await relayed.read() == b"one two three"
     assert (relayed.report.outcome, relayed.report.streamed) == ("complete", False)
 
 
 async def test_one_that_breaks_then_has_no_error_event_in_it() -> None:
-    relayed = Relayed(Body(b"one ", error=httpx.ReadError("gone")))
+    relayed = Relayed(Body(b"one ", error=GONE))
     assert await relayed.read() == b"one "
     assert isinstance(relayed.error, UpstreamBroken)
     assert relayed.report.outcome == "upstream_broken"
 
 
 async def test_a_stream_with_the_status_of_an_error_is_an_error() -> None:
-    relayed = events(Body(STREAM), status=500)
+    relayed = events(Body(STREAM, status=500))
     assert await relayed.read() == STREAM
     assert relayed.report.outcome == "upstream_error"
     assert relayed.report.completion is None
