@@ -8,7 +8,8 @@ where the later one means nothing without the earlier.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import takewhile
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
@@ -16,7 +17,7 @@ from proxy.language.words import STOP, fold, plain
 from proxy.memory.clauses import guess, split
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words
-from proxy.memory.reading import Read, read
+from proxy.memory.reading import Read, may_state
 from proxy.memory.signals import (
     KIN,
     SELF,
@@ -48,32 +49,35 @@ def extract(*parts: str) -> tuple[Statement, ...]:
     found = [
         statement
         for passage in own.passages
-        for statement in _of_passage(passage, spoken_in(passage), hands_over=own.hands_over)
+        for statement in _of_passage(passage, hands_over=own.hands_over)
     ]
     return tuple(found[:STATEMENTS])
 
 
-def _of_passage(passage: str, spoken: Language, *, hands_over: bool) -> list[Statement]:
-    signals = SIGNALS[spoken]
+def _of_passage(passage: str, *, hands_over: bool) -> list[Statement]:
     clauses = split(passage)
+    firsts = [at == 0 or clauses[at - 1].sentence != clause.sentence for at, clause in enumerate(clauses)]
+    if not any(may_state(clause, is_first=is_first) for clause, is_first in zip(clauses, firsts, strict=True)):
+        return []
+    spoken = spoken_in(passage)
+    signals = SIGNALS[spoken]
     texts = [clause.text for clause in clauses]
     asking = {clause.sentence for clause in clauses if clause.asked}
-    found: list[Read] = []
-    for at, clause in enumerate(clauses):
-        whole = plain(clause.text)
-        if signals.imagine.search(whole) and not signals.remember.search(whole):
-            break  # what follows is imagined as well
-        is_first = at == 0 or clauses[at - 1].sentence != clause.sentence
-        found.append(
-            read(
-                clause,
-                guess(texts, at, spoken),
-                signals,
-                hands_over=hands_over,
-                is_first=is_first,
-                in_question=clause.sentence in asking and not clause.asked,
-            )
+    found = [
+        Read(
+            clause,
+            partial(guess, texts, at, spoken),
+            signals,
+            hands_over=hands_over,
+            is_first=firsts[at],
+            in_question=clause.sentence in asking and not clause.asked,
         )
+        for at, clause in enumerate(clauses)
+    ]
+    if not any(each.kept for each in found):
+        return []
+    # Behind something imagined all is imagined.
+    found = list(takewhile(lambda each: not each.imagined, found))
     found = _without_vague(_without_supposed(_without_mishaps(found)))
     return [_statement(run, signals) for run in _runs(_with_reminders(found), passage)]
 
@@ -87,25 +91,30 @@ def _without_mishaps(found: Sequence[Read]) -> list[Read]:
         return in_one and then is not None and is_mishap(then.clause.text) and _ALONE.match(_beginning(each)) is None
 
     return [
-        replace(each, kept=each.kept and not goes_on(each, then)) for each, then in zip(found, before, strict=False)
+        each.but(kept=False) if each.kept and goes_on(each, then) else each
+        for each, then in zip(found, before, strict=False)
     ]
 
 
 def _without_supposed(found: Sequence[Read]) -> list[Read]:
     """Drops clauses beside a supposition in the same sentence, unless they are nearly sure."""
-    doubted = {each.clause.sentence for each in found if each.doubted}
+    kept = {each.clause.sentence for each in found if each.kept}
+    doubted = {each.clause.sentence for each in found if each.clause.sentence in kept and each.doubted}
 
     def holds(each: Read) -> bool:
         return each.explicit or (each.standing and not each.doubted) or each.guess.fact > _VERY_LIKELY
 
-    return [replace(each, kept=each.kept and (each.clause.sentence not in doubted or holds(each))) for each in found]
+    return [
+        each.but(kept=False) if each.kept and each.clause.sentence in doubted and not holds(each) else each
+        for each in found
+    ]
 
 
 def _with_reminders(found: Sequence[Read]) -> list[Read]:
     """Marks a clause as explicit if "keep that in mind" follows it."""
     after = (*found[1:], None)
     return [
-        replace(each, explicit=each.explicit or (each.kept and then is not None and then.explicit and not then.kept))
+        each.but(explicit=True) if each.kept and then is not None and not then.kept and then.explicit else each
         for each, then in zip(found, after, strict=False)
     ]
 
@@ -114,13 +123,12 @@ def _without_vague(found: Sequence[Read]) -> list[Read]:
     """Drops a clause that names nothing ("it drives me mad"), unless it is surer than its neighbours."""
     kept = list(found)
     for at, each in enumerate(found):
-        if not each.kept or not _is_vague(each):
+        if not each.kept or each.guess.fact >= _VERY_LIKELY or not _is_vague(each):
             continue
         before = kept[at - 1] if at else None
         follows = before is not None and before.kept and before.clause.sentence == each.clause.sentence
-        is_short = len(_content(each.clause.text)) < _LEAST_WORDS
-        if (follows and each.guess.fact < _VAGUE) or (is_short and each.guess.fact < _VERY_LIKELY):
-            kept[at] = replace(each, kept=False)
+        if (follows and each.guess.fact < _VAGUE) or len(_content(each.clause.text)) < _LEAST_WORDS:
+            kept[at] = each.but(kept=False)
     return kept
 
 
