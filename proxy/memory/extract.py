@@ -8,30 +8,27 @@ where the later one means nothing without the earlier.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import takewhile
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.words import STOP, fold, plain
-from proxy.memory.clauses import guess, split
+from proxy.language.words import STOP, fold
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words
-from proxy.memory.reading import Read, may_state
+from proxy.memory.reading import Read, read
+from proxy.memory.shapes import EDGE, enclosed
 from proxy.memory.signals import (
     KIN,
     SELF,
-    SIGNALS,
     SINGLE,
     WORD,
     Analysis,
-    Signals,
     analyse,
     folded,
-    spoken_in,
     without_signal,
 )
-from proxy.types.memory import Confidence, Language, Stance, Statement
+from proxy.types.memory import Confidence, Stance, Statement
 
 LONGEST = 400  # characters of a value, up to which clauses are joined
 STATEMENTS = 12  # of one message, at most
@@ -42,44 +39,43 @@ _REMEMBERED = 512  # messages whose statements are cached: summaries need them a
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words: least of a vague statement, most of an announcement
 
 
+# Without one of these marks nothing is enclosed in a message, and none of its sentences is cut.
+_MARKS = re.compile(
+    r"[\"\u201c\u201e\u00ab`{<>|~\u2018:;\u2192]|(?<![^\W_])'|\s[-\u2013\u2014]|^[ \t]*[\[(]?\d|^\S+\.\w+[ \t]*$",
+    re.MULTILINE,
+)
+_CUT_QUESTION = re.compile(r"(?:[:;]\s|\s[-\u2013\u2014]+\s|->|=>|\u2192)[^.!?\n]*\?")
+
+
 @lru_cache(_REMEMBERED)
 def extract(*parts: str) -> tuple[Statement, ...]:
     """Extracts the statements about its author from the text parts of a user message, in their order."""
+    # Whose words they are takes longest to tell: it is asked only where something would be kept if all of them were the
+    # author's own. Most messages only ask.
+    whole = {part: read(part) for part in parts if len(part) <= EDGE}
+    if not any(part not in whole or any(each.kept for each in whole[part]) or _is_of_parts(part) for part in parts):
+        return ()
     own = own_words(*parts)
-    found = [
-        statement
-        for passage in own.passages
-        for statement in _of_passage(passage, hands_over=own.hands_over)
-    ]
+    found: list[Statement] = []
+    for passage in own.passages:
+        reuse = not own.hands_over and passage in whole
+        found += _statements(passage, whole[passage] if reuse else read(passage, hands_over=own.hands_over))
     return tuple(found[:STATEMENTS])
 
 
-def _of_passage(passage: str, *, hands_over: bool) -> list[Statement]:
-    clauses = split(passage)
-    firsts = [at == 0 or clauses[at - 1].sentence != clause.sentence for at, clause in enumerate(clauses)]
-    if not any(may_state(clause, is_first=is_first) for clause, is_first in zip(clauses, firsts, strict=True)):
-        return []
-    spoken = spoken_in(passage)
-    signals = SIGNALS[spoken]
-    texts = [clause.text for clause in clauses]
-    asking = {clause.sentence for clause in clauses if clause.asked}
-    found = [
-        Read(
-            clause,
-            partial(guess, texts, at, spoken),
-            signals,
-            hands_over=hands_over,
-            is_first=firsts[at],
-            in_question=clause.sentence in asking and not clause.asked,
-        )
-        for at, clause in enumerate(clauses)
-    ]
+def _is_of_parts(text: str) -> bool:
+    """Tells whether a clause of one of the passages of `text` may be none of its own: beside enclosed text, or where a
+    question is cut."""
+    return _MARKS.search(text) is not None and (_CUT_QUESTION.search(text) is not None or bool(enclosed(text)))
+
+
+def _statements(passage: str, found: list[Read]) -> list[Statement]:
     if not any(each.kept for each in found):
         return []
     # Behind something imagined all is imagined.
     found = list(takewhile(lambda each: not each.imagined, found))
     found = _without_vague(_without_supposed(_without_mishaps(found)))
-    return [_statement(run, signals) for run in _runs(_with_reminders(found), passage)]
+    return [_statement(run) for run in _runs(_with_reminders(found), passage)]
 
 
 def _without_mishaps(found: Sequence[Read]) -> list[Read]:
@@ -273,9 +269,9 @@ _DOMAINS = {
 }
 
 
-def _statement(run: _Run, signals: Signals) -> Statement:
-    value = without_signal(_LEADING.sub("", run.text), signals) or run.text
+def _statement(run: _Run) -> Statement:
     head = run.clauses[0]
+    value = without_signal(_LEADING.sub("", run.text), head.signals) or run.text
     about = next((each for each in run.clauses if each.slot), head)
     said = analyse(value)
     stance: Stance = "ends" if said.ends else "changes" if said.changes else "states"

@@ -14,10 +14,10 @@ from functools import cached_property, partial
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, plain
-from proxy.memory.clauses import Clause, Guess
+from proxy.memory.clauses import Clause, Guess, guess, split
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.shapes import HANDOVER
-from proxy.memory.signals import WORD, Analysis, Signals, Slot, analyse, folded, without_signal
+from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, spoken_in, without_signal
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
 LIKELY = 0.42
@@ -129,7 +129,9 @@ class Read:
     @cached_property
     def sure(self) -> bool:
         """Tells whether a sign makes its confidence high: explicit, standing, decision, a slot with one value."""
-        return self._asks_to_remember or self._orders or self.decides or (self.slot != "" and not self.slot.endswith("-"))
+        return (
+            self._asks_to_remember or self._orders or self.decides or (self.slot != "" and not self.slot.endswith("-"))
+        )
 
     @cached_property
     def decides(self) -> bool:
@@ -224,6 +226,28 @@ class Read:
         if self._is_of_user and (self.said.changes or self.said.ends):
             return CHANGED
         return LIKELY_BESIDE if self.hands_over else LIKELY
+
+
+def read(passage: str, *, hands_over: bool = False) -> list[Read]:
+    """Returns the clauses of a passage; none if each of them is a question."""
+    clauses = split(passage)
+    firsts = [at == 0 or clauses[at - 1].sentence != clause.sentence for at, clause in enumerate(clauses)]
+    if not any(may_state(clause, is_first=is_first) for clause, is_first in zip(clauses, firsts, strict=True)):
+        return []
+    spoken = spoken_in(passage)
+    texts = [clause.text for clause in clauses]
+    asking = {clause.sentence for clause in clauses if clause.asked}
+    return [
+        Read(
+            clause,
+            partial(guess, texts, at, spoken),
+            SIGNALS[spoken],
+            hands_over=hands_over,
+            is_first=firsts[at],
+            in_question=clause.sentence in asking and not clause.asked,
+        )
+        for at, clause in enumerate(clauses)
+    ]
 
 
 def may_state(clause: Clause, *, is_first: bool) -> bool:
