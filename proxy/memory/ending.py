@@ -8,11 +8,13 @@ Nothing is random or downloaded. What was stated between a fact and the return t
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
+from operator import itemgetter
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -54,10 +56,11 @@ ALIKE, MAY_END_ANY = 0.4, 0.4
 COMPARED = 48  # older statements that are compared in full, the most similar ones
 # Topics whose probabilities are features.
 _TELLING = "work family health residence money date project pet instruction device hobby diet"
-_TOLD_OF = [ATTRIBUTES.index(name) for name in _TELLING.split()]
-_GRAM = 4  # characters of an n-gram
+_told_of = itemgetter(*(ATTRIBUTES.index(name) for name in _TELLING.split()))
 _NEVER_BEFORE = 0.0  # similarity of the second best where there is none
 _ROUNDING = 1e-6  # far more than two ways to sum up differ by
+
+_ALL = 255  # a set of all leaves of a tree
 
 Verdict = Literal["ended", "doubted", "holds"]
 Floats = npt.NDArray[np.float64]
@@ -65,26 +68,40 @@ Floats = npt.NDArray[np.float64]
 
 def ended_by(new: Compared, older: Sequence[Compared]) -> tuple[Verdict, ...]:
     """Classifies each older statement of a user after `new`: it has ended, may have ended, or holds."""
-    if not older:
-        return ()
-    places = _likest(new, older)
-    changes = change(new.text)
-    scores = _trees().scores(pairs(new, [older[at] for at in places], changes)).tolist()
-    likely = {at: sigmoid(score) for at, score in zip(places, scores, strict=True)}
+    changes = change(new.text) if older else 0.0
+    told = _told(new, older)
+    may_doubt = changes > MAY_TELL_OF_CHANGE
+    places = _likest(new, older) if told or may_doubt else []
+    rated = [may_doubt or at in told for at in places]
+    if not any(rated):
+        return tuple("holds" for _ in older)
+    scores = _trees().scores(pairs(new, [older[at] for at in places], changes, rated)).tolist()
+    likely = {at: sigmoid(score) for at, score in zip(compress(places, rated), scores, strict=True)}
     least = OF_LIKELIEST * max(likely.values())
     near = [at for at in sorted(likely, key=lambda at: -likely[at]) if likely[at] >= least]
-    may = [at for at in near if changes > MAY_TELL_OF_CHANGE and _is_doubted(likely[at], new, older[at])]
+    may = [at for at in near if may_doubt and _is_doubted(likely[at], new, older[at])]
     found: dict[int, Verdict] = dict.fromkeys(may[:MOST_DOUBTED], "doubted")
-    found |= {at: _by_rule(share, new, older[at]) for at, share in likely.items() if _is_told(share, new, older[at])}
+    for at, share in likely.items():
+        if at in told and share > told[at]:
+            found[at] = _by_rule(share, new, older[at])
     return tuple(found.get(at, "holds") for at in range(len(older)))
 
 
-def _is_told(likely: float, new: Compared, old: Compared) -> bool:
-    """Tells whether the words of the new statement concern the older one."""
-    if replaces(new.said, old.said):
-        return True
-    denies = new.said.ends and not old.said.ends and same_holder(new.said, old.said)
-    return denies and bool(new.terms & old.terms) and likely > ENDS_BY_DENIAL
+def _told(new: Compared, older: Sequence[Compared]) -> dict[int, float]:
+    """Returns, by the index of each older statement that the words of the new one may concern, the probability above
+    which they do: where it replaces one, and where it denies something that both mention."""
+    found = {}
+    said = new.said
+    for at, old in enumerate(older):
+        # Of many statements few have anything in common with the new one.
+        is_apart = said.words.isdisjoint(old.said.words) and new.things.isdisjoint(old.things)
+        if is_apart and not said.changes and not said.ends:
+            continue
+        if replaces(said, old.said):
+            found[at] = 0.0
+        elif said.ends and not old.said.ends and new.terms & old.terms and same_holder(said, old.said):
+            found[at] = ENDS_BY_DENIAL
+    return found
 
 
 def _by_rule(likely: float, new: Compared, old: Compared) -> Verdict:
@@ -183,16 +200,14 @@ def in_between(facts: Iterable[Fact], new: Compared, before: Sequence[Fact], val
 # --- two statements --------------------------------------------------------------------------------------------------
 
 
-def pairs(new: Compared, older: Sequence[Compared], changes: float) -> Floats:
-    """Returns the features of `new` with each of `older`, one row each. `changes`: the probability that `new` reports a
-    change."""
+def pairs(new: Compared, older: Sequence[Compared], changes: float, rated: Sequence[bool] | None = None) -> Floats:
+    """Returns the features of `new` with each of `older`, or with those of them that are `rated`, one row each.
+    `changes`: the probability that `new` reports a change."""
     # Similarities by topics, words and letters; and by how much each is more than that to any other of `older`.
-    likes = [
-        (float(new.topics @ old.topics), len(new.terms & old.terms), _likeness(new.text, old.text)) for old in older
-    ]
+    likes = [(float(new.topics @ old.topics), len(new.terms & old.terms), _likeness(new, old)) for old in older]
     leads = zip(*map(_leads, zip(*likes, strict=True)), strict=True)
-    found = zip(older, likes, leads, strict=True)
-    return np.array([[*_pair(new, old, changes, *like), *lead] for old, like, lead in found])
+    found = zip(older, likes, leads, rated or [True] * len(older), strict=True)
+    return np.array([[*_pair(new, old, changes, *like), *lead] for old, like, lead, is_rated in found if is_rated])
 
 
 def _leads(like: Sequence[float]) -> list[float]:
@@ -219,14 +234,17 @@ def _pair(
         len(shared) / max(1, min(frame_new, frame_old)),
         both / max(1, len(other.terms)),
         by_letters,
-        len(one.text.split()),
-        len(other.text.split()),
+        one.length,
+        other.length,
         # holders and names
         same_holder(new, old),
         bool(new.holder & old.holder),
-        *(bool(said.holder) for said in (new, old)),
-        *(said.is_of_another for said in (new, old)),
-        *(said.is_own for said in (new, old)),
+        bool(new.holder),
+        bool(old.holder),
+        new.is_of_another,
+        old.is_of_another,
+        new.is_own,
+        old.is_own,
         bool(new.who & old.who),
         len(new.names & old.names),
         bool(new.names - old.names and old.names - new.names),
@@ -235,7 +253,11 @@ def _pair(
         len(new.values & old.values),
         bool(new.values and old.values and new.values.isdisjoint(old.values)),
         len(kinds),
-        *(kind in kinds for kind in ("number", "date", "money", "name", "time")),
+        "number" in kinds,
+        "date" in kinds,
+        "money" in kinds,
+        "name" in kinds,
+        "time" in kinds,
         len(slots),
         len(slots & SINGLE),
         len(new.aspects & old.aspects),
@@ -243,24 +265,24 @@ def _pair(
         # what their words signal
         new.replacing,
         new.returns,
-        *(getattr(said, name) for name in ("changes", "ends", "orders") for said in (new, old)),
+        new.changes,
+        old.changes,
+        new.ends,
+        old.ends,
+        new.orders,
+        old.orders,
         # topics
         by_topics,
-        *(float(each.topics.max()) for each in (one, other)),
-        *(float(each.topics[at]) for each in (one, other) for at in _TOLD_OF),
+        max(one.shares),
+        max(other.shares),
+        *_told_of(one.shares),
+        *_told_of(other.shares),
     ]
 
 
-@lru_cache(4_096)
-def _grams(text: str) -> frozenset[str]:
-    said = text.lower()
-    return frozenset(said[at : at + _GRAM] for at in range(len(said) - _GRAM + 1))
-
-
-def _likeness(one: str, other: str) -> float:
-    """Returns the share of the shorter text's letter 4-grams that both texts have."""
-    ones, others = _grams(one), _grams(other)
-    return len(ones & others) / max(1, min(len(ones), len(others)))
+def _likeness(one: Compared, other: Compared) -> float:
+    """Returns the share of the shorter text's letter n-grams that both texts have."""
+    return len(one.letters & other.letters) / max(1, min(len(one.letters), len(other.letters)))
 
 
 def _likest(new: Compared, older: Sequence[Compared]) -> list[int]:
@@ -282,34 +304,55 @@ def _likest(new: Compared, older: Sequence[Compared]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Boosted binary trees as arrays of trees by nodes: an inner node leads to the left where its feature is at most
-    its threshold; a leaf leads to itself."""
+    """Boosted binary trees of at most 8 leaves, read without a walk from node to node: an inner node whose threshold is
+    exceeded excludes the leaves on its left, and a row reaches the first leaf that is not excluded (Lucchese et al.,
+    "QuickScorer", SIGIR 2015)."""
 
-    feature: npt.NDArray[np.int16]
-    threshold: Floats
-    left: npt.NDArray[np.int16]
-    right: npt.NDArray[np.int16]
-    value: Floats
+    feature: npt.NDArray[np.intp]  # (inner nodes of all trees,)
+    threshold: Floats  # the same
+    holds: npt.NDArray[np.uint8]  # (trees, inner nodes): the leaves that are not on its left, a bit each
+    value: Floats  # (trees * 256,): of the first leaf of every set of leaves
     base: float
-    depth: int
+
+    @classmethod
+    def of(cls, nodes: Mapping[str, npt.NDArray[Any]], base: float) -> "Trees":
+        """Makes trees of arrays of trees by nodes, `feature`, `threshold`, `left`, `right` and `value`: an inner node
+        leads to the left where its feature is at most its threshold; a leaf leads to itself."""
+        count, size = nodes["left"].shape
+        holds = np.full((count, size), _ALL, np.uint8)
+        value = np.zeros((count, _ALL + 1))
+        for tree in range(count):
+            left, right = nodes["left"][tree].tolist(), nodes["right"][tree].tolist()
+            ordered = _leaves(left, right, 0)
+            place = {leaf: 1 << at for at, leaf in enumerate(ordered)}
+            for node in _leaves(left, right, 0, inner=True):
+                holds[tree, node] = _ALL - sum(place[leaf] for leaf in _leaves(left, right, left[node]))
+            firsts = [(each & -each).bit_length() - 1 for each in range(1, _ALL + 1)]
+            value[tree, 1:] = [nodes["value"][tree, ordered[min(first, len(ordered) - 1)]] for first in firsts]
+        feature = nodes["feature"].astype(np.intp).ravel()
+        return cls(feature, nodes["threshold"].ravel(), holds, value.ravel(), base)
 
     def scores(self, rows: Floats) -> Floats:
         """Returns the log odds of each row."""
-        tree = np.arange(len(self.feature))
-        node = np.zeros((len(rows), len(tree)), np.int16)
-        row = np.arange(len(rows))[:, None]
-        for _ in range(self.depth):
-            goes_left = rows[row, self.feature[tree, node]] <= self.threshold[tree, node]
-            node = np.where(goes_left, self.left[tree, node], self.right[tree, node])
-        found: Floats = self.base + self.value[tree, node].sum(axis=1)
+        goes_left = (rows[:, self.feature] <= self.threshold).reshape(len(rows), *self.holds.shape)
+        left_over = np.bitwise_and.reduce(np.where(goes_left, np.uint8(_ALL), self.holds), axis=2)
+        starts = np.arange(len(self.holds)) * (_ALL + 1)
+        found: Floats = self.base + self.value[left_over + starts].sum(axis=1)
         return found
+
+
+def _leaves(left: Sequence[int], right: Sequence[int], node: int, *, inner: bool = False) -> list[int]:
+    """Returns the leaves below a node from left to right, or its inner nodes."""
+    if left[node] == node:
+        return [] if inner else [node]
+    below = [each for side in (left, right) for each in _leaves(left, right, side[node], inner=inner)]
+    return [node, *below] if inner else below
 
 
 @lru_cache(1)
 def _trees() -> Trees:
     with np.load(FILE) as arrays:
-        nodes = {name: arrays[name] for name in ("feature", "threshold", "left", "right", "value")}
-        return Trees(**nodes, base=float(arrays["base"]), depth=int(arrays["depth"]))
+        return Trees.of(arrays, float(arrays["base"]))
 
 
 @lru_cache(1)

@@ -9,28 +9,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.words import STOP, fold, plain
-from proxy.memory.clauses import guess, split
+from proxy.language.words import STOP, fold
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words
 from proxy.memory.reading import Read, read
+from proxy.memory.shapes import EDGE, enclosed
 from proxy.memory.signals import (
     KIN,
     SELF,
-    SIGNALS,
     SINGLE,
     WORD,
     Analysis,
-    Signals,
     analyse,
     folded,
-    spoken_in,
     without_signal,
 )
-from proxy.types.memory import Confidence, Language, Stance, Statement
+from proxy.types.memory import Confidence, Stance, Statement
 
 LONGEST = 400  # characters of a value, up to which clauses are joined
 STATEMENTS = 12  # of one message, at most
@@ -41,41 +39,43 @@ _REMEMBERED = 512  # messages whose statements are cached: summaries need them a
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words: least of a vague statement, most of an announcement
 
 
+# Without one of these marks nothing is enclosed in a message, and none of its sentences is cut.
+_MARKS = re.compile(
+    r"[\"\u201c\u201e\u00ab`{<>|~\u2018:;\u2192]|(?<![^\W_])'|\s[-\u2013\u2014]|^[ \t]*[\[(]?\d|^\S+\.\w+[ \t]*$",
+    re.MULTILINE,
+)
+_CUT_QUESTION = re.compile(r"(?:[:;]\s|\s[-\u2013\u2014]+\s|->|=>|\u2192)[^.!?\n]*\?")
+
+
 @lru_cache(_REMEMBERED)
 def extract(*parts: str) -> tuple[Statement, ...]:
     """Extracts the statements about its author from the text parts of a user message, in their order."""
+    # Whose words they are takes longest to tell: it is asked only where something would be kept if all of them were the
+    # author's own. Most messages only ask.
+    whole = {part: read(part) for part in parts if len(part) <= EDGE}
+    if not any(part not in whole or any(each.kept for each in whole[part]) or _is_of_parts(part) for part in parts):
+        return ()
     own = own_words(*parts)
-    found = [
-        statement
-        for passage in own.passages
-        for statement in _of_passage(passage, spoken_in(passage), hands_over=own.hands_over)
-    ]
+    found: list[Statement] = []
+    for passage in own.passages:
+        reuse = not own.hands_over and passage in whole
+        found += _statements(passage, whole[passage] if reuse else read(passage, hands_over=own.hands_over))
     return tuple(found[:STATEMENTS])
 
 
-def _of_passage(passage: str, spoken: Language, *, hands_over: bool) -> list[Statement]:
-    signals = SIGNALS[spoken]
-    clauses = split(passage)
-    texts = [clause.text for clause in clauses]
-    asking = {clause.sentence for clause in clauses if clause.asked}
-    found: list[Read] = []
-    for at, clause in enumerate(clauses):
-        whole = plain(clause.text)
-        if signals.imagine.search(whole) and not signals.remember.search(whole):
-            break  # what follows is imagined as well
-        is_first = at == 0 or clauses[at - 1].sentence != clause.sentence
-        found.append(
-            read(
-                clause,
-                guess(texts, at, spoken),
-                signals,
-                hands_over=hands_over,
-                is_first=is_first,
-                in_question=clause.sentence in asking and not clause.asked,
-            )
-        )
+def _is_of_parts(text: str) -> bool:
+    """Tells whether a clause of one of the passages of `text` may be none of its own: beside enclosed text, or where a
+    question is cut."""
+    return _MARKS.search(text) is not None and (_CUT_QUESTION.search(text) is not None or bool(enclosed(text)))
+
+
+def _statements(passage: str, found: list[Read]) -> list[Statement]:
+    if not any(each.kept for each in found):
+        return []
+    # Behind something imagined all is imagined.
+    found = list(takewhile(lambda each: not each.imagined, found))
     found = _without_vague(_without_supposed(_without_mishaps(found)))
-    return [_statement(run, signals) for run in _runs(_with_reminders(found), passage)]
+    return [_statement(run) for run in _runs(_with_reminders(found), passage)]
 
 
 def _without_mishaps(found: Sequence[Read]) -> list[Read]:
@@ -87,25 +87,30 @@ def _without_mishaps(found: Sequence[Read]) -> list[Read]:
         return in_one and then is not None and is_mishap(then.clause.text) and _ALONE.match(_beginning(each)) is None
 
     return [
-        replace(each, kept=each.kept and not goes_on(each, then)) for each, then in zip(found, before, strict=False)
+        each.but(kept=False) if each.kept and goes_on(each, then) else each
+        for each, then in zip(found, before, strict=False)
     ]
 
 
 def _without_supposed(found: Sequence[Read]) -> list[Read]:
     """Drops clauses beside a supposition in the same sentence, unless they are nearly sure."""
-    doubted = {each.clause.sentence for each in found if each.doubted}
+    kept = {each.clause.sentence for each in found if each.kept}
+    doubted = {each.clause.sentence for each in found if each.clause.sentence in kept and each.doubted}
 
     def holds(each: Read) -> bool:
         return each.explicit or (each.standing and not each.doubted) or each.guess.fact > _VERY_LIKELY
 
-    return [replace(each, kept=each.kept and (each.clause.sentence not in doubted or holds(each))) for each in found]
+    return [
+        each.but(kept=False) if each.kept and each.clause.sentence in doubted and not holds(each) else each
+        for each in found
+    ]
 
 
 def _with_reminders(found: Sequence[Read]) -> list[Read]:
     """Marks a clause as explicit if "keep that in mind" follows it."""
     after = (*found[1:], None)
     return [
-        replace(each, explicit=each.explicit or (each.kept and then is not None and then.explicit and not then.kept))
+        each.but(explicit=True) if each.kept and then is not None and not then.kept and then.explicit else each
         for each, then in zip(found, after, strict=False)
     ]
 
@@ -114,13 +119,12 @@ def _without_vague(found: Sequence[Read]) -> list[Read]:
     """Drops a clause that names nothing ("it drives me mad"), unless it is surer than its neighbours."""
     kept = list(found)
     for at, each in enumerate(found):
-        if not each.kept or not _is_vague(each):
+        if not each.kept or each.guess.fact >= _VERY_LIKELY or not _is_vague(each):
             continue
         before = kept[at - 1] if at else None
         follows = before is not None and before.kept and before.clause.sentence == each.clause.sentence
-        is_short = len(_content(each.clause.text)) < _LEAST_WORDS
-        if (follows and each.guess.fact < _VAGUE) or (is_short and each.guess.fact < _VERY_LIKELY):
-            kept[at] = replace(each, kept=False)
+        if (follows and each.guess.fact < _VAGUE) or len(_content(each.clause.text)) < _LEAST_WORDS:
+            kept[at] = each.but(kept=False)
     return kept
 
 
@@ -265,9 +269,9 @@ _DOMAINS = {
 }
 
 
-def _statement(run: _Run, signals: Signals) -> Statement:
-    value = without_signal(_LEADING.sub("", run.text), signals) or run.text
+def _statement(run: _Run) -> Statement:
     head = run.clauses[0]
+    value = without_signal(_LEADING.sub("", run.text), head.signals) or run.text
     about = next((each for each in run.clauses if each.slot), head)
     said = analyse(value)
     stance: Stance = "ends" if said.ends else "changes" if said.changes else "states"

@@ -34,6 +34,8 @@ _REMEMBERED = 512  # messages that are cached: planning and learning ask for the
 
 _SENTENCE = re.compile(r"[^.!?\n\u2026:]+(?:[.!?\u2026:](?!\s|\Z)[^.!?\n\u2026:]*)*")
 _ROW = re.compile(r"[^\n,;\t|]{1,40}(?:(?P<mark>[,;|\t])(?! )[^\n,;\t|]{0,60}){2,}$", re.MULTILINE)
+# Without two cells in a row there is none: found a hundred times as fast.
+_CELLS = re.compile(r"[,;|\t](?! )[^\n,;\t|]{0,60}[,;|\t](?! )")
 _BLANK = re.compile(r"\n[ \t]*\n")
 _LONGEST_LEAD = 160  # characters
 # Between two lines in brackets, or from one rule to the next.
@@ -287,7 +289,7 @@ def _boxed(plainly: str) -> Iterator[Attributed]:
 
 
 def _rows(plainly: str) -> Iterator[Attributed]:
-    rows = list(_ROW.finditer(plainly))
+    rows = list(_ROW.finditer(plainly)) if _CELLS.search(plainly) else []
     for row in rows:
         marks = row.group().count(row["mark"])
         if sum(other.group().count(row["mark"]) == marks for other in rows) > 1:

@@ -6,16 +6,18 @@ question, a supposition or a report of the other side is never kept.
 """
 
 import re
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, plain
-from proxy.memory.clauses import Clause, Guess
+from proxy.memory.clauses import Clause, Guess, guess, split
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.shapes import HANDOVER
-from proxy.memory.signals import WORD, Analysis, Signals, analyse, folded, without_signal
+from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, spoken_in, without_signal
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
 LIKELY = 0.42
@@ -26,7 +28,6 @@ REASON = 0.7  # where it gives a reason
 SURE = 0.8  # where it looks like an order
 TUCKED = 0.7  # where it is part of a question
 NOBODY = 0.97  # beside handed-over text, where it names no holder
-NEVER = 1.1  # above every probability
 _LEAST_WORDS = 2  # of a statement
 
 _find = partial(expression, union("statements"))
@@ -63,94 +64,195 @@ _SAYS = _find(
 _MESSAGE_OF = _find(r"\W*(?:{a} )?(?:{transcript} )?{messages} {of} (?:[\w'\u2019-]+ ?){1,4}\W*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)  # no slots: `cached_property` keeps its values in `__dict__`
 class Read:
-    """A clause with its features and the decision whether it is kept."""
+    """A clause with its features and the decision whether it is kept. Each is computed when it is first asked for: most
+    clauses are decided by few of them."""
 
     clause: Clause
-    guess: Guess
-    said: Analysis
-    kept: bool
-    doubted: bool  # it is a supposition, a report of the other side, or from a story
-    explicit: bool  # the user asks to remember it
-    standing: bool  # it is an instruction for every answer
-    sure: bool  # a sign makes its confidence high: explicit, standing, decision, a slot with one value
-    decides: bool  # it reports a decision
-    keeps: bool  # it says that something still holds
-    slot: str  # of the tables of signals; "" if none
-    domain: str  # of the slot
+    predicted: Callable[[], Guess]
+    signals: Signals
+    hands_over: bool  # the message holds somebody else's text
+    is_first: bool  # it begins its sentence
+    in_question: bool = False  # its sentence asks, behind it
 
+    def but(self, **features: bool) -> "Read":
+        """Returns a copy in which these features have other values."""
+        made = copy(self)
+        vars(made).update(features)
+        return made
 
-def read(
-    clause: Clause, guess: Guess, signals: Signals, *, hands_over: bool, is_first: bool, in_question: bool = False
-) -> Read:
-    """Reads one clause. `is_first`: it begins its sentence. `in_question`: its sentence asks, behind it. `hands_over`:
-    the message holds somebody else's text."""
-    whole, value = plain(clause.text), without_signal(clause.text, signals)
-    core = plain(value)
-    explicit = signals.remember.search(whole) is not None
-    standing = bool(signals.standing.search(whole) or signals.standing_opens.match(core))
-    slot = next((slot for slot in signals.slots if slot.table.search(whole)), None)
-    said = analyse(clause.text)
-    doubted = not explicit and bool(
-        signals.hypothetical.search(whole)
-        or signals.hypothetical_opens.match(core)
-        or signals.reported.search(whole)
-        or (signals.others.match(core) and not said.people)
-    )
-    decides = (signals.decides.search(whole) or signals.decides_opens.match(whole)) is not None
-    points_back = explicit and _points_back(whole, signals)
-    of_user = _FIRST.search(whole) is not None or _VERB.match(folded(value)) is not None
-    nobody = hands_over and not (of_user or said.holder)
-    if (
-        len(WORD.findall(clause.text)) < _LEAST_WORDS
-        or (doubted and not standing)
-        or points_back
-        or not says_something(value)
-        or (clause.asked and is_first)
-        or _ASKS_FOR.match(folded(value)) is not None
-        or is_about_forgetting(clause.text)
-        or asks(value, is_first=is_first, in_question=in_question)
-        or introduces(value)
-        or (not decides and _PROPOSES.match(folded(value)) is not None)
-    ):
-        least = NEVER
-    elif clause.asked:
-        least = TUCKED
-    else:
-        signed = explicit or standing or (slot is not None and of_user)
-        least = _least(core, value, said, signals, signed=signed, of_user=of_user, hands_over=hands_over)
-        if _REASON.match(folded(clause.text)):
+    @cached_property
+    def guess(self) -> Guess:
+        """Returns the models' prediction."""
+        return self.predicted()
+
+    @cached_property
+    def kept(self) -> bool:
+        """Tells whether it is a fact to be kept."""
+        # What needs no model comes first, and what excludes most: a question, words of no weight.
+        if not may_state(self.clause, is_first=self.is_first) or self.guess.fact <= SIGNED:
+            return False
+        return not self._is_excluded and self.guess.fact > self._least
+
+    @cached_property
+    def said(self) -> Analysis:
+        """Returns the analysis of its words."""
+        return analyse(self.clause.text)
+
+    @cached_property
+    def explicit(self) -> bool:
+        """Tells whether the user asks to remember it."""
+        return self._asks_to_remember
+
+    @cached_property
+    def imagined(self) -> bool:
+        """Tells whether it opens something imagined."""
+        return self.signals.imagine.search(self.whole) is not None and not self._asks_to_remember
+
+    @cached_property
+    def doubted(self) -> bool:
+        """Tells whether it is a supposition, a report of the other side, or from a story."""
+        signals, whole = self.signals, self.whole
+        return not self._asks_to_remember and bool(
+            signals.hypothetical.search(whole)
+            or signals.hypothetical_opens.match(self._core)
+            or signals.reported.search(whole)
+            or (signals.others.match(self._core) and not self.said.people)
+        )
+
+    @cached_property
+    def standing(self) -> bool:
+        """Tells whether it is an instruction for every answer."""
+        return self._orders or self._is_instruction
+
+    @cached_property
+    def sure(self) -> bool:
+        """Tells whether a sign makes its confidence high: explicit, standing, decision, a slot with one value."""
+        return (
+            self._asks_to_remember or self._orders or self.decides or (self.slot != "" and not self.slot.endswith("-"))
+        )
+
+    @cached_property
+    def decides(self) -> bool:
+        """Tells whether it reports a decision."""
+        return (self.signals.decides.search(self.whole) or self.signals.decides_opens.match(self.whole)) is not None
+
+    @cached_property
+    def keeps(self) -> bool:
+        """Tells whether it says that something still holds."""
+        return self.signals.keeps.search(self.whole) is not None
+
+    @property
+    def slot(self) -> str:
+        """Returns the key of its slot of the tables of signals; "" if none."""
+        return self._attribute.key if self._attribute else ""
+
+    @property
+    def domain(self) -> str:
+        """Returns the domain of its slot; "" if none."""
+        return self._attribute.domain if self._attribute else ""
+
+    @cached_property
+    def whole(self) -> str:
+        """Returns its plain text."""
+        return plain(self.clause.text)
+
+    @cached_property
+    def _value(self) -> str:
+        return without_signal(self.clause.text, self.signals)
+
+    @cached_property
+    def _core(self) -> str:
+        return plain(self._value)
+
+    @cached_property
+    def _plainly(self) -> str:
+        return folded(self._value)
+
+    @cached_property
+    def _asks_to_remember(self) -> bool:
+        return self.signals.remember.search(self.whole) is not None
+
+    @property
+    def _is_instruction(self) -> bool:
+        return self.guess.about == "instruction" and not self._asks_to_remember and self._attribute is None
+
+    @cached_property
+    def _orders(self) -> bool:
+        return bool(self.signals.standing.search(self.whole) or self.signals.standing_opens.match(self._core))
+
+    @cached_property
+    def _attribute(self) -> Slot | None:
+        return next((slot for slot in self.signals.slots if slot.table.search(self.whole)), None)
+
+    @cached_property
+    def _is_of_user(self) -> bool:
+        return _FIRST.search(self.whole) is not None or _VERB.match(self._plainly) is not None
+
+    @property
+    def _is_excluded(self) -> bool:
+        """Tells whether it is never kept, however likely a fact."""
+        return bool(
+            not says_something(self._value)
+            or asks(self._value, is_first=self.is_first, in_question=self.in_question)
+            or introduces(self._value)
+            or _ASKS_FOR.match(self._plainly)
+            or (_PROPOSES.match(self._plainly) and not self.decides)
+            or (self.doubted and not self._orders)
+            or (self._asks_to_remember and _points_back(self.whole, self.signals))
+            or is_about_forgetting(self.clause.text)
+        )
+
+    @property
+    def _least(self) -> float:
+        """Returns the threshold of probability that its signs set."""
+        if self.clause.asked:
+            return TUCKED
+        least = self._least_by_signs
+        if _REASON.match(folded(self.clause.text)):
             least = max(least, REASON)
-        if nobody:
+        if self.hands_over and not (self._is_of_user or self.said.holder):
             least = max(least, NOBODY)
-    return Read(
-        clause,
-        guess,
-        said,
-        kept=guess.fact > least,
-        doubted=doubted,
-        explicit=explicit,
-        standing=standing or (guess.about == "instruction" and not explicit and slot is None),
-        sure=explicit or standing or decides or (slot is not None and not slot.key.endswith("-")),
-        decides=decides,
-        keeps=signals.keeps.search(whole) is not None,
-        slot=slot.key if slot else "",
-        domain=slot.domain if slot else "",
-    )
+        return least
+
+    @property
+    def _least_by_signs(self) -> float:
+        if self._asks_to_remember or self._orders or (self._attribute is not None and self._is_of_user):
+            return SIGNED
+        signals = self.signals
+        if signals.asks.match(self._core) or signals.task.match(self._core) or HANDOVER["orders"].match(self._plainly):
+            return SURE
+        if self._is_of_user and (self.said.changes or self.said.ends):
+            return CHANGED
+        return LIKELY_BESIDE if self.hands_over else LIKELY
 
 
-def _least(
-    core: str, value: str, said: Analysis, signals: Signals, *, signed: bool, of_user: bool, hands_over: bool
-) -> float:
-    """Returns the threshold of probability that the signs of a clause set."""
-    if signed:
-        return SIGNED
-    if signals.asks.match(core) or signals.task.match(core) or HANDOVER["orders"].match(folded(value)):
-        return SURE
-    if (said.changes or said.ends) and of_user:
-        return CHANGED
-    return LIKELY_BESIDE if hands_over else LIKELY
+def read(passage: str, *, hands_over: bool = False) -> list[Read]:
+    """Returns the clauses of a passage; none if each of them is a question."""
+    clauses = split(passage)
+    firsts = [at == 0 or clauses[at - 1].sentence != clause.sentence for at, clause in enumerate(clauses)]
+    if not any(may_state(clause, is_first=is_first) for clause, is_first in zip(clauses, firsts, strict=True)):
+        return []
+    spoken = spoken_in(passage)
+    texts = [clause.text for clause in clauses]
+    asking = {clause.sentence for clause in clauses if clause.asked}
+    return [
+        Read(
+            clause,
+            partial(guess, texts, at, spoken),
+            SIGNALS[spoken],
+            hands_over=hands_over,
+            is_first=firsts[at],
+            in_question=clause.sentence in asking and not clause.asked,
+        )
+        for at, clause in enumerate(clauses)
+    ]
+
+
+def may_state(clause: Clause, *, is_first: bool) -> bool:
+    """Tells whether a clause may be kept: it asks nothing, and has words enough. `is_first`: it begins its sentence."""
+    return not (clause.asked and is_first) and len(WORD.findall(clause.text)) >= _LEAST_WORDS
 
 
 def asks(text: str, *, is_first: bool, in_question: bool) -> bool:

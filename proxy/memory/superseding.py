@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -31,6 +31,7 @@ _LOOSE_END = re.compile(r"[\s,;.:]+(?:(?:and|y|e)\s*)?\Z|\s(?:and|y|e)\s*\Z")
 # Slots of which another value replaces the known one, even without words of change.
 ONE_VALUE = frozenset({"name", "nickname", "residence", "age", "birthday", "marital"})
 
+_GRAM = 4  # characters of an n-gram
 _STILL_THE_SAME = 0.5  # least similarity of a statement and the fact that it says still holds
 _SAME_SLOT = 0.35  # added for the same slot ("budget-…"); and for the same kind of quantity
 _SAME_QUANTITY = 0.15
@@ -219,7 +220,7 @@ def same_holder(new: Analysis, old: Analysis) -> bool:
 # --- similarity ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: `cached_property` keeps its values in `__dict__`
 class Compared:
     """A statement with all that it is compared with others by."""
 
@@ -227,10 +228,34 @@ class Compared:
     normal: str  # its words and numbers: those of one statement in two spellings are equal
     said: Analysis
     terms: frozenset[str]
-    about: frozenset[str]  # its terms without numbers, words of change and its reason
     # The words of its frame, its slots of one value and its aspects: `is_said_instead` needs one that both have.
     things: frozenset[str]
-    topics: npt.NDArray[np.float64]  # unit vector
+
+    @cached_property
+    def about(self) -> frozenset[str]:
+        """Returns its terms without numbers, words of change and its reason."""
+        return _about(self.text)
+
+    @cached_property
+    def topics(self) -> npt.NDArray[np.float64]:
+        """Returns its topics as a unit vector. Takes longest of all."""
+        return topics(self.text)
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """Returns the components of `topics`."""
+        return [float(share) for share in self.topics]
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """Returns its n-grams of letters."""
+        said = self.text.lower()
+        return frozenset(said[at : at + _GRAM] for at in range(len(said) - _GRAM + 1))
+
+    @cached_property
+    def length(self) -> int:
+        """Returns the number of its words."""
+        return len(self.text.split())
 
 
 def compared(text: str) -> Compared:
@@ -242,7 +267,7 @@ def compared(text: str) -> Compared:
         *(f"slot {slot}" for slot in said.slots & SINGLE),
         *(f"aspect {each}" for each in said.aspects),
     )
-    return Compared(text, normal(text), said, frozenset(terms(text)), _about(text), frozenset(things), topics(text))
+    return Compared(text, normal(text), said, frozenset(terms(text)), frozenset(things))
 
 
 class ComparedValues(dict[str, Compared]):
@@ -258,7 +283,8 @@ class ComparedValues(dict[str, Compared]):
             self.pop(gone, None)
         for value in values - self.keys():
             yield
-            self[value] = compared(value)
+            self[value] = found = compared(value)
+            _ = found.topics  # which takes longest
 
 
 def nearest(facts: Sequence[Fact], statement: Statement, values: ComparedValues) -> Fact | None:

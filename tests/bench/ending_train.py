@@ -172,7 +172,6 @@ def arrays(trees: HistGradientBoostingClassifier) -> dict[str, Any]:
         left[tree, :size] = np.where(is_leaf, own, made["left"])
         right[tree, :size] = np.where(is_leaf, own, made["right"])
         value[tree, :size] = np.where(is_leaf, made["value"], 0.0)
-    depth = max(int(made["depth"].max()) for made in nodes)
     base = float(np.ravel(trees._baseline_prediction)[0])  # noqa: SLF001
     return {
         "feature": feature,
@@ -181,7 +180,6 @@ def arrays(trees: HistGradientBoostingClassifier) -> dict[str, Any]:
         "threshold": threshold,
         "value": value,
         "base": base,
-        "depth": depth,
     }
 
 

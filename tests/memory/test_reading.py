@@ -1,6 +1,7 @@
 """Which clause may be kept, by what was learnt and by its own signs."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,6 @@ from proxy.memory.reading import (
     Read,
     asks,
     introduces,
-    read,
 )
 from proxy.memory.signals import SIGNALS
 from proxy.types.memory import Language
@@ -26,7 +26,7 @@ from proxy.types.memory import Language
 def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> Read:
     """Of the clause `at` of `text`, as if it were so likely a fact."""
     guess = Guess(likely, "other")
-    return read(split(text)[at], guess, SIGNALS[spoken], hands_over=hands_over, is_first=at == 0)
+    return Read(split(text)[at], lambda: guess, SIGNALS[spoken], hands_over=hands_over, is_first=at == 0)
 
 
 def least(text: str, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> float:
@@ -78,8 +78,8 @@ def test_what_is_tucked_into_a_question_is_kept_if_it_is_likely() -> None:
     (clause,) = split("Should the gate open at 7?")
     tucked = replace(clause, text="since the gate opens at 7")
     for likely, kept in ((TUCKED, False), (TUCKED + 0.01, True)):
-        guess = Guess(likely, "other")
-        assert read(tucked, guess, SIGNALS["en"], hands_over=False, is_first=False).kept is kept
+        found = Read(tucked, partial(Guess, likely, "other"), SIGNALS["en"], hands_over=False, is_first=False)
+        assert found.kept is kept
 
 
 @pytest.mark.parametrize(
