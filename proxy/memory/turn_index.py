@@ -159,9 +159,11 @@ class TurnIndex:
             self._paths.clear()
             self._text_bytes -= len(message.text.encode())
 
-    def numbers(self, links: Collection[bytes]) -> Ints:
-        """Returns the numbers of those messages that are in the index."""
-        return np.array([self._numbers[link] for link in links if link in self._numbers], dtype=np.int64)
+    def flags(self, links: Collection[bytes]) -> Flags:
+        """Returns a flag for each message that was ever in the index: it is one of these."""
+        found = np.zeros(len(self._messages), dtype=np.bool_)
+        found[[self._numbers[link] for link in links if link in self._numbers]] = True
+        return found
 
     def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
         """Returns the links of all messages in the turns of these messages."""
@@ -230,15 +232,16 @@ class TurnIndex:
     def frequencies(self, wanted: Sequence[str], view: View) -> Floats:
         """Returns the frequency of each term (row) in each passage (column)."""
         found = np.zeros((len(wanted), len(view.passages)), dtype=np.float32)
+        postings = [(row, posting) for row, term in enumerate(wanted) if (posting := self._postings.get(term))]
+        if not postings:
+            return found
         column = np.full(len(self._by_passage), -1, dtype=np.int64)
         column[view.passages] = np.arange(len(view.passages))
-        for row, term in enumerate(wanted):
-            if (posting := self._postings.get(term)) is None:
-                continue
-            entries = np.array(posting, dtype=np.uint32)
-            columns = column[entries >> _FREQUENCY_BITS]
-            seen = columns >= 0
-            found[row, columns[seen]] = (entries & _MOST_FREQUENT)[seen]
+        entries = np.concatenate([np.array(posting, dtype=np.uint32) for _, posting in postings])
+        rows = np.repeat([row for row, _ in postings], [len(posting) for _, posting in postings])
+        columns = column[entries >> _FREQUENCY_BITS]
+        seen = columns >= 0
+        found[rows[seen], columns[seen]] = (entries & _MOST_FREQUENT)[seen]
         return found
 
     def cosines(self, vector: Vector, view: View) -> Floats | None:
