@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from proxy.context import economics
-from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Step, TokenBudget
+from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Step, TokenBudget, TooMuch
 from proxy.context.folding import FoldPlanner
 from proxy.conversation.progress import (
     Case,
@@ -94,6 +94,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     weights = selecting.NEAR if answers else recall.WEIGHTS
 
     def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
+        if context.in_place:
+            raise TooMuch
         rest = replace(query, exclude=frozenset((*case.chain[:since], *case.chain[start:])))
         return selecting.select(
             shelf.index, ranking(), rest, budget_tokens=tokens, count=context.count, known=counted, weights=weights
