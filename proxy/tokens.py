@@ -124,13 +124,10 @@ class RoughCounter(Counter):
     def request(self, request: ChatRequest, messages: Sequence[Message] | None = None) -> int:
         """Returns the tokens of a request, with `messages` in place of its own if they are given."""
         # A plain message counts with all its bytes; the calibration learns the share of punctuation.
-        texts, others = 0, []
-        for message in request.messages if messages is None else messages:
-            if message.is_plain:
-                texts += len(message.raw)
-            else:
-                others.append(message)
-        return texts // 4 + sum([self.message(message) for message in others]) + self.overhead(request)
+        messages = request.messages if messages is None else messages
+        texts = sum([len(message.raw) for message in messages if message.is_plain])
+        others = sum([self.message(message) for message in messages if not message.is_plain])
+        return texts // 4 + others + self.overhead(request)
 
 
 class TokenCounter(Counter):

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
 from proxy.context.nouns import MEASURES, NOUN_WORDS
-from proxy.context.referents import things
+from proxy.context.referents import REMEMBERED, things
 from proxy.language.phrases import expression, phrases, words
 from proxy.language.tables import union
 from proxy.language.words import plain
@@ -94,6 +95,7 @@ def sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
 
 
+@lru_cache(REMEMBERED)
 def clean(sentence: str) -> str:
     """Returns the sentence without greetings, fillers and other habitual openings and endings; "" if it is code or too
     short to say anything."""
@@ -210,6 +212,7 @@ def _last(text: str) -> str:
     return folded(text.rsplit(maxsplit=1)[-1]).strip("\"'“”") if text else ""
 
 
+@lru_cache(REMEMBERED)
 def concreteness(text: str) -> float:
     """Returns a score of how concrete a text is: 2 for each number, 1 for each name that does not open the sentence."""
     said = text.split()

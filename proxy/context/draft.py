@@ -49,6 +49,11 @@ class PlanContext:
     cap: Callable[[int], Message]  # the message with this index, shortened to `window.answer_tokens`
     decay: Decay  # limits of a fact's age
     profile: str = ""  # name
+    in_place: bool = False  # on the event loop: what takes more than a moment raises TooMuch
+
+
+class TooMuch(Exception):
+    """Raised when a plan takes more than the event loop can spare."""
 
 
 @dataclass(frozen=True, slots=True)

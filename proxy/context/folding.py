@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from proxy.config.profiles import Window
 from proxy.context import economics, shortening, summaries
-from proxy.context.draft import FRAMING, Draft, Step
+from proxy.context.draft import FRAMING, Draft, Step, TooMuch
 from proxy.context.economics import Terms
 from proxy.context.filling import render
 from proxy.conversation.progress import memory_head, without_ours
@@ -105,6 +105,8 @@ class FoldPlanner(Step):
         )
 
         def written() -> Summary | None:
+            if self.context.in_place:
+                raise TooMuch
             said = [summaries.NumberedTurn(number + offset, *self._said(*span)) for offset, span in enumerate(spans)]
             asked = summaries.NumberedTurn(number - 1, *self._said(*before)) if before else None
             return summaries.summarise(said, before=asked, max_tokens=limit, count=self.context.count)

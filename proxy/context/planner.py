@@ -6,13 +6,15 @@ thread decides (proxy/context/planning.py).
 """
 
 import asyncio
+from collections.abc import Generator
 from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TypeVar, cast
 
 from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import economics, planning, shortening
-from proxy.context.draft import PlanContext
+from proxy.context.draft import PlanContext, TooMuch
 from proxy.context.volatile import recollect
 from proxy.conversation.progress import Case, progress, without_ours
 from proxy.embedding import Embedder, EmbeddingUnavailable
@@ -23,11 +25,18 @@ from proxy.memory.shelf import Shelf
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
-from proxy.tasks import Offload
+from proxy.tasks import Offload, in_place
 from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, PromptTokens, Vector
 
+T = TypeVar("T")
+
 _rough = RoughCounter()
+
+# What is planned on the event loop: at most so many bytes of new messages, messages, facts.
+INLINE_BYTES = 4 * 1024
+INLINE_MESSAGES = 1_000
+INLINE_FACTS = 256
 
 # Bytes of a request above which the rough count will do: exact counts take seconds (half a second a MiB at worst).
 MOST_COUNTED = 2 * 2**20
@@ -51,8 +60,16 @@ class _Asked:
     profile: str  # name
     limit: int | None  # tokens of the prompt
     shelf: Shelf
-    state: PathState | None
+    state: PathState | None  # of the request before
+    known: int  # messages of that request; 0: unknown
     vector: Vector | None
+
+    @property
+    def is_short(self) -> bool:
+        """True if its plan should take about a moment: little is new since the request before, and memory is small."""
+        new = sum([len(said.raw) for said in self.request.messages[self.known :]])
+        is_little = self.state is not None and new <= INLINE_BYTES and len(self.identity.chain) <= INLINE_MESSAGES
+        return is_little and len(self.shelf.facts) <= INLINE_FACTS and not self.shelf.leaving
 
 
 @dataclass(eq=False)
@@ -100,9 +117,9 @@ class Planner:
         if identity.is_answered:
             await self.library.index(identity.memory, shelf)
             found = await self.library.state(identity.memory, identity.chain)
-        state, vector = found[0] if found else None, await self._vector(request)
-        asked = _Asked(incoming, request, identity, upstream, name, limit, shelf, state, vector)
-        made = await asyncio.get_running_loop().run_in_executor(self.executor, self._decided, asked)
+        (state, known), vector = found or (None, 0), await self._vector(request)
+        asked = _Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, vector)
+        made = await self._made(asked)
         if made is None:
             tokens = await self.counter.request(request, identity.chain, self.executor)
             original = round(tokens * factor)
@@ -138,8 +155,19 @@ class Planner:
         vector: Vector = vectors[0]
         return vector
 
-    def _decided(self, asked: _Asked) -> Plan | None:
-        """Returns the plan in tokens of our count; None if none can be made. Runs in a worker thread."""
+    async def _made(self, asked: _Asked) -> Plan | None:
+        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, in
+        two moments: the round trip of a worker thread and its struggle for the interpreter would cost more."""
+        if asked.is_short:
+            try:
+                return await in_place(self._decided(asked, is_here=True))
+            except TooMuch:
+                pass  # a fold or excerpts, which few requests have
+        return await asyncio.get_running_loop().run_in_executor(self.executor, _last, self._decided(asked))
+
+    def _decided(self, asked: _Asked, *, is_here: bool = False) -> Generator[None, None, Plan | None]:
+        """Makes the plan. `is_here`: on the event loop. Raises TooMuch if it takes too long
+        there."""
         request, identity, upstream, state = asked.request, asked.identity, asked.upstream, asked.state
         now, profile, settings = asked.incoming.received_at, self.config.profiles[asked.profile], self.config.memory
         case = Case(
@@ -156,6 +184,7 @@ class Planner:
         so_far = progress(case, asked.shelf.histories)
         if so_far is None:
             return None
+        yield
         price = price_for(upstream, request.model)
         known = economics.assumed_cache(upstream, request.model, price)
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
@@ -169,14 +198,19 @@ class Planner:
             limit=asked.limit,
             role=settings.role,
             count=self._counted,
-            cap=lambda index: self._capped(case, index),
+            cap=lambda index: self._capped(case, index, in_place=is_here),
             decay=Decay(settings.unconfirmed_after, settings.stale_after, settings.drop_low_after),
             profile=asked.profile,
+            in_place=is_here,
         )
-        with asked.shelf.lock:
+        if not asked.shelf.lock.acquire(blocking=not is_here):
+            raise TooMuch
+        try:
             asked.shelf.settle()
             memory = recollect(context, case, so_far, asked.shelf)
             made = planning.plan(request, case, so_far, memory, context)
+        finally:
+            asked.shelf.lock.release()
         if idle > MOST_IDLE or made.tokens.sent < known.minimum:
             made = replace(made, tokens=replace(made.tokens, expected=0))
         if cache == economics.NO_CACHE:
@@ -188,14 +222,25 @@ class Planner:
             raise Refusable(found[0].rule)
         return made
 
-    def _capped(self, case: Case, index: int) -> Message:
+    def _capped(self, case: Case, index: int, *, in_place: bool) -> Message:
         """Returns a message with its text shortened to `answer_tokens`. Remembered, since finding the cut takes a dozen
         counts."""
         most = case.profile.window.answer_tokens
         if (shorter := self._shortened.get((case.chain[index], most))) is None:
+            if in_place:
+                raise TooMuch
             shorter = shortening.cap_message(case.messages[index], most, self.counter.text)
             self._shortened.put((case.chain[index], most), shorter)
         return shorter
+
+
+def _last(steps: Generator[None, None, T]) -> T:
+    """Returns the result of `steps`, all taken at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast(T, end.value)
 
 
 def _is_left_alone(counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:

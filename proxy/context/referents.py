@@ -7,8 +7,8 @@ the clause points outside, and is left out.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from proxy.context.nouns import NOUN_WORDS
 from proxy.language.phrases import expression, words
@@ -19,7 +19,8 @@ from proxy.types.memory import Language
 
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019./:%-]*\w)?|[^\w\s]")
 _STEM = 6  # letters
-_REMEMBERED = 1_000  # clauses: a segment asks for the same ones repeatedly
+REMEMBERED = 1_000  # clauses: a segment asks for the same ones repeatedly
+_REMEMBERED_WORDS = 20_000
 _LETTERS = 2  # of a word of meaning, at least
 _DESCRIBED = 3  # words of meaning behind "this"
 _ENOUGH = 2  # things named before "these options" that suffice
@@ -39,9 +40,8 @@ _HANGING = expression(_BOTH, "{hanging}")
 _ACCENTED_IS = re.compile(r"\b[Ee]stá\b")  # Spanish "is"; without its accent it would read as "this"
 
 
-@dataclass(frozen=True, slots=True)
-class _At:
-    """A word of a clause, with its neighbours."""
+class _At(NamedTuple):
+    """A word of a clause, with its neighbours. A tuple, since there are many."""
 
     said: Sequence[str]  # words and marks, folded
     place: int
@@ -64,13 +64,13 @@ class _At:
         return not self.after[:1].isalnum()
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def names(text: str) -> tuple[str, ...]:
     """Returns the stems of the words of meaning in `text`, folded."""
     return tuple(word[:_STEM] for word in _said(text) if _is_telling(word))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def things(text: str, language: Language) -> tuple[str, ...]:
     """Returns the words in `text` that name things, folded: neither verbs nor words of grammar nor placeholders."""
     known = NOUN_WORDS[language]
@@ -78,7 +78,7 @@ def things(text: str, language: Language) -> tuple[str, ...]:
     return tuple(word for word in rest if word not in known.closed and word not in known.vague)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def points_outside(clause: str, language: Language) -> bool:
     """True if `clause` points at something that is not named earlier in it."""
     if clause.lower().startswith("él "):
@@ -99,6 +99,7 @@ def _said(text: str) -> list[str]:
     return _WORD.findall(folded(text).replace("\u2019", "'"))
 
 
+@lru_cache(_REMEMBERED_WORDS)
 def _is_telling(word: str) -> bool:
     if len(word) < _LETTERS or not word[0].isalnum() or word in STOP or word in _LIGHT:
         return False

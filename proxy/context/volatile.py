@@ -8,11 +8,12 @@ each time, so it goes with this question only, and within the savings so far, un
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from proxy.context import economics
-from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Step, TokenBudget
+from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Step, TokenBudget, TooMuch
 from proxy.context.folding import FoldPlanner
 from proxy.conversation.progress import (
     Case,
@@ -77,8 +78,9 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
         exclude=frozenset(case.chain[held:]),
         others_than=others,
     )
-    ranking = recall.rank(shelf.index, query)
-    needed = selecting.need(shelf.index, query, ranking)
+    found = recall.search(shelf.index, query)
+    needed = selecting.need(shelf.index, query, found)
+    ranking = cache(lambda: recall.ranked(found, query))  # few questions need excerpts
     numbers = case.profile.recall
     most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
 
@@ -92,9 +94,11 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     weights = selecting.NEAR if answers else recall.WEIGHTS
 
     def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
+        if context.in_place:
+            raise TooMuch
         rest = replace(query, exclude=frozenset((*case.chain[:since], *case.chain[start:])))
         return selecting.select(
-            shelf.index, ranking, rest, budget_tokens=tokens, count=context.count, known=counted, weights=weights
+            shelf.index, ranking(), rest, budget_tokens=tokens, count=context.count, known=counted, weights=weights
         )
 
     wanted = round(needed.share * most)

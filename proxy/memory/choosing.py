@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import heapify, heappop
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
@@ -105,6 +106,11 @@ class Current:
         """Returns `fact` with a mark of what may have ended it."""
         return marked(fact, self.ended.get(fact.id))
 
+    def line(self, fact: Fact) -> str:
+        """Returns the rendered line of `fact` with this mark."""
+        later = self.ended.get(fact.id)
+        return _line(fact.domain, fact.value) if later is None else _marked_line(fact.domain, fact.value, later.value)
+
 
 def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | None = None) -> Current:
     """Returns the facts that are valid at `now`. `before`, the result for an earlier request, is returned again if
@@ -142,10 +148,12 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
 
 def marked(fact: Fact, later: Fact | None) -> Fact:
     """Returns `fact` with a mark in its value that quotes the `later` fact, which may have ended it."""
-    if later is None:
-        return fact
-    mark = f' (later: "{cut(" ".join(later.value.split()), _LATER_SHOWN)}")'
-    return replace(fact, value=cut(fact.value, ONE_LINE - len(mark)) + mark)
+    return fact if later is None else replace(fact, value=_with_mark(fact.value, later.value))
+
+
+def _with_mark(value: str, later: str) -> str:
+    mark = f' (later: "{cut(" ".join(later.split()), _LATER_SHOWN)}")'
+    return cut(value, ONE_LINE - len(mark)) + mark
 
 
 def cut(text: str, most: int) -> str:
@@ -192,20 +200,26 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
     """Selects the facts, other than standing ones, that the question needs: the most relevant first, their lines within
     `tokens` as counted by `count`. Facts of the status "retrieval-only" reach a prompt by this alone."""
     least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(facts.others))
-    scored = [(score, fact) for fact in facts.others if (score := relevance(fact, need)) >= least]
-    said = terms_of(need.said)
+    # A question that needs nothing of its user is about facts that it mentions: by name, or by several words.
+    spoken_of = 0 if need.asks is None or need.is_personal else _SPOKEN_OF
+    mentioned = [fact for fact in facts.others if len(need.terms & sayable(fact)) >= spoken_of]
+    # The best come first off the heap; few of many facts are looked at.
+    scored = [
+        (-score, -fact.last_confirmed_at, fact.id, fact)
+        for fact in mentioned
+        if (score := relevance(fact, need)) >= least
+    ]
+    heapify(scored)
+    said = terms_of(need.said) if scored else frozenset[str]()
     chosen: list[Fact] = []
     refused = 0
-    for _, fact in sorted(scored, key=lambda pair: (-pair[0], -pair[1].last_confirmed_at, pair[1].id)):
-        if len(chosen) >= most or refused == _MOST_REFUSED:
-            break
+    while scored and len(chosen) < most and refused < _MOST_REFUSED:
+        fact = heappop(scored)[-1]
         if _is_said(fact, said):
             continue
-        marked = facts.marked(fact)
-        lines = count(render((marked,)))
-        if lines <= tokens:
-            chosen.append(marked)
-            tokens -= lines
+        if (line := count(facts.line(fact))) <= tokens:
+            chosen.append(facts.marked(fact))
+            tokens -= line
         else:
             refused += 1
     return tuple(chosen)
@@ -213,25 +227,27 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """Returns the facts whose content none of `texts` contains."""
-    said = terms_of(texts)
-    return tuple(fact for fact in facts if not _is_said(fact, said))
+    stated = tuple(facts)
+    said = terms_of(texts) if stated else frozenset[str]()
+    return tuple(fact for fact in stated if not _is_said(fact, said))
 
 
 def relevance(fact: Fact, need: Need) -> float:
     """Scores a fact against a question, 0 to about 1: shared words, cosine where vectors are known, and kind where the
-    models told which kinds the question needs. A question that needs nothing of its user scores only facts that it
-    mentions: by name, or by several words."""
+    models told which kinds the question needs; by shared words alone if they told that it needs none."""
     shared = need.terms & sayable(fact)
     by_words = min(1.0, len(shared) / max(1.0, math.sqrt(len(need.terms)))) if shared else 0.0
+    if need.asks is not None and not need.is_personal:
+        return by_words
     same_domain = _OF_DOMAIN if need.domain and need.domain == fact.domain else 0.0
     cosine = None if need.cosines is None else need.cosines.get(fact.id)
     if need.asks is None:
         if cosine is None:
             return by_words + same_domain
         return _OF_VECTORS * max(cosine, 0.0) + (1 - _OF_VECTORS) * by_words + same_domain
-    if not need.is_personal:
-        return by_words if len(shared) >= _SPOKEN_OF else 0.0
-    by_kind = sum(share * need.asks.kinds[kind] for kind, share in kinds(fact.value).items())
+    asked, by_kind = need.asks.kinds, 0.0
+    for kind, share in kinds(fact.value).items():
+        by_kind += share * asked[kind]
     by_meaning = _OF_COSINE * max((cosine or 0.0) - _ORDINARY_COSINE, 0.0)
     return by_kind + _OF_WORDS * by_words + by_meaning + same_domain
 
@@ -261,25 +277,20 @@ def read(values: Iterable[str]) -> Generator[None, None, None]:
 def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:
     """Returns the active facts that each answer `question`; none if it asks for more than one thing the user stated."""
     question = last_question(question)
-    said = plain(question)
-    if not question or len(question) > _LONGEST_QUESTION or asks_for(question) in ("many", "all"):
+    wanted = frozenset(terms(question)) - _ASKING if len(question) <= _LONGEST_QUESTION else frozenset[str]()
+    may = [fact for fact in facts if wanted <= sayable(fact)] if wanted else []
+    if not may or asks_for(question) in ("many", "all"):
         return ()
+    said = plain(question)
     if _EARLIER.search(said) or asks_for_answers(question) or not _OWN.search(said):
         return ()
     asks = cues(question)
     # "Have I …?" may have more than one answer, and "how should I format it?" wants none of the user's own.
     if not (asks.asking_word or asks.request) or asks.advice or asks.pointing:
         return ()
-    wanted = frozenset(terms(question)) - _ASKING
-    if not wanted:
-        return ()
     asked = next((kinds for table, kinds in _ASKED if table.search(said)), frozenset[str]())
     holder = analyse(question).holder
-    found = [
-        fact
-        for fact in facts
-        if wanted <= sayable(fact) and status(fact, now, decay) == "active" and _holds(fact, wanted, asked, holder)
-    ]
+    found = [fact for fact in may if status(fact, now, decay) == "active" and _holds(fact, wanted, asked, holder)]
     return tuple(found) if len(found) <= _MOST_ANSWERS else ()
 
 
@@ -294,13 +305,28 @@ def _holds(fact: Fact, wanted: frozenset[str], asked: frozenset[str], holder: fr
     return bool(frozenset(terms(fact.value)) - wanted - _ASKING)
 
 
+@lru_cache(4_096)
+def _said_by(value: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Returns the terms of a fact's value, and those of them that are numbers."""
+    words = frozenset(terms(value))
+    return words, frozenset(word for word in words if word[0].isdigit())
+
+
 def _is_said(fact: Fact, said: frozenset[str]) -> bool:
-    words = frozenset(terms(fact.value))
-    numbers = frozenset(word for word in words if word[0].isdigit())
+    words, numbers = _said_by(fact.value)
     return bool(words) and numbers <= said and len(words & said) >= _COVERED * len(words)
 
 
 def render(facts: Iterable[Fact]) -> str:
     """Renders facts as lines of a `<memory>` block, one a fact, with nothing in it that could close the block."""
-    lines = ((fact.domain, " ".join(fact.value.split())) for fact in facts)
-    return "\n".join(f"- [{of}] {cut(value.translate(_BRACKETS), ONE_LINE)}" for of, value in lines)
+    return "\n".join([_line(fact.domain, fact.value) for fact in facts])
+
+
+@lru_cache(4_096)
+def _line(domain: str, value: str) -> str:
+    return f"- [{domain}] {cut(' '.join(value.split()).translate(_BRACKETS), ONE_LINE)}"
+
+
+@lru_cache(4_096)
+def _marked_line(domain: str, value: str, later: str) -> str:
+    return _line(domain, _with_mark(value, later))

@@ -68,6 +68,7 @@ class Cues:
     figures: int  # of the message
 
 
+@lru_cache(64)
 def cues(text: str) -> Cues:
     """Extracts the features of a message."""
     text, sentences, questions = _read(text)

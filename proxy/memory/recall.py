@@ -59,6 +59,7 @@ class Weights:
 WEIGHTS = Weights()
 LONG = 100  # tokens of a message
 MOST_TERMS = 32  # of a query; the rarest
+AT_ONCE = 16_384  # frequencies of terms in passages that are scored together: they stay in a core's cache
 # Cosine for BM25 scaled to the power of `sharpness`, from a passage without its words to the best: least squares over
 # 294,000 pairs of LoCoMo and BEAM, development half, give 0.35 and 0.50. The prior's weight is a sum of squares of the
 # latter.
@@ -77,47 +78,68 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """The scores of all passages of a view for a query."""
+class Search:
+    """The passages of a view, compared with a query."""
 
     view: View
-    scores: Floats  # of every passage
     words: Floats  # BM25 of every passage, its own words alone counting whole
     cosines: Floats | None  # as expected where they are awaited; None: no vector at all
     awaited: Flags  # the vector of the passage is still to come
     occurs: Flags  # which terms of the query (a row each, in its order, none twice) every passage has
-    for_answers: bool = False  # the question asks for what the assistant said
-    asking: float = 0.0  # from a talk of equals (0) to one of questions and answers, which are four times as long (1)
+    holding: Ints  # passages with each of these terms
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking(Search):
+    """The same, with the scores of all passages."""
+
+    scores: Floats
+    for_answers: bool  # the question asks for what the assistant said
+    asking: float  # from a talk of equals (0) to one of questions and answers, which are four times as long (1)
 
 
 def rank(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Ranking:
     """Ranks every passage that `query` may see."""
+    return ranked(search(index, query, weights), query, weights)
+
+
+def search(index: TurnIndex, query: Query, weights: Weights = WEIGHTS) -> Search:
+    """Compares every passage that `query` may see with it."""
     view = index.view(query.path, others_than=query.others_than)
     if not len(view.passages):
-        nothing = np.zeros(0, dtype=np.float32)
         none = np.zeros(0, dtype=np.bool_)
-        return Ranking(view, nothing, nothing, None, none, none.reshape(0, 0))
+        return Search(view, np.zeros(0, np.float32), None, none, none.reshape(0, 0), np.zeros(0, np.int64))
     own = index.frequencies(list(dict.fromkeys(terms(query.text))), view)
     occurs = own > 0
-    words = _bm25(own, _count(occurs), index.lengths(view), view, weights)
+    holding = _count(occurs)
+    words = _bm25(own, holding, index.lengths(view), view, weights)
     cosines = None if query.vector is None else index.cosines(query.vector, view)
     awaited = index.awaited(view)
-    scores: Floats = _scaled(words) ** weights.sharpness
+    if cosines is not None and awaited.any():
+        cosines = expected_cosines(cosines, awaited, index.embedded(view), _scaled(words) ** weights.sharpness)
+    return Search(view, words, cosines, awaited, occurs, holding)
+
+
+def ranked(found: Search, query: Query, weights: Weights = WEIGHTS) -> Ranking:
+    """Ranks the passages that were compared with a query."""
+    view, cosines = found.view, found.cosines
+    same = view, found.words, cosines, found.awaited, found.occurs, found.holding
+    asking, for_answers = _asking(view), asks_for_answers(query.text)
+    if not len(view.passages):
+        return Ranking(*same, found.words, for_answers, asking)
+    scores: Floats = _scaled(found.words) ** weights.sharpness
     if cosines is not None:
-        if awaited.any():
-            cosines = expected_cosines(cosines, awaited, index.embedded(view), scores)
         before, after = beside(best(cosines, view), view)
         around = before + after
         meaning = cosines + weights.meaning_beside * spread(around, view)
         scores = (1 - weights.meaning) * scores + weights.meaning * _scaled(np.maximum(meaning, 0))
     scores = scores + spread(weights.beside * np.maximum(*beside(best(scores, view), view)), view)
-    asking, for_answers = _asking(view), asks_for_answers(query.text)
     if asks_for(query.text) == "all":  # questions are part of the course of events
         weights = replace(weights, asks=0.0, replies=0.0)
     stretch = weights.stretch_asking * asking + weights.stretch * (1 - asking)
     by_message = stretch * _scaled(_around(best(scores, view), weights.stretch_messages))
     by_message += _priors(view, weights, asking=0.0 if for_answers else asking, for_answers=for_answers)
-    return Ranking(view, scores + spread(by_message, view), words, cosines, awaited, occurs, for_answers, asking)
+    return Ranking(*same, scores + spread(by_message, view), for_answers, asking)
 
 
 def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weights) -> Floats:
@@ -132,11 +154,15 @@ def _bm25(own: Floats, holding: Ints, lengths: Floats, view: View, weights: Weig
     mean = max(float(lengths.mean()), 1.0)
     norm = weights.saturation * (1 - weights.length + weights.length * lengths / mean)
     scores = np.zeros(passages, dtype=np.float32)
-    for term in rarest:
-        times = holding[term]
-        seen = own[term] + _from_neighbours(own[term], share_beside, view)
+    at_once = max(1, AT_ONCE // passages)
+    for start in range(0, len(rarest), at_once):
+        some = rarest[start : start + at_once]
+        times = holding[some]
+        seen = own[some]
+        seen += _from_neighbours(seen, share_beside, view)
         rarity = np.log(1 + (passages - times + 0.5) / (times + 0.5))
-        scores += rarity * seen * (weights.saturation + 1) / (seen + norm)
+        for by_term in rarity[:, np.newaxis] * seen * (weights.saturation + 1) / (seen + norm):
+            scores += by_term
     return scores
 
 
@@ -158,7 +184,8 @@ def _count(flags: Flags) -> Ints:
 
 
 def _from_neighbours(by_passage: Floats, share_beside: Floats, view: View) -> Floats:
-    """Returns the share of the neighbouring messages' values that every passage receives."""
+    """Returns the share of the neighbouring messages' values that every passage receives; of each row, if there are
+    several."""
     before, after = beside(total(by_passage, view) * share_beside, view)
     before += after
     return spread(before, view)

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from proxy.memory.cues import Cues, Extent, asks_for, cues
-from proxy.memory.recall import WEIGHTS, Query, Ranking, Weights
+from proxy.memory.recall import WEIGHTS, Query, Ranking, Search, Weights
 from proxy.memory.turn_index import IndexedMessage, TurnIndex
 from proxy.memory.view import Flags, Floats, needed, spread
 from proxy.types import Excerpt
@@ -88,13 +88,13 @@ class Need:
 NONE = Need("none", 0.0, -math.inf)
 
 
-def need(index: TurnIndex, query: Query, ranking: Ranking) -> Need:
-    """Decides how much recall `query` needs, of messages in `ranking` that the prompt (`query.exclude`) does not
+def need(index: TurnIndex, query: Query, found: Search) -> Need:
+    """Decides how much recall `query` needs, of messages in `found` that the prompt (`query.exclude`) does not
     hold."""
-    found = evidence(index, query, ranking)
-    if found is None:
+    shown = evidence(index, query, found)
+    if shown is None:
         return NONE
-    features = {**wording(cues(query.text)), **found}
+    features = {**wording(cues(query.text)), **shown}
     score = _INTERCEPT + sum(weight * features[name] for name, weight in _WEIGHTS.items())
     if score < FAINT:
         return Need("none", 0.0, score)
@@ -110,29 +110,29 @@ def wording(said: Cues) -> dict[str, float]:
     return {name: getattr(said, name) for name in _CUES} | counts
 
 
-def evidence(index: TurnIndex, query: Query, ranking: Ranking) -> dict[str, float] | None:
+def evidence(index: TurnIndex, query: Query, found: Search) -> dict[str, float] | None:
     """Returns the features of the search result, by name; None if the prompt holds all of the history."""
-    view = ranking.view
-    outside = _free(index, ranking, query)[view.message_of]
+    view = found.view
+    outside = _free(index, found, query)[view.message_of]
     if not outside.any():
         return None
     inside = ~outside
-    occurs = ranking.occurs[:_MOST_TERMS]
-    passages, holding = len(view.passages), occurs.sum(axis=1)
+    occurs = found.occurs[:_MOST_TERMS]
+    passages, holding = len(view.passages), found.holding[:_MOST_TERMS]
     rarity = np.log(1 + (passages - holding + 0.5) / (holding + 0.5))
     total = float(rarity.sum()) or 1.0
     only_outside = (occurs & outside).any(axis=1) & ~(occurs & inside).any(axis=1)
     cosine, nearer = _COSINE, _NEARER
-    if ranking.cosines is not None:
-        found = float(ranking.cosines[outside].max())
-        above = found - (float(ranking.cosines[inside].max()) if inside.any() else 0.0)
+    if found.cosines is not None:
+        best = float(found.cosines[outside].max())
+        above = best - (float(found.cosines[inside].max()) if inside.any() else 0.0)
         # An awaited vector may be nearer than its words suggest.
-        unknown = float(ranking.awaited[outside].mean())
-        cosine = found + unknown * max(0.0, _COSINE - found)
+        unknown = float(found.awaited[outside].mean())
+        cosine = best + unknown * max(0.0, _COSINE - best)
         nearer = above + unknown * max(0.0, _NEARER - above)
     return {
         "rare": float(rarity[only_outside].sum()) / total,
-        "match": float(ranking.words[outside].max()) / (2.2 * total),  # 1: all of its words, as good as alone
+        "match": float(found.words[outside].max()) / (2.2 * total),  # 1: all of its words, as good as alone
         "cosine": cosine,
         "nearer": nearer,
     }
@@ -221,9 +221,9 @@ def _least(ranking: Ranking, query: Query, free: Flags, room: int, weights: Weig
     return float(ranking.scores.max()) * floor(query.text, fillings=fillings, by_words=by_words, weights=weights)
 
 
-def _free(index: TurnIndex, ranking: Ranking, query: Query) -> Flags:
+def _free(index: TurnIndex, found: Search, query: Query) -> Flags:
     """Returns a flag for each message that the prompt does not hold."""
-    return ~np.isin(ranking.view.messages, index.numbers(query.exclude))
+    return ~index.flags(query.exclude)[found.view.messages]
 
 
 def _room(ranking: Ranking, query: Query, free: Flags, tokens: int, weights: Weights) -> int:

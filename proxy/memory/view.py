@@ -144,22 +144,23 @@ def best(by_passage: Floats, view: View) -> Floats:
 
 
 def total(by_passage: Floats, view: View) -> Floats:
-    """Returns the sum over the passages of every message."""
-    return by_passage if view.is_even else np.add.reduceat(by_passage, view.first)
+    """Returns the sum over the passages of every message; of each row, if there are several."""
+    return by_passage if view.is_even else np.add.reduceat(by_passage, view.first, axis=-1)
 
 
 def spread(by_message: npt.NDArray[Item], view: View) -> npt.NDArray[Item]:
-    """Repeats the value of every message for each of its passages."""
-    return by_message if view.is_even else by_message[view.message_of]
+    """Repeats the value of every message for each of its passages; in each row, if there are several."""
+    return by_message if view.is_even else by_message[..., view.message_of]
 
 
 def beside(by_message: Floats, view: View) -> Floats:
-    """Returns, for every message, the values of the one before (first row) and the one after; 0 where there is none."""
-    found = np.zeros((2, len(by_message)), dtype=np.float32)
-    found[0, 1:], found[1, :-1] = by_message[:-1], by_message[1:]
+    """Returns, for every message, the values of the one before (first row) and the one after; 0 where there is none.
+    `by_message` may have several rows."""
+    found = np.zeros((2, *by_message.shape), dtype=np.float32)
+    found[0, ..., 1:], found[1, ..., :-1] = by_message[..., :-1], by_message[..., 1:]
     begins = np.flatnonzero(view.begins)
-    found[0, begins] = 0
-    found[1, begins - 1] = 0  # -1 is the last one: it has none after it
+    found[0][..., begins] = 0
+    found[1][..., begins - 1] = 0  # -1 is the last one: it has none after it
     return found
 
 
