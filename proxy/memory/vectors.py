@@ -25,7 +25,7 @@ AT_ONCE = 16  # texts: other requests are embedded in between
 
 @dataclass(slots=True)
 class _Waiting:
-    """What waits in one scope."""
+    """The turns and facts of one scope that wait."""
 
     shelf: Shelf
     facts: bool = True

@@ -144,7 +144,7 @@ class LogResponse:
         return body
 
     def close(self) -> None:
-        """Does nothing: there is no connection."""
+        """Returns at once: there is no connection."""
 
 
 class LogUpstream(Upstream):

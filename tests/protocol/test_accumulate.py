@@ -500,8 +500,10 @@ _CHUNKS = st.builds(
     lambda choices, more: msgspec.json.encode({"id": "c", "model": "m", "choices": choices} | more),
     st.lists(_CHOICES, max_size=2),
     st.sampled_from(
-        [{}, {}, {}, {"usage": {"prompt_tokens": 3, "completion_tokens": 1}}, {"usage": None}, {"obfuscation": "x"}]
-        + [{"citations": ["a"]}, {"error": {"message": "overloaded"}}]
+        [
+            *({}, {}, {}, {"usage": {"prompt_tokens": 3, "completion_tokens": 1}}, {"usage": None}),
+            *({"obfuscation": "x"}, {"citations": ["a"]}, {"error": {"message": "overloaded"}}),
+        ]
     ),
 )
 _DATAS = st.lists(
