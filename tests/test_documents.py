@@ -11,7 +11,20 @@ from tests.builders import ledger_row
 
 ROOT = Path(__file__).parent.parent
 MAPPED = [
-    *("admin", "cli", "config", "context", "conversation", "demo", "embedding", "http", "memory", "observe", "page"),
+    *(
+        "admin",
+        "bench",
+        "cli",
+        "config",
+        "context",
+        "conversation",
+        "demo",
+        "embedding",
+        "http",
+        "memory",
+        "observe",
+        "page",
+    ),
     *("pipeline", "protocol", "replay", "storage", "storage/sqlite", "types", "upstream"),
 ]
 

@@ -74,6 +74,13 @@ def _parser() -> argparse.ArgumentParser:
     memory = commands.add_parser("memory", help="list, show, forget, confirm, export, import what is remembered")
     memory_cli.add_commands(memory, _config_option)
 
+    bench = commands.add_parser("bench", help="what the proxy costs on this machine, in about a minute; needs no key")
+    _config_option(bench)
+    bench.add_argument("--json", action="store_true", help="one JSON object, with the numbers of every round")
+    bench.add_argument("--rounds", type=_positive, default=3, help="how often each row is measured (default: 3)")
+    bench.add_argument("--requests", type=_positive, default=96, help="requests of a row and round (default: 96)")
+    bench.set_defaults(run=_bench)
+
     diagnose = commands.add_parser("doctor", help="check the installation, the storage and the upstreams")
     _config_option(diagnose)
     diagnose.set_defaults(run=lambda options: doctor.run(options.config))
@@ -86,6 +93,13 @@ def _config_option(parser: argparse.ArgumentParser) -> None:
         "--config", type=Path, default=Path(default) if default else None, metavar="FILE",
         help="configuration (default: $OLVIDO_CONFIG, else built-in defaults)",
     )  # fmt: skip
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -142,6 +156,12 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from proxy.replay import command  # noqa: PLC0415 (only the replay needs it)
+
+    return command.run(options)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from proxy.bench import command  # noqa: PLC0415 (only the bench needs it)
 
     return command.run(options)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.bench import processes
+from proxy.bench import processes
 
 HERE = Path(__file__).parents[2]
 CONVERSATIONS = 20
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1_500)
     options = parser.parse_args()
     costs: dict[Path, list[float]] = {options.other.resolve(): [], HERE: []}
-    with processes.serving("tests.bench.upstream") as upstream:
+    with processes.serving("proxy.bench.upstream") as upstream:
         for number in range(options.rounds):
             trees = list(costs) if number % 2 == 0 else list(costs)[::-1]
             for tree in trees:

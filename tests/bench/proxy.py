@@ -1,41 +1,33 @@
 """What the proxy costs: CPU, latency and memory, side by side with no proxy and with the least one possible.
 
-    python -m tests.bench.proxy [--quick] [--litellm BIN/litellm] [--json FILE]
+    python -m tests.bench.proxy [--quick] [--rows REGEX] [--litellm BIN/litellm] [--json FILE]
 
-Upstream, floor, proxy and load are processes of their own. The rows are measured in turns, round after round, so that
-what else the machine does falls on all of them; each number is the median of the rounds, with the least and the most.
-CPU is the server's, user and system, its children's included, over requests sent as fast as 8 connections go, with all
-that it still does for them afterwards until it is idle: writing, learning, embedding. A floor is the CPU of `floor`
-(Starlette and aiohttp, the same bytes) in the same round. Latencies are measured at a rate that leaves every row idle
-most of the time: at full load they would only repeat the throughput.
+More rows than `olvido bench` has, more rounds, and the limits that they are held against; what is measured, and how:
+`proxy/bench/measuring.py`.
 """
 
 import argparse
 import os
-import platform
+import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from itertools import count
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from tests.bench import processes
-from tests.bench.bodies import Kind
-from tests.bench.load import Job, Outcome, StreamsJob, StreamsOutcome
-from tests.bench.processes import Server, Unusable
-from tests.bench.report import Report, Row, Soak, markdown
+from proxy.bench import processes
+from proxy.bench.bodies import Kind
+from proxy.bench.measuring import CONNECTIONS, RATE, Bench, Limit, Measure, Round, Row, floor_hash, with_needed
+from proxy.bench.processes import Server, Unusable
+from tests.bench.report import Report, Soak, markdown
 
-CONNECTIONS = 8
-RATE = 100.0  # requests per second at which latency is measured
-
-T = TypeVar("T")
+MEGABYTES = 20  # of the message that must not hold up others
 
 # What each server is configured with: nothing beside exact reuse and records; words alone; everything, as it comes.
 SECTIONS = {
@@ -43,27 +35,48 @@ SECTIONS = {
     "words": "embedding: {enabled: false}",
     "all": "",
 }
-# Server, workload, streamed; and the row.
-ROWS: tuple[tuple[str, Kind, bool, Row], ...] = (
-    ("direct", "growing", False, Row("direct", "200", "direct", "floor")),
-    ("floor", "growing", False, Row("floor", "200", "direct", "floor")),
-    ("lean", "growing", False, Row("untouched, history known", "upstream untouched", "direct", "floor", 4, 2.5)),
-    ("lean", "cold", False, Row("untouched, history unknown", "upstream untouched", "direct", "floor")),
-    ("lean", "repeated", False, Row("exact hit", "exact", "direct", "floor", 2, 1.2)),
-    ("lean", "once", False, Row("exact hit on disk", "exact", "direct", "floor")),
-    ("direct", "growing", True, Row("direct, stream", "200", "direct, stream", "floor, stream")),
-    ("floor", "growing", True, Row("floor, stream", "200", "direct, stream", "floor, stream")),
-    ("lean", "growing", True, Row("stream", "upstream untouched", "direct, stream", "floor, stream", 1.5, 1.2)),
-    ("floor", "long-en", False, Row("floor, long", "200", "direct", "floor, long")),
-    ("all", "long-en", False, Row("everything on, English", "upstream", "direct", "floor, long", 20, 10)),
-    ("all", "long-es", False, Row("everything on, Spanish", "upstream", "direct", "floor, long", 30, 15)),
-    ("words", "long-en", False, Row("without vectors, English", "upstream", "direct", "floor, long", 8, 5)),
-    ("words", "long-es", False, Row("without vectors, Spanish", "upstream", "direct", "floor, long", 8, 5)),
-    ("all", "flood-en", False, Row("flood of histories, English", "upstream", "direct", "floor, long", 25, 12)),
-    ("all", "flood-es", False, Row("flood of histories, Spanish", "upstream", "direct", "floor, long", 25, 12)),
-    ("litellm", "growing", False, Row("LiteLLM", "200", "direct", "floor")),
-    ("litellm", "long-en", False, Row("LiteLLM, long", "200", "direct", "floor, long")),
+
+
+def _limits(**limits: tuple[float, float]) -> tuple[Limit, ...]:
+    """What a row must reach, and what it is to reach."""
+    names: dict[str, Measure] = {"floors": "floors", "switches": "switches", "p50": "p50", "p99": "p99", "lag": "lag"}
+    return tuple(Limit(names[name], *both) for name, both in limits.items())
+
+
+_D, _F, _L = "direct", "floor", "floor, long"
+_S = ("direct, stream", "floor, stream")
+_EVERYTHING = {"switches": (2, 1), "p50": (3, 1.5), "p99": (12, 6), "lag": (5, 2)}
+ROWS = (
+    Row(_D, "direct", "growing", False, "200", _D, _F),
+    Row(_F, "floor", "growing", False, "200", _D, _F),
+    Row(
+        *("untouched, history known", "lean", "growing", False, "upstream untouched", _D, _F),
+        _limits(floors=(4, 2.5), switches=(0.5, 0.1)),
+    ),
+    Row("untouched, history unknown", "lean", "cold", False, "upstream untouched", _D, _F),
+    Row("exact hit", "lean", "repeated", False, "exact", _D, _F, _limits(floors=(2, 1.2))),
+    Row("exact hit on disk", "lean", "once", False, "exact", _D, _F),
+    Row("direct, stream", "direct", "growing", True, "200", *_S),
+    Row("floor, stream", "floor", "growing", True, "200", *_S),
+    Row("stream", "lean", "growing", True, "upstream untouched", *_S, _limits(floors=(1.5, 1.2))),
+    Row(_L, "floor", "long-en", False, "200", _D, _L),
+    Row(
+        *("everything on, English", "all", "long-en", False, "upstream", _D, _L),
+        _limits(floors=(20, 10), **_EVERYTHING),
+    ),
+    Row(
+        *("everything on, Spanish", "all", "long-es", False, "upstream", _D, _L),
+        _limits(floors=(30, 15), **_EVERYTHING),
+    ),
+    Row("without vectors, English", "words", "long-en", False, "upstream", _D, _L, _limits(floors=(8, 5))),
+    Row("without vectors, Spanish", "words", "long-es", False, "upstream", _D, _L, _limits(floors=(8, 5))),
+    Row("flood of histories, English", "all", "flood-en", False, "upstream", _D, _L, _limits(floors=(25, 12))),
+    Row("flood of histories, Spanish", "all", "flood-es", False, "upstream", _D, _L, _limits(floors=(25, 12))),
+    Row("LiteLLM", "litellm", "growing", False, "200", _D, _F),
+    Row("LiteLLM, long", "litellm", "long-en", False, "200", _D, _L),
 )
+# What is measured beside the rows, by the same names to choose from; and the servers of ours that it needs.
+BESIDE = {"20 MB": "all", "streams": "lean", "soak": "lean", "transports": "direct"}
 # A lap of the soak, in tenths.
 SOAK: tuple[tuple[Kind, bool, int], ...] = (
     ("growing", False, 5),
@@ -74,55 +87,20 @@ SOAK: tuple[tuple[Kind, bool, int], ...] = (
 LAPS = 5
 
 
-class Bench:
-    """The servers, and the load that is told what to do to them."""
-
-    def __init__(self, load: subprocess.Popen[bytes], servers: Mapping[str, Server]) -> None:
-        self._load = load
-        self._servers = servers
-        self._seeds = count(1)
-        self.rows = [each for each in ROWS if each[0] in servers]
-
-    def ask(self, job: Job | StreamsJob, answer: type[T]) -> T:
-        assert self._load.stdin is not None
-        assert self._load.stdout is not None
-        try:
-            self._load.stdin.write(msgspec.json.encode(job) + b"\n")
-            self._load.stdin.flush()
-            return msgspec.json.decode(self._load.stdout.readline(), type=answer)
-        except (BrokenPipeError, msgspec.DecodeError):
-            raise Unusable(f"the load ended during {job}; its error stands above") from None
-
-    def run(self, server: str, kind: Kind, *, stream: bool, requests: int, paced: int = 0) -> Outcome:
-        to = self._servers[server]
-        job = Job(to.port, to.pid, kind, stream, requests, paced, RATE, CONNECTIONS, next(self._seeds))
-        return self.ask(job, Outcome)
-
-    def rounds(self, rounds: int, requests: int, paced: int) -> None:
-        for number in range(1, rounds + 1):
-            _tell(f"round {number} of {rounds}")
-            for server, kind, stream, row in self.rows:
-                row.outcomes.append(self.run(server, kind, stream=stream, requests=requests, paced=paced))
-
-    def streams(self, streams: int) -> StreamsOutcome:
-        _tell(f"{streams} concurrent streams")
-        ours = self._servers["lean"]
-        return self.ask(StreamsJob(ours.port, ours.pid, streams, next(self._seeds)), StreamsOutcome)
-
-    def soak(self, requests: int) -> Soak:
-        ours = self._servers["lean"]
-        done = 0
-        answers: Counter[str] = Counter()
-        soak = Soak([], [], answers)
-        for lap in range(1, LAPS + 1):
-            _tell(f"soak, lap {lap} of {LAPS}")
-            for kind, stream, tenths in SOAK:
-                outcome = self.run("lean", kind, stream=stream, requests=requests // LAPS * tenths // 10)
-                done += outcome.fast
-                answers.update(outcome.answers)
-            soak.requests.append(done)
-            soak.looks.append(processes.status(ours.pid))
-        return soak
+def soaked(bench: Bench, requests: int) -> Soak:
+    ours = bench.servers["lean"]
+    done = 0
+    answers: Counter[str] = Counter()
+    soak = Soak([], [], answers)
+    for lap in range(1, LAPS + 1):
+        _tell(f"soak, lap {lap} of {LAPS}")
+        for kind, stream, tenths in SOAK:
+            outcome = bench.run("lean", kind, stream=stream, size=Round(requests // LAPS * tenths // 10, paced=0))
+            done += outcome.fast
+            answers.update(outcome.answers)
+        soak.requests.append(done)
+        soak.looks.append(processes.status(ours.pid))
+    return soak
 
 
 def main() -> int:
@@ -140,8 +118,10 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
+    beside = f"beside them there are {', '.join(BESIDE)}"
     parser = argparse.ArgumentParser(prog="python -m tests.bench.proxy", description="What the proxy costs.")
     parser.add_argument("--quick", action="store_true", help="a sanity check: a few seconds a row, small soak")
+    parser.add_argument("--rows", type=re.compile, default="", metavar="REGEX", help=f"only these rows; {beside}")
     parser.add_argument("--rounds", type=int, help="how often each row is measured (default: 5)")
     parser.add_argument("--requests", type=int, help="requests a row and round (default: 400)")
     parser.add_argument("--streams", type=int, help="concurrent streams; 0: skip (default: 1000)")
@@ -157,35 +137,76 @@ def _options() -> argparse.Namespace:
 
 
 def _measure(options: argparse.Namespace) -> Report:
+    def wanted(name: str) -> bool:
+        return bool(re.search(options.rows, name))
+
+    rows = with_needed(ROWS, lambda row: wanted(row.name) and (bool(options.litellm) or row.server != "litellm"))
+    needed = {row.server for row in rows} | {server for name, server in BESIDE.items() if wanted(name)}
+    hashed = floor_hash()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="olvido-bench-")))
-        upstream = stack.enter_context(processes.serving("tests.bench.upstream"))
+        stack.callback(processes.end_children)
+        upstream = stack.enter_context(processes.serving("proxy.bench.upstream"))
         url = f"http://127.0.0.1:{upstream.port}/v1"
-        floor = stack.enter_context(processes.serving("tests.bench.floor", url))
-        servers = {"direct": upstream, "floor": floor}
+        servers = {"direct": upstream}
+        if "floor" in needed:
+            servers["floor"] = stack.enter_context(processes.serving("proxy.bench.floor", url))
         for name, sections in SECTIONS.items():
-            servers[name] = stack.enter_context(processes.proxy(folder / name, url, sections))
-        if options.litellm:
-            servers["litellm"] = stack.enter_context(processes.litellm(folder, url, options.litellm))
-        load = stack.enter_context(processes.running("tests.bench.load", stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+            if name in needed:
+                servers[name] = stack.enter_context(processes.proxy(folder / name, url, sections))
+        if "litellm" in needed:
+            servers["litellm"] = stack.enter_context(_litellm(folder, url, options.litellm))
+        load = stack.enter_context(processes.running("proxy.bench.load", stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         bench = Bench(load, servers)
         load_before = os.getloadavg()[0]
-        bench.rounds(options.rounds, options.requests, paced=max(80, options.requests // 4))
-        _tell("transports")
-        transports = _transports(upstream.port, options.rounds, options.requests)
+        size = Round(options.requests, paced=max(80, options.requests // 4))
+        bench.rounds(rows, options.rounds, size, lambda number, row: _tell(f"round {number + 1}: {row.name}"))
+        stalls = []
+        if wanted("20 MB"):
+            _tell(f"{MEGABYTES} MB")
+            stalls = [bench.stall("all", MEGABYTES) for _ in range(options.rounds)]
+        transports = {}
+        if wanted("transports"):
+            _tell("transports")
+            transports = _transports(upstream.port, options.rounds, options.requests)
         load_after = os.getloadavg()[0]
+        streams = None
+        if options.streams and wanted("streams"):
+            _tell(f"{options.streams} concurrent streams")
+            streams = bench.streams("lean", options.streams)
         return Report(
             conditions={
-                "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+                "machine": processes.machine(),
                 "load average": f"{load_before:.1f} before, {load_after:.1f} after (our own is about 2)",
                 "rounds": f"{options.rounds} of {options.requests} requests, {CONNECTIONS} connections",
+                "floor": f"sha256 {hashed}",
                 "latency": f"at {RATE:g} requests/s; beside direct, what is added to it",
                 "bodies": "20 messages, 6 kB, long: 39 to 79, 10 to 20 kB; the answer 1 kB, or a stream of 30 events",
             },
-            rows=[row for *_, row in bench.rows],
+            rows=rows,
             transports=transports,
-            streams=bench.streams(options.streams) if options.streams else None,
-            soak=bench.soak(options.soak) if options.soak else None,
+            stalls=stalls,
+            streams=streams,
+            soak=soaked(bench, options.soak) if options.soak and wanted("soak") else None,
+        )
+
+
+@contextmanager
+def _litellm(folder: Path, upstream: str, executable: Path) -> Iterator[Server]:
+    """LiteLLM's proxy in front of the same upstream, as it comes: one worker, no database."""
+    config, log = folder / "litellm.yaml", folder / "litellm.log"
+    config.write_text(
+        "model_list:\n  - model_name: bench-model\n    litellm_params:\n"
+        f"      {{model: openai/bench-model, api_base: '{upstream}', api_key: sk-bench}}\n"
+        "general_settings: {dangerously_permit_weak_or_unset_master_key: true}\n"
+    )
+    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
+        port = probe.getsockname()[1]
+    command = [str(executable), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
+    with log.open("wb") as output, processes.running_command(command, stdout=output, stderr=output) as process:
+        alive = "/health/liveliness"
+        yield Server(
+            processes.when_ready(process, log, lambda: port, lambda at: bool(processes.get(at, alive))), process.pid
         )
 
 
@@ -197,14 +218,6 @@ def _transports(port: int, rounds: int, requests: int) -> dict[str, list[float]]
     if process.returncode != 0:
         raise Unusable("the transports could not be measured; the error stands above")
     return msgspec.json.decode(output, type=dict[str, list[float]])
-
-
-def _processor() -> str:
-    try:
-        lines: Iterator[str] = iter(Path("/proc/cpuinfo").read_text().splitlines())
-    except OSError:
-        lines = iter(())
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
 
 
 def _tell(what: str) -> None:

@@ -16,9 +16,9 @@ import msgspec
 import uvloop
 from httpx_aiohttp import AiohttpTransport
 
+from proxy.bench.bodies import Author
 from proxy.config import Upstream as UpstreamConfig
 from proxy.upstream.client import Upstream
-from tests.bench.bodies import Author
 
 CONNECTIONS = 8
 WARM_UP = 20  # requests per connection

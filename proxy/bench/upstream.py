@@ -1,6 +1,6 @@
 """An upstream that does next to nothing: the same answer to every request, at the least CPU that Python allows.
 
-    python -m tests.bench.upstream      prints its port
+    python -m proxy.bench.upstream      prints its port
 
 A body with `"stream":true` gets the answer as 30 events, each in a write of its own; the model `bench-slow` gets one
 event every `SLOW_SECONDS`.
@@ -13,8 +13,8 @@ import httptools
 import msgspec
 import uvloop
 
-from tests.bench.bodies import ANSWER
-from tests.bench.processes import allow_files
+from proxy.bench.bodies import ANSWER
+from proxy.bench.processes import allow_files
 
 EVENTS = 30
 SLOW_SECONDS = 0.4
@@ -62,6 +62,8 @@ STREAM = [
 
 
 class Answering(asyncio.Protocol):
+    """A connection of the proxy."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # TCP is both ways
         self._transport = transport
         self._loop = asyncio.get_running_loop()
@@ -92,6 +94,7 @@ class Answering(asyncio.Protocol):
 
 
 async def main() -> None:
+    """Serves until a signal ends it."""
     allow_files()
     server = await asyncio.get_running_loop().create_server(Answering, "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)

@@ -1,21 +1,13 @@
-"""The load, in a process of its own: keep-alive connections that send, wait for the whole answer, and send again.
-
-python -m tests.bench.load      one `Job` or `StreamsJob` as JSON a line on stdin, one outcome a line on stdout
-"""
+"""The load's keep-alive connections: each sends a request, waits for the whole answer, and sends the next."""
 
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 import httptools
-import msgspec
-import uvloop
 
-from tests.bench.bodies import Author, Kind, Lanes, workload
-from tests.bench.processes import Status, allow_files, cpu_seconds, settle, status, switches
+from proxy.bench.bodies import Lanes
 
 _HEAD = (
     "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\naccept: application/json\r\n"
@@ -25,48 +17,6 @@ _HEAD = (
     "x-stainless-retry-count: 0\r\naccept-encoding: identity\r\ncontent-length: {length}\r\n\r\n"
 )
 DEADLINE = 180.0  # seconds for one phase
-# Answers that were just used are served from the proxy's memory for a second; `once` waits until they no longer are.
-FORGOTTEN_SECONDS = 1.2
-
-
-class Job(msgspec.Struct, frozen=True, tag=True):
-    """`requests` as fast as the connections go, then `paced` more at `rate` a second."""
-
-    port: int
-    pid: int  # whose CPU is read
-    kind: Kind
-    stream: bool
-    requests: int
-    paced: int
-    rate: float
-    connections: int
-    seed: int
-
-
-class StreamsJob(msgspec.Struct, frozen=True, tag=True):
-    """`streams` slow streams, all open at the same time."""
-
-    port: int
-    pid: int
-    streams: int
-    seed: int
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    cpu: float  # seconds of CPU that the process and its children spent on the fast requests, until they were idle
-    switches: int  # how often a thread but the main one went to sleep, meanwhile
-    seconds: float  # that the fast requests took
-    fast: int  # how many there were
-    paced: list[float]  # seconds that each of the paced requests took
-    answers: dict[str, int]  # how many had this status, content type, source and plan
-
-
-class StreamsOutcome(msgspec.Struct, frozen=True):
-    peak_open: int  # streams that had begun and not ended, at most
-    answers: dict[str, int]
-    before: Status
-    peak: Status  # when its RSS was largest
-    after: Status
 
 
 class Connection(asyncio.Protocol):
@@ -111,12 +61,16 @@ class Connection(asyncio.Protocol):
             self._answered.set_exception(exc or ConnectionError("the server closed the connection"))
 
     async def ask(self, port: int, body: bytes) -> float:
-        """Seconds until the end of the answer."""
+        """Sends a request. Returns the seconds until the end of the answer."""
+        return await self.send((_HEAD.format(port=port, length=len(body)).encode(), body))
+
+    async def send(self, request: Sequence[bytes]) -> float:
+        """Sends the pieces of a request. Returns the seconds until the end of the answer."""
         if self._transport.is_closing():
             raise ConnectionError("the server closed the connection")
         started = perf_counter()
         self._answered = asyncio.get_running_loop().create_future()
-        self._transport.write(_HEAD.format(port=port, length=len(body)).encode() + body)
+        self._transport.writelines(request)
         await self._answered
         return perf_counter() - started
 
@@ -141,8 +95,8 @@ class Connections:
             self._open.append(connection)
 
     async def run(self, lanes: Lanes, rate: float | None = None) -> list[float]:
-        """Send each lane over its connection; the seconds that each request took. With a rate, requests are due at
-        fixed times, evenly over all lanes, and the time that an earlier answer made them wait counts."""
+        """Sends each lane over its connection. Returns the seconds that each request took. With a rate, requests are
+        due at fixed times, evenly over all lanes, and the time that an earlier answer made them wait counts."""
         interval = 0.0 if rate is None else len(lanes) / rate
         started = perf_counter()
         async with asyncio.timeout(DEADLINE):
@@ -166,8 +120,13 @@ class Connections:
             latencies.append(late + await connection.ask(self._port, body))
         return latencies
 
+    async def alive(self) -> float:
+        """Asks the server whether it is alive, over the first connection. Returns the seconds that the answer took."""
+        asked = f"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:{self._port}\r\n\r\n"
+        return await self._open[0].send((asked.encode(),))
+
     async def ask_each(self, bodies: Sequence[bytes]) -> None:
-        """One request on each connection, all at once. Those that get no answer are counted as such."""
+        """Sends one request on each connection, all at once. Those that get no answer are counted as such."""
 
         async def ask(connection: Connection, body: bytes) -> None:
             try:
@@ -185,73 +144,3 @@ class Connections:
     def close(self) -> None:
         for connection in self._open:
             connection.close()
-
-
-async def load(job: Job) -> Outcome:
-    each, paced = (-(-requests // job.connections) for requests in (job.requests, job.paced))
-    work = workload(
-        job.kind, requests=(each + paced) * job.connections, lanes=job.connections, seed=job.seed, stream=job.stream
-    )
-    await _alone(job, work.warm_up)
-    if job.kind == "once":
-        await asyncio.sleep(FORGOTTEN_SECONDS)
-    settle(job.pid)
-    used, slept = cpu_seconds(job.pid), switches(job.pid)
-    started = perf_counter()
-    fast = await _alone(job, [lane[:each] for lane in work.measured])
-    seconds = perf_counter() - started
-    settle(job.pid)
-    used, slept = cpu_seconds(job.pid) - used, switches(job.pid) - slept
-    slow = await _alone(job, [lane[each:] for lane in work.measured], job.rate) if paced else Phase([], Counter())
-    return Outcome(used, slept, seconds, each * job.connections, slow.latencies, dict(fast.answers + slow.answers))
-
-
-class Phase(NamedTuple):
-    latencies: list[float]  # seconds
-    answers: Counter[str]
-
-
-async def _alone(job: Job, lanes: Lanes, rate: float | None = None) -> Phase:
-    """Sends the lanes over connections of their own: none is kept open over a pause."""
-    connections = Connections(job.port)
-    await connections.open(job.connections)
-    try:
-        return Phase(await connections.run(lanes, rate), connections.answers)
-    finally:
-        connections.close()
-
-
-async def open_streams(job: StreamsJob) -> StreamsOutcome:
-    author = Author(job.seed, stream=True, model="bench-slow")
-    connections = Connections(job.port)
-    settle(job.pid)
-    before = peak = status(job.pid)
-    peak_open = 0
-    await connections.open(job.streams)
-    try:
-        running = asyncio.gather(connections.ask_each([author.cold() for _ in range(job.streams)]))
-        while not running.done():
-            await asyncio.wait({running}, timeout=0.2)
-            peak_open = max(peak_open, connections.begun)
-            peak = max(peak, status(job.pid), key=lambda now: now.rss_mb)
-        await running
-    finally:
-        connections.close()
-    await asyncio.sleep(0.1)  # for our own closing to be sent
-    settle(job.pid)
-    return StreamsOutcome(peak_open, dict(connections.answers), before, peak, status(job.pid))
-
-
-def main() -> None:
-    allow_files()
-    encode = msgspec.json.Encoder().encode
-    decode = msgspec.json.Decoder(Job | StreamsJob).decode
-    for line in sys.stdin.buffer:
-        job = decode(line)
-        outcome = uvloop.run(load(job) if isinstance(job, Job) else open_streams(job))
-        sys.stdout.buffer.write(encode(outcome) + b"\n")
-        sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()

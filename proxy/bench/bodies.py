@@ -1,4 +1,5 @@
-"""What the load sends: conversations as a chat client sends them, 20 messages of about 250 characters on average.
+"""The bodies that the load sends: conversations as chat clients send them, 20 messages of about 250 characters on
+average.
 
 `growing`   conversations that go on: one more answer and one more user message each time, the rest sent before
 `cold`      conversations that nobody has seen
@@ -76,12 +77,14 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Workload:
+    """Requests of a row and round, a lane a connection."""
+
     warm_up: Lanes
     measured: Lanes
 
 
 def workload(kind: Kind, *, requests: int, lanes: int, seed: int, stream: bool) -> Workload:
-    """At least `requests` measured ones. Two seeds have no conversation in common."""
+    """Returns at least `requests` measured ones. Two seeds have no conversation in common."""
     author = Author(seed, stream=stream)
     each = -(-requests // lanes)
     match kind:
@@ -107,20 +110,22 @@ class Author:
     """Writes requests. Every message but the system's is unlike any other."""
 
     def __init__(self, seed: int, *, stream: bool, model: str = "bench-model") -> None:
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # noqa: S311 (the same texts for the same seed)
         self._fields = {"model": model} | ({"stream": True} if stream else {})
         self._seed = seed
         self._written = 0
 
     def cold(self) -> bytes:
+        """Returns a request that goes on with nothing."""
         return self._request([self.message(i) for i in range(MESSAGES - 1)])
 
     def deterministic(self) -> bytes:
+        """Returns a request whose answer may be reused."""
         messages = [self.message(i) for i in range(MESSAGES - 2)]
         return self._request([*messages, {"role": "user", "content": QUESTION}], temperature=0)
 
     def conversation(self) -> list[bytes]:
-        """All requests of one conversation, the first for the warm-up."""
+        """Returns all requests of one conversation, the first for the warm-up."""
         messages = [self.message(i) for i in range(FIRST - 1)]
         bodies = [self._request(messages)]
         for _ in range(STEPS):
@@ -129,7 +134,7 @@ class Author:
         return bodies
 
     def told(self, language: str) -> list[bytes]:
-        """All requests of one long conversation, the first for the warm-up."""
+        """Returns all requests of one long conversation, the first for the warm-up."""
         messages = [self.sentences(language, position) for position in range(2 * TURNS - 1)]
         bodies = [self._request(messages)]
         for _ in range(TURNS, LAST_TURN):
@@ -138,10 +143,12 @@ class Author:
         return bodies
 
     def history(self, language: str) -> bytes:
+        """Returns a request with a history that nobody has seen."""
         return self._request([self.sentences(language, position) for position in range(MESSAGES - 1)])
 
     def sentences(self, language: str, position: int) -> dict[str, str]:
-        """A message that was never written before. A user asks; in one message of three, something is told as well."""
+        """Returns a message that was never written before. A user asks; in one message of three, something is told as
+        well."""
         is_user = position % 2 == 0
         tells, text = not is_user or self._random.random() < 1 / 3, ""
         while len(text) < _TEXT_BYTES - 50:
@@ -152,7 +159,14 @@ class Author:
             tells = not is_user
         return {"role": "user" if is_user else "assistant", "content": text}
 
+    def huge(self, megabytes: int) -> bytes:
+        """Returns a request whose one message is so large."""
+        block = " ".join(self.message(0)["content"] for _ in range(100))
+        text = f"{self.message(0)['content']} {block * (megabytes * 1_000_000 // len(block))}"
+        return self._request([{"role": "user", "content": text}])
+
     def message(self, position: int) -> dict[str, str]:
+        """Returns a message with a number that no other has; its sentences come again."""
         self._written += 1
         text = f"({self._seed}-{self._written})"
         while len(text) < _TEXT_BYTES - 50:
