@@ -38,7 +38,7 @@ check: $(DEV_READY)
 shape: $(DEV_READY)          ## how large the proxy is, how its parts hang together, and what is there twice
 	$(BIN)/python -m tests.shape
 
-calls: $(DEV_READY)          ## how many Python calls a request costs
+calls: $(DEV_READY)          ## how many Python calls, thread hops and SQL statements a request costs
 	$(BIN)/python -m tests.calls
 
 golden-check: $(DEV_READY)   ## does the proxy do what it did, in conversations that were written down?

@@ -1,85 +1,214 @@
-"""`python -m tests.calls`: the Python calls that a request costs, with all that it leaves to be done. Counts, not
-times: they are the same on every machine, whatever else it does.
+"""`python -m tests.calls`: the Python calls, hops to other threads and SQL statements that a request costs, with all
+that it leaves to be done. Counts, not times: they are the same on every machine, whatever else it does.
 
-    untouched   a short chat that goes on, whose history is known
+    untouched   a short chat that goes on, whose history is known; context off
     exact hit   a deterministic request, answered from the cache
+    stream      as untouched, answered in 30 events
+    short       a short chat that goes on, with context on: it fits into the window
     managed     a chat of 41 messages that goes on, planned under a budget
 
-Calls of all threads but the upstream's, libraries included; n requests of each kind, the median.
+Of all threads but the upstream's, libraries included; storage is on disk. n requests of each kind, the median. Calls
+are counted apart from the rest, whose counting would be counted. `tests/test_calls.py` holds limits.
 """
 
 import asyncio
-import statistics
+import contextlib
+import sqlite3
 import sys
+import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from statistics import median
 from types import FrameType
-from typing import Any
+from typing import Any, Literal, get_args
+from unittest.mock import patch
 
-from tests.builders import Said, assistant, body, user
-from tests.proxied import Upstream, ask, in_front_of, run_upstream, serving
+from proxy.pipeline import Services
+from proxy.services import build
+from proxy.storage.pending import WriterLimits
+from tests.builders import Said, assistant, body, encoding, user
+from tests.proxied import Upstream, answered, ask, in_front_of, run_upstream
 
-N = 15
+Kind = Literal["untouched", "exact hit", "stream", "short", "managed"]
+
+N = 7
 TEXT = "the garden wall needs a new foundation before the frost comes and the mason asked for two more weeks"
 WORDS = TEXT.split()
+OFF = {"context": {"mode": "off"}}
 LEAN = {"profiles": {"small": {"base": "lean", "budget": 900}}, "context": {"profile": "small"}}
+SECTIONS: dict[Kind, dict[str, Any]] = {"untouched": OFF, "exact hit": OFF, "stream": OFF, "short": {}, "managed": LEAN}
+# All that a request leaves to be written is one batch, unless the machine is very slow.
+BATCHES = WriterLimits(interval=0.1)
+CHUNKS = 27  # of a stream's answer; its role, its end and [DONE] make 30 events
+CHUNK_SECONDS = 0.003  # between two of them, so that none arrives with another
+PATIENCE = 30.0  # seconds
 
 
-class Counter:
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of a request."""
+
+    calls: int  # of Python functions
+    hops: int  # work given to another thread that the request waits for
+    after: int  # the same, of what goes on beside it or follows it
+    wakes: int  # times that another thread woke the event loop
+    statements: int  # of SQL
+
+
+class Calls:
     """Counts calls in every thread that is started while it is at work, and in this one."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.count = 0
 
     def __call__(self, _frame: FrameType, event: str, _argument: Any) -> None:
         if event == "call":
-            self.calls += 1
+            self.count += 1
+
+
+class Work:
+    """Counts hops, wakes and statements."""
+
+    def __init__(self) -> None:
+        self.begin(None)
+
+    def begin(self, asking: asyncio.Task[Any] | None) -> None:
+        """From zero. `asking`: the task of the request."""
+        self.asking, self.hops, self.after, self.wakes, self.statements = asking, 0, 0, 0, 0
+
+    def hop(self) -> None:
+        with contextlib.suppress(RuntimeError):  # no event loop in this thread
+            if asyncio.current_task() is self.asking:
+                self.hops += 1
+                return
+        self.after += 1
+
+    def statement(self, _sql: str) -> None:
+        self.statements += 1
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        submit, wake, connect = ThreadPoolExecutor.submit, loop.call_soon_threadsafe, sqlite3.connect
+
+        def submitting(pool: ThreadPoolExecutor, work: Any, /, *given: Any, **named: Any) -> Future[Any]:
+            self.hop()
+            return submit(pool, work, *given, **named)
+
+        def waking(work: Any, *given: Any, **named: Any) -> asyncio.Handle:
+            self.wakes += threading.current_thread() is not threading.main_thread()
+            return wake(work, *given, **named)
+
+        def connecting(*given: Any, **named: Any) -> sqlite3.Connection:
+            connection: sqlite3.Connection = connect(*given, **named)
+            connection.set_trace_callback(self.statement)
+            return connection
+
+        with (
+            patch.object(ThreadPoolExecutor, "submit", submitting),
+            patch.object(loop, "call_soon_threadsafe", waking),
+            patch.object(sqlite3, "connect", connecting),
+        ):
+            yield
 
 
 def said(number: int, words: int = 30) -> str:
     return f"{number}: " + " ".join(WORDS[(number * 7 + place) % len(WORDS)] for place in range(words))
 
 
-def chat(turns: int, words: int) -> list[Said]:
-    return [each for n in range(turns) for each in (user(said(n, words)), assistant(said(n + 1, words)))]
+def chat(first: int, turns: int, words: int) -> list[Said]:
+    numbers = range(first, first + turns)
+    return [each for n in numbers for each in (user(said(n, words)), assistant(said(n + 1, words)))]
 
 
-def requests(kind: str) -> Sequence[bytes]:
+def requests(kind: Kind, n: int, first: int) -> Sequence[bytes]:
+    """One more: the first makes the rest known. Texts of another `first` are others, of which nothing is known."""
     match kind:
         case "exact hit":
-            return [body(user("What is a black hole?"), model="demo-chat", temperature=0)] * (N + 1)
-        case "untouched":
-            return [body(*chat(n + 1, 6), user("And then?"), model="demo-chat") for n in range(N + 1)]
-        case _:
-            return [body(*chat(20 + n, 40), user("And then?"), model="demo-chat") for n in range(N + 1)]
+            return [body(user(f"What is a black hole, {said(first, 6)}?"), model="demo-chat", temperature=0)] * (n + 1)
+        case "untouched" | "short" | "stream":
+            streamed = {"stream": True} if kind == "stream" else {}
+            chats = [chat(first, number + 1, 6) for number in range(n + 1)]
+            return [body(*each, user("And then?"), model="demo-chat", **streamed) for each in chats]
+        case "managed":
+            chats = [chat(first, 20 + number, 40) for number in range(n + 1)]
+            return [body(*each, user("And then?"), model="demo-chat") for each in chats]
 
 
-async def counted(kind: str, upstream: Upstream) -> list[int]:
-    """Calls of each request but the first, which is there to make the rest known."""
-    counter = Counter()
+@contextlib.contextmanager
+def upstream() -> Iterator[Upstream]:
+    with run_upstream(chunks=CHUNKS, chunk_delay=CHUNK_SECONDS) as running:
+        yield running
+
+
+@contextlib.asynccontextmanager
+async def _serving(kind: Kind, running: Upstream) -> AsyncIterator[Services]:
+    with tempfile.TemporaryDirectory() as folder:
+        storage = {"path": str(Path(folder) / "storage")}
+        built = await build(in_front_of(running, storage=storage, **SECTIONS[kind]), encoding=encoding, writing=BATCHES)
+        try:
+            yield built
+        finally:
+            await built.close()
+
+
+async def _calls(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[int]:
+    counter = Calls()
     threading.setprofile(counter)
-    sections: dict[str, Any] = LEAN if kind == "managed" else {}
     try:
-        async with serving(in_front_of(upstream, **sections)) as services:
+        async with _serving(kind, running) as services:
             found = []
-            for number, raw in enumerate(requests(kind)):
-                before = counter.calls
-                sys.setprofile(counter if number else None)
-                await ask(services, raw)
+            for raw in raws:
+                before = counter.count
+                sys.setprofile(counter)
+                await ask(services, raw, patience=PATIENCE)
                 sys.setprofile(None)
-                found.append(counter.calls - before)
+                found.append(counter.count - before)
             return found[1:]
     finally:
         threading.setprofile(None)
 
 
+async def _work(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[tuple[int, int, int, int]]:
+    work, found = Work(), []
+    with work.counting():
+        async with _serving(kind, running) as services:
+            for raw in raws:
+                await _asked(services, raw, work)
+                found.append((work.hops, work.after, work.wakes, work.statements))
+    return found[1:]
+
+
+async def _asked(services: Services, raw: bytes, work: Work) -> None:
+    work.begin(asyncio.current_task())
+    await answered(services, raw)
+    work.asking = None
+    await services.tasks.drain(PATIENCE)
+
+
+def counted(kind: Kind, running: Upstream, n: int = N) -> list[Counts]:
+    """Of each request but the first."""
+    work = asyncio.run(_work(kind, running, requests(kind, n, 0)))
+    calls = asyncio.run(_calls(kind, running, requests(kind, n, 10_000)))  # then: what is loaded once is loaded
+    return [Counts(each, *rest) for each, rest in zip(calls, work, strict=True)]
+
+
+def middle(found: Sequence[Counts]) -> Counts:
+    return Counts(*(round(median(column)) for column in zip(*map(astuple, found), strict=True)))
+
+
 def main() -> None:
-    with run_upstream() as upstream:
-        for kind in ("untouched", "exact hit", "managed"):
-            found = asyncio.run(counted(kind, upstream))
-            print(
-                f"{kind:10} {statistics.median(found):8,.0f} calls ({min(found):,} to {max(found):,}, n = {len(found)})"
-            )
+    names = [each.name for each in fields(Counts)]
+    print(f"{'':10}" + "".join(f"{name:>26}" for name in names) + f"  (n = {N})")
+    with upstream() as running:
+        for kind in get_args(Kind):
+            found = counted(kind, running)
+            columns = zip(astuple(middle(found)), *map(astuple, found), strict=True)
+            told = [f"{mid:,} ({min(each):,} to {max(each):,})" for mid, *each in columns]
+            print(f"{kind:10}" + "".join(f"{each:>26}" for each in told))
 
 
 if __name__ == "__main__":
