@@ -6,6 +6,7 @@ that it leaves to be done. Counts, not times: they are the same on every machine
     stream      as untouched, answered in 30 events
     short       a short chat that goes on, with context on: it fits into the window
     managed     a chat of 41 messages that goes on, planned under a budget
+    vectors     the same, with an embedder that costs nothing
 
 Of all threads but the upstream's, libraries included; storage is on disk. n requests of each kind, the median. Calls
 are counted apart from the rest, whose counting would be counted. `tests/test_calls.py` holds limits.
@@ -26,20 +27,31 @@ from types import FrameType
 from typing import Any, Literal, get_args
 from unittest.mock import patch
 
+import numpy as np
+
+from proxy import services as composition
+from proxy.embedding import EmbeddingOff, State
+from proxy.embedding import Vectors as Embedded
 from proxy.pipeline import Services
-from proxy.services import build
 from proxy.storage.pending import WriterLimits
 from tests.builders import Said, assistant, body, encoding, user
 from tests.proxied import Upstream, answered, ask, in_front_of, run_upstream
 
-Kind = Literal["untouched", "exact hit", "stream", "short", "managed"]
+Kind = Literal["untouched", "exact hit", "stream", "short", "managed", "vectors"]
 
 N = 7
 TEXT = "the garden wall needs a new foundation before the frost comes and the mason asked for two more weeks"
 WORDS = TEXT.split()
 OFF = {"context": {"mode": "off"}}
 LEAN = {"profiles": {"small": {"base": "lean", "budget": 900}}, "context": {"profile": "small"}}
-SECTIONS: dict[Kind, dict[str, Any]] = {"untouched": OFF, "exact hit": OFF, "stream": OFF, "short": {}, "managed": LEAN}
+SECTIONS: dict[Kind, dict[str, Any]] = {
+    "untouched": OFF,
+    "exact hit": OFF,
+    "stream": OFF,
+    "short": {},
+    "managed": LEAN,
+    "vectors": LEAN,
+}
 # All that a request leaves to be written is one batch, unless the machine is very slow.
 BATCHES = WriterLimits(interval=0.1)
 CHUNKS = 27  # of a stream's answer; its role, its end and [DONE] make 30 events
@@ -56,6 +68,7 @@ class Counts:
     after: int  # the same, of what goes on beside it or follows it
     wakes: int  # times that another thread woke the event loop
     statements: int  # of SQL
+    texts: int  # that were embedded
 
 
 class Calls:
@@ -67,6 +80,26 @@ class Calls:
     def __call__(self, _frame: FrameType, event: str, _argument: Any) -> None:
         if event == "call":
             self.count += 1
+
+
+class Vectors(EmbeddingOff):
+    """An embedder without a model: equal texts are equal, others have nothing in common."""
+
+    state: State = "ready"
+    version = "counted"
+
+    def __init__(self, kind: Kind) -> None:
+        self.texts = 0
+        if kind != "vectors":
+            self.state = "off"
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        if self.state == "off":
+            return await super().embed(texts)
+        self.texts += len(texts)
+        vectors: Embedded = np.stack([np.random.default_rng([*text.encode()]).standard_normal(32) for text in texts])
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors.astype(np.float32)
 
 
 class Work:
@@ -133,7 +166,7 @@ def requests(kind: Kind, n: int, first: int) -> Sequence[bytes]:
             streamed = {"stream": True} if kind == "stream" else {}
             chats = [chat(first, number + 1, 6) for number in range(n + 1)]
             return [body(*each, user("And then?"), model="demo-chat", **streamed) for each in chats]
-        case "managed":
+        case "managed" | "vectors":
             chats = [chat(first, 20 + number, 40) for number in range(n + 1)]
             return [body(*each, user("And then?"), model="demo-chat") for each in chats]
 
@@ -145,10 +178,12 @@ def upstream() -> Iterator[Upstream]:
 
 
 @contextlib.asynccontextmanager
-async def _serving(kind: Kind, running: Upstream) -> AsyncIterator[Services]:
-    with tempfile.TemporaryDirectory() as folder:
+async def _serving(kind: Kind, running: Upstream, vectors: EmbeddingOff) -> AsyncIterator[Services]:
+    with patch.object(composition, "open_embedder", lambda *_, **__: vectors), tempfile.TemporaryDirectory() as folder:
         storage = {"path": str(Path(folder) / "storage")}
-        built = await build(in_front_of(running, storage=storage, **SECTIONS[kind]), encoding=encoding, writing=BATCHES)
+        built = await composition.build(
+            in_front_of(running, storage=storage, **SECTIONS[kind]), encoding=encoding, writing=BATCHES
+        )
         try:
             yield built
         finally:
@@ -156,10 +191,10 @@ async def _serving(kind: Kind, running: Upstream) -> AsyncIterator[Services]:
 
 
 async def _calls(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[int]:
-    counter = Calls()
+    counter, vectors = Calls(), Vectors(kind)
     threading.setprofile(counter)
     try:
-        async with _serving(kind, running) as services:
+        async with _serving(kind, running, vectors) as services:
             found = []
             for raw in raws:
                 before = counter.count
@@ -172,13 +207,14 @@ async def _calls(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[i
         threading.setprofile(None)
 
 
-async def _work(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[tuple[int, int, int, int]]:
-    work, found = Work(), []
+async def _work(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[tuple[int, int, int, int, int]]:
+    work, found, vectors = Work(), [], Vectors(kind)
     with work.counting():
-        async with _serving(kind, running) as services:
+        async with _serving(kind, running, vectors) as services:
             for raw in raws:
+                before = vectors.texts
                 await _asked(services, raw, work)
-                found.append((work.hops, work.after, work.wakes, work.statements))
+                found.append((work.hops, work.after, work.wakes, work.statements, vectors.texts - before))
     return found[1:]
 
 
@@ -202,13 +238,13 @@ def middle(found: Sequence[Counts]) -> Counts:
 
 def main() -> None:
     names = [each.name for each in fields(Counts)]
-    print(f"{'':10}" + "".join(f"{name:>26}" for name in names) + f"  (n = {N})")
+    print(f"{'':10}" + "".join(f"{name:>24}" for name in names) + f"  (n = {N})")
     with upstream() as running:
         for kind in get_args(Kind):
             found = counted(kind, running)
             columns = zip(astuple(middle(found)), *map(astuple, found), strict=True)
             told = [f"{mid:,} ({min(each):,} to {max(each):,})" for mid, *each in columns]
-            print(f"{kind:10}" + "".join(f"{each:>26}" for each in told))
+            print(f"{kind:10}" + "".join(f"{each:>24}" for each in told))
 
 
 if __name__ == "__main__":

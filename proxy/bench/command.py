@@ -60,11 +60,11 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; returns its exit status. Raises ConfigError."""
     with _stoppable():
         try:
-            machine = processes.machine()
+            machine, load, floor = processes.machine(), os.getloadavg()[0], floor_hash()
             rows = _measured(options)
             conditions = {
-                "machine": machine,
-                "floor": f"bare Starlette and aiohttp, the same bytes; sha256 {floor_hash()[:12]}",
+                "machine": f"{machine}; load average before {load:.1f}",
+                "floor": f"bare Starlette and aiohttp, the same bytes; sha256 {floor[:12]}",
                 "configuration": str(options.config) if options.config else "defaults",
                 "rounds": f"{options.rounds} of {options.requests} requests a row, {CONNECTIONS} connections; "
                 f"latency at {RATE:g} requests/s, {options.rounds * PACED} requests",

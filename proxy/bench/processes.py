@@ -19,7 +19,7 @@ import msgspec
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
-_ROOT = Path(__file__).parents[2]  # what is measured is the code that measures
+_ROOT = Path(__file__).parents[2]
 _ALIEN = re.compile(r"_proxy$|^prometheus_multiproc_dir$")  # variables of the environment, in small letters
 _libc = ctypes.CDLL(None)
 _SWITCHES = re.compile(r"^voluntary_ctxt_switches:\s+(\d+)", re.MULTILINE)
@@ -226,7 +226,9 @@ def running(
     *arguments: str, stdin: _Stream = None, stdout: _Stream = None, stderr: _Stream = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Runs `python -m ARGUMENTS` while the block lasts."""
-    with running_command([sys.executable, "-m", *arguments], stdin=stdin, stdout=stdout, stderr=stderr) as process:
+    with running_command(
+        [sys.executable, "-P", "-m", *arguments], stdin=stdin, stdout=stdout, stderr=stderr
+    ) as process:
         yield process
 
 
@@ -237,6 +239,7 @@ def running_command(
     """Runs a command while the block lasts; nothing that it has started outlives that."""
     # A proxy of this machine's network must not stand between us and our own loopback.
     environment = {name: value for name, value in os.environ.items() if not _ALIEN.search(name.lower())}
+    # Our own code, whatever the folder that we are in has (-P) or is installed.
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
     # In a session of its own, so that a Ctrl-C in the terminal reaches us alone, and its children can be found.
     process = subprocess.Popen(  # noqa: S603 (our own commands)

@@ -26,6 +26,13 @@ def test_nothing_that_a_process_has_started_outlives_the_block() -> None:
         assert time.monotonic() < deadline
 
 
+def test_what_is_measured_is_the_code_that_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "proxy.py").write_text("raise SystemExit('something else of this name')")
+    monkeypatch.chdir(tmp_path)
+    with serving("proxy.bench.upstream") as server:
+        assert server.port
+
+
 def test_what_prints_no_port_is_told() -> None:
     with pytest.raises(Unusable, match="printed no port"), serving("this"):
         pass
