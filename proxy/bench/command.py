@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -26,6 +27,7 @@ from proxy.bench.measuring import CONNECTIONS, RATE, Bench, Round, Row, floor_ha
 from proxy.bench.processes import Unusable
 from proxy.config.source import ConfigError, Problem, read
 
+SECONDS, LEAST = 60.0, 2  # no round begins that would end later, but for so many
 PACED = 64  # requests of a row and round at the fixed rate
 QUIET = 0.3  # seconds, more than the writer waits for a batch
 # Sections of a configuration that are the bench's own, and what its other proxies do without.
@@ -66,8 +68,8 @@ def run(options: argparse.Namespace) -> int:
                 "machine": f"{machine}; load average before {load:.1f}",
                 "floor": f"bare Starlette and aiohttp, the same bytes; sha256 {floor[:12]}",
                 "configuration": str(options.config) if options.config else "defaults",
-                "rounds": f"{options.rounds} of {options.requests} requests a row, {CONNECTIONS} connections; "
-                f"latency at {RATE:g} requests/s, {options.rounds * PACED} requests",
+                "rounds": f"{len(rows[0].outcomes)} of {options.requests} requests a row, {CONNECTIONS} connections; "
+                f"latency at {RATE:g} requests/s, {len(rows[0].outcomes) * PACED} requests",
             }
         except (Unusable, OSError) as error:
             print(f"olvido bench: {_line(error)}", file=sys.stderr)
@@ -85,7 +87,8 @@ def _line(error: Exception) -> str:
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Ends the process at the first signal, after all that it has started; no second signal breaks that off."""
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    signals = [each for each in every if signal.getsignal(each) is not signal.SIG_IGN]  # by nohup, say
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for each in signals:
@@ -133,9 +136,9 @@ def _merged(tree: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measured(options: argparse.Namespace) -> list[Row]:
-    rows = with_needed(ROWS, lambda _row: True)
+    rows, began = with_needed(ROWS, lambda _row: True), monotonic()
     with ExitStack() as stack:
-        show = stack.enter_context(_progress(len(rows) * options.rounds + len(_WITHOUT)))
+        show = stack.enter_context(_progress())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="olvido-bench-")))
         stack.callback(processes.end_children)
         each = sections(options.config, os.environ, folder)
@@ -143,28 +146,35 @@ def _measured(options: argparse.Namespace) -> list[Row]:
         url = f"http://127.0.0.1:{upstream.port}/v1"
         servers = {"direct": upstream, "floor": stack.enter_context(processes.serving("proxy.bench.floor", url))}
         for name, given in each.items():
-            show("starting")
+            show("starting the proxies")
             servers[name] = stack.enter_context(processes.proxy(folder / name, url, given))
         pipe = subprocess.PIPE
         load = stack.enter_context(processes.running("proxy.bench.load", stdin=pipe, stdout=pipe))
         size = Round(options.requests, PACED, QUIET)
-        Bench(load, servers).rounds(
-            rows, options.rounds, size, lambda number, row: show(f"round {number + 1} of {options.rounds}: {row.name}")
-        )
+        numbers = range(1, options.rounds + 1) if options.rounds else _in_time(began)
+        Bench(load, servers).rounds(rows, numbers, size, lambda number, row: show(f"round {number}: {row.name}"))
     return rows
 
 
+def _in_time(began: float) -> Iterator[int]:
+    """Yields numbers of rounds while another one like those before ends within `SECONDS` of the beginning."""
+    first = monotonic()
+    for number in count(1):
+        now = monotonic()
+        if number > LEAST and now - began + (now - first) / (number - 1) > SECONDS:
+            return
+        yield number
+
+
 @contextmanager
-def _progress(steps: int) -> Iterator[Callable[[str], None]]:
-    """Gives what shows that the next of so many steps begins: on a terminal only."""
-    is_shown = sys.stderr.isatty()
-    began, done = monotonic(), -1
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Gives what shows the part of a minute that has passed, and what begins now: on a terminal only."""
+    is_shown, began = sys.stderr.isatty(), monotonic()
 
     def show(what: str) -> None:
-        nonlocal done
-        done += 1
-        bar = ("#" * (done * _WIDTH // steps)).ljust(_WIDTH, ".")
-        minutes, seconds = divmod(int(monotonic() - began), 60)
+        passed = monotonic() - began
+        bar = ("#" * int(min(passed / SECONDS, 1) * _WIDTH)).ljust(_WIDTH, ".")
+        minutes, seconds = divmod(int(passed), 60)
         if is_shown:
             sys.stderr.write(f"\r\x1b[K[{bar}] {minutes}:{seconds:02} {what}")
             sys.stderr.flush()
@@ -187,7 +197,8 @@ def as_text(conditions: Mapping[str, str], rows: Sequence[Row]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     table = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
     told = [f"{name}: {value}" for name, value in conditions.items()]
-    return "\n".join([*told, "", *table, *(f"\n{note}" for note in _notes(rows))])
+    notes = [*_notes(rows)]
+    return "\n".join([*told, "", *table, *([""] if notes else []), *notes])
 
 
 def _columns(row: Row, by_name: Mapping[str, Row]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ load they would only repeat the throughput.
 import hashlib
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from pathlib import Path
@@ -159,9 +159,11 @@ class Bench:
         )
         return self._ask(job, Outcome)
 
-    def rounds(self, rows: Sequence[Row], rounds: int, size: Round, tell: Callable[[int, Row], object]) -> None:
-        """Measures rows in turns. `tell` is called before each, with the number of the round, from 0."""
-        for number in range(rounds):
+    def rounds(
+        self, rows: Sequence[Row], rounds: Iterable[int], size: Round, tell: Callable[[int, Row], object]
+    ) -> None:
+        """Measures rows in turns. `tell` is called before each, with the number of the round."""
+        for number in rounds:
             for row in rows:
                 tell(number, row)
                 row.outcomes.append(self.run(row.server, row.kind, stream=row.stream, size=size))

@@ -77,7 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help="what the proxy costs on this machine, in about a minute; needs no key")
     _config_option(bench)
     bench.add_argument("--json", action="store_true", help="one JSON object, with the numbers of every round")
-    bench.add_argument("--rounds", type=_positive, default=3, help="how often each row is measured (default: 3)")
+    bench.add_argument(
+        "--rounds", type=_positive, help="how often each row is measured (default: while a minute lasts)"
+    )
     bench.add_argument("--requests", type=_positive, default=96, help="requests of a row and round (default: 96)")
     bench.set_defaults(run=_bench)
 

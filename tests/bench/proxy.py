@@ -160,7 +160,8 @@ def _measure(options: argparse.Namespace) -> Report:
         bench = Bench(load, servers)
         load_before = os.getloadavg()[0]
         size = Round(options.requests, paced=max(80, options.requests // 4))
-        bench.rounds(rows, options.rounds, size, lambda number, row: _tell(f"round {number + 1}: {row.name}"))
+        numbers = range(1, options.rounds + 1)
+        bench.rounds(rows, numbers, size, lambda number, row: _tell(f"round {number}: {row.name}"))
         stalls = []
         if wanted("20 MB"):
             _tell(f"{MEGABYTES} MB")
