@@ -13,7 +13,6 @@ _DATA = "data only; mypy is its test"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
-    "bench/bodies.py": "tests/bench/test_load.py: as the proxy sees them",
     "bench/connections.py": "tests/bench/test_load.py",
     "bench/upstream.py": "tests/bench/test_load.py",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",

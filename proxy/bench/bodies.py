@@ -5,7 +5,8 @@ average.
 `cold`      conversations that nobody has seen
 `repeated`  the same few deterministic requests again and again
 `once`      deterministic requests, each asked once before and once again
-`long-en`   conversations of 20 turns that go on to 40, a turn a request, in which no sentence is said twice; `long-es`
+`long-en`   conversations of 20 turns that go on to 40, a turn a request, in which no sentence is said twice; `long-es`.
+            Each question has an answer of its own, which the upstream works out from its number (`answer_to`)
 `flood-en`  histories of 20 such messages, each seen once; `flood-es`
 
 A workload is a list of lanes, one per connection, each to be sent in order: a turn never overtakes the one before it.
@@ -22,6 +23,7 @@ import msgspec
 
 Kind = Literal["growing", "cold", "repeated", "once", "long-en", "long-es", "flood-en", "flood-es"]
 Lanes = list[list[bytes]]
+MODELS = {"long-en": "bench-told-en", "long-es": "bench-told-es"}  # by kind; else `bench-model`
 
 MESSAGES = 20
 # A conversation is measured from 14 to 26 messages, 20 on average; the request with 12 is part of the warm-up.
@@ -72,6 +74,9 @@ def _columns() -> dict[str, list[list[str]]]:
 _COLUMNS = _columns()
 _ASKING = {"en": "Why would {} have {} {} {}?", "es": "¿Por qué {} {} {} {}?"}
 
+_NUMBERED = re.compile(rb"\((\d+-\d+)\)")
+_RECALLED = re.compile(rb"<(memory|recalled)\b.*?</\1>", re.DOTALL)
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -85,7 +90,7 @@ class Workload:
 
 def workload(kind: Kind, *, requests: int, lanes: int, seed: int, stream: bool) -> Workload:
     """Returns at least `requests` measured ones. Two seeds have no conversation in common."""
-    author = Author(seed, stream=stream)
+    author = Author(seed, stream=stream, model=MODELS.get(kind, "bench-model"))
     each = -(-requests // lanes)
     match kind:
         case "growing":
@@ -135,11 +140,12 @@ class Author:
 
     def told(self, language: str) -> list[bytes]:
         """Returns all requests of one long conversation, the first for the warm-up."""
-        messages = [self.sentences(language, position) for position in range(2 * TURNS - 1)]
-        bodies = [self._request(messages)]
-        for _ in range(TURNS, LAST_TURN):
-            messages += [self.sentences(language, 1), self.sentences(language, 0)]
-            bodies.append(self._request(messages))
+        messages, bodies = [self.sentences(language, 0)], []
+        for turn in range(1, LAST_TURN + 1):
+            if turn >= TURNS:
+                bodies.append(self._request(messages))
+            answer = answer_to(f"{self._seed}-{self._written}", language)
+            messages += [{"role": "assistant", "content": answer}, self.sentences(language, 0)]
         return bodies
 
     def history(self, language: str) -> bytes:
@@ -176,6 +182,23 @@ class Author:
     def _request(self, messages: list[dict[str, str]], **fields: object) -> bytes:
         system = {"role": "system", "content": SYSTEM}
         return _encode({**self._fields, "messages": [system, *messages], **fields})
+
+
+def answer_to(number: str, language: str) -> str:
+    """Returns the answer to the question whose last sentence has this number."""
+    chosen, text = random.Random(number), ""  # noqa: S311 (the same text for the same number)
+    for sentence in "abcdefgh":
+        if len(text) < _TEXT_BYTES - 50:
+            when, *rest = (chosen.choice(column) for column in _COLUMNS[language])
+            text += f"{when}, {' '.join(rest)} ({number}{sentence}). "
+    return text
+
+
+def asked(body: bytes) -> str:
+    """Returns the number of the newest question of a request, without what is recalled beside it."""
+    newest = _RECALLED.sub(b"", body[body.rfind(b'"role":"user"') :])
+    *_, number = _NUMBERED.finditer(newest)
+    return number[1].decode()
 
 
 def _going_on(conversations: Sequence[Sequence[list[bytes]]], each: int) -> Workload:

@@ -1,4 +1,5 @@
-"""An upstream that does next to nothing: the same answer to every request, at the least CPU that Python allows.
+"""An upstream that does next to nothing: the same answer to every request, at the least CPU that Python allows; an
+answer of its own to each question of a long conversation, which a client sends back as it came.
 
     python -m proxy.bench.upstream      prints its port
 
@@ -7,17 +8,19 @@ event every `SLOW_SECONDS`.
 """
 
 import asyncio
+import re
 import sys
 
 import httptools
 import msgspec
 import uvloop
 
-from proxy.bench.bodies import ANSWER
+from proxy.bench.bodies import ANSWER, answer_to, asked
 from proxy.bench.processes import allow_files
 
 EVENTS = 30
 SLOW_SECONDS = 0.4
+_TOLD = re.compile(rb'"bench-told-(\w\w)"')
 
 _USAGE = {
     "prompt_tokens": 1250,
@@ -30,8 +33,8 @@ _ID = {"id": "chatcmpl-CbE7nV2wqkR5mX0sJt8yZ1aLpQ4uH", "created": 1767225600, "m
 _HEAD = "HTTP/1.1 200 OK\r\nx-request-id: req_5b0f3c\r\nopenai-processing-ms: 412\r\ncontent-type: "
 
 
-def _completion() -> bytes:
-    message: dict[str, object] = {"role": "assistant", "content": ANSWER, "refusal": None, "annotations": []}
+def _completion(answer: str = ANSWER) -> bytes:
+    message: dict[str, object] = {"role": "assistant", "content": answer, "refusal": None, "annotations": []}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     body = msgspec.json.encode(
         {**_ID, "object": "chat.completion", "choices": [choice], "usage": _USAGE, "service_tier": "default"}
@@ -79,6 +82,9 @@ class Answering(asyncio.Protocol):
     def on_message_complete(self) -> None:
         body = b"".join(self._body)
         self._body.clear()
+        if (language := _TOLD.search(body)) is not None:
+            self._transport.write(_completion(answer_to(asked(body), language[1].decode())))
+            return
         if b'"stream":true' not in body:
             self._transport.write(COMPLETION)
             return

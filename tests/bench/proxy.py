@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from proxy.bench import processes
-from proxy.bench.bodies import Kind
+from proxy.bench.bodies import MODELS, Kind
 from proxy.bench.measuring import CONNECTIONS, RATE, Bench, Limit, Measure, Round, Row, floor_hash, with_needed
 from proxy.bench.processes import Server, Unusable
 from tests.bench.report import Report, Soak, markdown
@@ -197,9 +197,13 @@ def _litellm(folder: Path, upstream: str, executable: Path) -> Iterator[Server]:
     """LiteLLM's proxy in front of the same upstream, as it comes: one worker, no database."""
     config, log = folder / "litellm.yaml", folder / "litellm.log"
     config.write_text(
-        "model_list:\n  - model_name: bench-model\n    litellm_params:\n"
-        f"      {{model: openai/bench-model, api_base: '{upstream}', api_key: sk-bench}}\n"
-        "general_settings: {dangerously_permit_weak_or_unset_master_key: true}\n"
+        "model_list:\n"
+        + "".join(
+            f"  - model_name: {model}\n    litellm_params:\n"
+            f"      {{model: openai/{model}, api_base: '{upstream}', api_key: sk-bench}}\n"
+            for model in ("bench-model", *MODELS.values())
+        )
+        + "general_settings: {dangerously_permit_weak_or_unset_master_key: true}\n"
     )
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
