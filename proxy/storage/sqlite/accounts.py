@@ -14,7 +14,17 @@ import msgspec
 
 from proxy.storage.base import Dimension, Width
 from proxy.storage.pending import CONTENTS
-from proxy.storage.sqlite.database import OWNERS, PAGE_BYTES, SCOPE_ID, Database, Store, add_names, rows_of, whose
+from proxy.storage.sqlite.database import (
+    OWNERS,
+    PAGE_BYTES,
+    SCOPE_ID,
+    Database,
+    Store,
+    add_names,
+    put_rows,
+    rows_of,
+    whose,
+)
 from proxy.storage.sqlite.ledger import READ, SUMS, numbered
 from proxy.storage.write_queue import ScopedWrites
 from proxy.types import Bucket, Contents, LedgerRow, SessionCard, Sums, TurnCard
@@ -22,13 +32,16 @@ from proxy.types import Bucket, Contents, LedgerRow, SessionCard, Sums, TurnCard
 COLUMNS = tuple(field.name for field in fields(Contents))
 MOST_GONE = 4 * 2**20  # bytes that a batch deletes, beyond what it adds
 
-PUT = """
-    INSERT INTO contents (scope_id, session_id, request_id, at, size, headers, body, sent, fates, answer)
-    SELECT scopes.id, sessions.id, :request_id, :at, :size, :headers, :body, :sent, :fates, :answer
-    FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
-    WHERE scopes.name = :scope
+_PUT = "request_id, at, size, headers, body, sent, fates, answer"
+PUT = f"""
+    WITH told (scope, session, {_PUT}) AS ({{rows}})
+    INSERT INTO contents (scope_id, session_id, {_PUT})
+    SELECT scopes.id, sessions.id, {_PUT}
+    FROM told CROSS JOIN scopes ON scopes.name = told.scope
+    CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = told.session
+    WHERE true
     ON CONFLICT (scope_id, request_id) DO NOTHING
-"""
+"""  # noqa: S608 (our own column names)
 NEWEST = "SELECT coalesce(max(id), 0) FROM contents"
 ADDED = "SELECT coalesce(sum(size), 0) FROM contents WHERE id > :before"
 RESIZE = "UPDATE contents_size SET bytes = bytes + :more RETURNING bytes"
@@ -103,7 +116,7 @@ def _put(connection: sqlite3.Connection, puts: Sequence[tuple[Contents, int]]) -
     """Writes entries, each with the most bytes of all."""
     add_names(connection, [(contents.scope, contents.session) for contents, _ in puts])
     (before,) = connection.execute(NEWEST).fetchone()
-    connection.executemany(PUT, [_row(contents) for contents, _ in puts])
+    put_rows(connection, PUT, [_row(contents) for contents, _ in puts])
     (added,) = connection.execute(ADDED, {"before": before}).fetchone()
     kept, (_, most) = resize(connection, added), puts[-1]
     if kept > most:
@@ -142,9 +155,10 @@ def resize(connection: sqlite3.Connection, more: int) -> int:
     return int(kept)
 
 
-def _row(contents: Contents) -> dict[str, Any]:
-    values = {name: getattr(contents, name) for name in COLUMNS}
-    return values | {"size": contents.size, "headers": msgspec.json.encode(contents.headers).decode()}
+def _row(contents: Contents) -> Sequence[Any]:
+    headers = msgspec.json.encode(contents.headers).decode()
+    named = (contents.scope, contents.session, contents.request_id, contents.at, contents.size, headers)
+    return (*named, contents.body, contents.sent, contents.fates, contents.answer)
 
 
 def _entry(row: Sequence[Any]) -> Contents:

@@ -303,6 +303,27 @@ def rows_of(table: str) -> Mapping[Whose, str]:
     }
 
 
+# Rows that one statement takes, tried in this order. A step of a statement gives up the interpreter, and the writer's
+# thread has to wait for it after every one.
+_ROWS = (64, 8, 1)
+
+
+def put_rows(connection: sqlite3.Connection, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Runs a statement over many rows, in their order: they are the table `{rows}` in it."""
+    done = 0
+    for size in _ROWS:
+        while len(rows) - done >= size:
+            values = [value for row in rows[done : done + size] for value in row]
+            connection.execute(_over(statement, len(rows[0]), size), values)
+            done += size
+
+
+@functools.cache  # a few statements, of three sizes each
+def _over(statement: str, columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return statement.format(rows=f"VALUES {', '.join([row] * rows)}")
+
+
 def add_names(connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> bytes:
     """Adds the scopes and sessions that rows begin with, as far as they are new. Returns the rows as JSON."""
     encoded = msgspec.json.encode(rows)

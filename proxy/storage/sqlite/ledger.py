@@ -19,22 +19,20 @@ import msgspec
 
 from proxy.storage.base import LONGEST_NAME, OTHER
 from proxy.storage.pending import LEDGER, Write
-from proxy.storage.sqlite.database import SCOPE_ID, Store, add_names
+from proxy.storage.sqlite.database import SCOPE_ID, Store, add_names, put_rows
 from proxy.types import UNANSWERED, LedgerRow, Sums, Trail
 from proxy.types.ledger import Mechanisms
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(LedgerRow) if field.name != "scope")
 ENCODED = ("mechanisms", "trail", "stage_seconds")  # columns of JSON; the last ones
-_PLACES = {name: f"?{place}" for place, name in enumerate(("scope", *COLUMNS), 1)}
-ADD_ROW = f"""
+ADD_ROWS = f"""
+    WITH told (scope, {", ".join(COLUMNS)}) AS ({{rows}})
     INSERT INTO ledger (scope_id, session_id, {", ".join(COLUMNS)})
-    VALUES (
-        (SELECT id FROM scopes WHERE name = ?1),
-        (SELECT sessions.id FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id
-            WHERE scopes.name = ?1 AND sessions.name = {_PLACES["session"]}),
-        {", ".join(_PLACES[name] for name in COLUMNS)}
-    )
+    SELECT scopes.id, sessions.id, {", ".join(f"told.{name}" for name in COLUMNS)}
+    FROM told CROSS JOIN scopes ON scopes.name = told.scope
+    CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = told.session
+    WHERE true
     ON CONFLICT (scope_id, request_id) DO NOTHING
 """  # noqa: S608 (our own column names)
 # Deletes all but the newest rows of a scope; the sums have them by then.
@@ -163,7 +161,7 @@ def add_rows(connection: sqlite3.Connection, rows: Sequence[LedgerRow]) -> None:
     """Writes rows and adds them to the sums, except those whose request is known already."""
     add_names(connection, [(row.scope, row.session) for row in rows])
     after = {"after": connection.execute(NEWEST).fetchone()[0]}
-    connection.executemany(ADD_ROW, [(*_plain(row), *_encoded(row)) for row in rows])
+    put_rows(connection, ADD_ROWS, [(*_plain(row), *_encoded(row)) for row in rows])
     for statement in (ADD_LABELS, ADD_ROLLUPS, ADD_SESSION_SUMS):
         connection.execute(statement, after)
     if any(row.scope == UNANSWERED for row in rows):

@@ -16,7 +16,7 @@ import pytest
 
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, KnownPrefix, StorageError
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database, NoDatabase
+from proxy.storage.sqlite.database import Database, NoDatabase, put_rows
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions, SqliteStates
@@ -33,6 +33,18 @@ FACT = Fact(
 
 def modes(folder: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 63, 64, 150])
+def test_many_rows_are_put_in_their_order_by_few_statements(count: int) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE pairs (id INTEGER PRIMARY KEY, one, two)")
+        statements: list[str] = []
+        connection.set_trace_callback(statements.append)
+        rows = [(number, f"{number}") for number in range(count)]
+        put_rows(connection, "WITH told AS ({rows}) INSERT INTO pairs (one, two) SELECT * FROM told", rows)
+        assert sum("INSERT" in each for each in statements) == count // 64 + count % 64 // 8 + count % 8
+        assert connection.execute("SELECT one, two FROM pairs ORDER BY id").fetchall() == rows
 
 
 async def test_only_its_owner_can_look_into_the_files(database: Database, row: LedgerRow) -> None:
@@ -187,7 +199,7 @@ def test_a_path_that_cannot_be_is_a_named_error(tmp_path: Path) -> None:
 PROGRAM = """
 import asyncio, hashlib, sys, time
 from pathlib import Path
-from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.database import Database, put_rows
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks

@@ -86,6 +86,8 @@ def test_the_statements_are_found() -> None:
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_rows_are_found_by_an_index(name: str, connection: sqlite3.Connection) -> None:
     text = STATEMENTS[name]
+    if (told := re.search(r"WITH told \((.*?)\) AS \(\{rows\}\)", text)) is not None:
+        text = text.format(rows=f"VALUES ({', '.join('?' * len(told[1].split(',')))})")
     places = set(re.findall(r":(\w+)", text))
     numbered = [int(number) for number in re.findall(r"\?(\d+)", text)]
     values = dict.fromkeys(places, 0) if places else (0,) * max(numbered, default=text.count("?"))
