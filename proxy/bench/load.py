@@ -7,7 +7,7 @@ import asyncio
 import re
 import sys
 from collections import Counter
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import NamedTuple
 
 import msgspec
@@ -19,7 +19,9 @@ from proxy.bench.processes import Status, Unusable, allow_files, cpu_seconds, ge
 
 # Answers that were just used are served from the proxy's memory for a second; `once` waits until they no longer are.
 FORGOTTEN_SECONDS = 1.2
+OWING_SECONDS = 60.0
 POLL_SECONDS = 0.002  # between two questions whether a server is alive
+_OWED = re.compile(rb"^olvido_(?:memory_pending|writer_queue) (\S+)", re.MULTILINE)
 _LAGS = re.compile(rb'^olvido_loop_lag_seconds_bucket\{le="([^"]+)"\} (\S+)', re.MULTILINE)
 
 
@@ -96,19 +98,30 @@ async def load(job: Job) -> Outcome:
     await _alone(job, work.warm_up)
     if job.kind == "once":
         await asyncio.sleep(FORGOTTEN_SECONDS)
-    settle(job.pid, quiet=job.quiet)
+    _settled(job)
     before = _lags(job.port)
     used, slept = cpu_seconds(job.pid), switches(job.pid)
     started = perf_counter()
     fast = await _alone(job, [lane[:each] for lane in work.measured])
     seconds = perf_counter() - started
-    settle(job.pid, quiet=job.quiet)
-    used, slept = cpu_seconds(job.pid) - used, switches(job.pid) - slept
+    used_by_now, slept_by_now = _settled(job)
+    used, slept = used_by_now - used, slept_by_now - slept
     slow = await _alone(job, [lane[each:] for lane in work.measured], job.rate) if paced else Phase([], Counter())
     lags = {upto: count - before[upto] for upto, count in _lags(job.port).items()}
     return Outcome(
         used, slept, seconds, each * job.connections, slow.latencies, dict(fast.answers + slow.answers), lags
     )
+
+
+def _settled(job: Job) -> tuple[float, int]:
+    """Waits until the server is idle and says that it owes no work to earlier requests, for `OWING_SECONDS` at most.
+    Returns its seconds of CPU and its switches by then, without those of that question."""
+    deadline = monotonic() + OWING_SECONDS
+    while True:
+        settle(job.pid, quiet=job.quiet)
+        by_now = cpu_seconds(job.pid), switches(job.pid)
+        if not any(map(float, _OWED.findall(get(job.port, "/metrics")))) or monotonic() > deadline:
+            return by_now
 
 
 def _lags(port: int) -> dict[str, float]:
