@@ -241,9 +241,10 @@ def running_command(
     environment = {name: value for name, value in os.environ.items() if not _ALIEN.search(name.lower())}
     # Our own code, whatever the folder that we are in has (-P) or is installed.
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
-    # In a session of its own, so that a Ctrl-C in the terminal reaches us alone, and its children can be found.
+    # In a group of its own, so that a Ctrl-C in the terminal reaches us alone, and its children can be found. Not in a
+    # session: Linux schedules each apart from the others, which makes a request dearer (floor: by a third, 2026-11-23).
     process = subprocess.Popen(  # noqa: S603 (our own commands)
-        command, env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
+        command, env=environment, stdin=stdin, stdout=stdout, stderr=stderr, process_group=0
     )
     try:
         yield process
