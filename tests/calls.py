@@ -35,7 +35,7 @@ from proxy.embedding import Vectors as Embedded
 from proxy.pipeline import Services
 from proxy.storage.pending import WriterLimits
 from tests.builders import Said, assistant, body, encoding, user
-from tests.proxied import Upstream, answered, ask, in_front_of, run_upstream
+from tests.proxied import Upstream, answered, in_front_of, run_upstream
 
 Kind = Literal["untouched", "exact hit", "stream", "short", "managed", "vectors"]
 
@@ -52,11 +52,11 @@ SECTIONS: dict[Kind, dict[str, Any]] = {
     "managed": LEAN,
     "vectors": LEAN,
 }
-# All that a request leaves to be written is one batch, unless the machine is very slow.
-BATCHES = WriterLimits(interval=0.1)
+BATCHES = WriterLimits(interval=60.0)  # seconds: only `_done` has anything written
 CHUNKS = 27  # of a stream's answer; its role, its end and [DONE] make 30 events
 CHUNK_SECONDS = 0.003  # between two of them, so that none arrives with another
 PATIENCE = 30.0  # seconds
+WRITER = "storage-writer"  # the task that waits for more to be written
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,8 @@ async def _calls(kind: Kind, running: Upstream, raws: Sequence[bytes]) -> list[i
             for raw in raws:
                 before = counter.count
                 sys.setprofile(counter)
-                await ask(services, raw, patience=PATIENCE)
+                await answered(services, raw)
+                await _done(services)
                 sys.setprofile(None)
                 found.append(counter.count - before)
             return found[1:]
@@ -222,7 +223,17 @@ async def _asked(services: Services, raw: bytes, work: Work) -> None:
     work.begin(asyncio.current_task())
     await answered(services, raw)
     work.asking = None
-    await services.tasks.drain(PATIENCE)
+    await _done(services)
+
+
+async def _done(services: Services) -> None:
+    """Waits for all that follows an answer. What that leaves to be written is one batch, however slow the machine."""
+    running = services.tasks._running  # noqa: SLF001 (their names are for logs)
+    while others := [each for each in running if each.get_name() != WRITER]:
+        done, _ = await asyncio.wait(others, timeout=PATIENCE)
+        assert done, others
+    await services.storage.flush()
+    assert await services.tasks.drain(PATIENCE) == 0
 
 
 def counted(kind: Kind, running: Upstream, n: int = N) -> list[Counts]:
