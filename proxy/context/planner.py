@@ -220,7 +220,7 @@ class Planner:
             if violations(request.messages, dialect, offered):
                 return None  # the upstream would refuse the client's own messages, too
             raise Refusable(found[0].rule)
-        return made
+        return replace(made, dialect=upstream.dialect)
 
     def _capped(self, case: Case, index: int, *, in_place: bool) -> Message:
         """Returns a message with its text shortened to `answer_tokens`. Remembered, since finding the cut takes a dozen
