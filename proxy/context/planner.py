@@ -19,6 +19,7 @@ from proxy.context.volatile import recollect
 from proxy.conversation.progress import Case, progress, without_ours
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.lru import Lru
+from proxy.memory import choosing
 from proxy.memory.facts import Decay
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
@@ -166,8 +167,7 @@ class Planner:
         return await asyncio.get_running_loop().run_in_executor(self.executor, _last, self._decided(asked))
 
     def _decided(self, asked: _Asked, *, is_here: bool = False) -> Generator[None, None, Plan | None]:
-        """Makes the plan. `is_here`: on the event loop. Raises TooMuch if it takes too long
-        there."""
+        """Makes the plan. `is_here`: on the event loop; raises TooMuch if it takes too long there."""
         request, identity, upstream, state = asked.request, asked.identity, asked.upstream, asked.state
         now, profile, settings = asked.incoming.received_at, self.config.profiles[asked.profile], self.config.memory
         case = Case(
@@ -185,6 +185,8 @@ class Planner:
         if so_far is None:
             return None
         yield
+        if is_here:
+            yield from choosing.read_new(asked.shelf.facts.values(), asked.shelf.current)
         price = price_for(upstream, request.model)
         known = economics.assumed_cache(upstream, request.model, price)
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)

@@ -274,6 +274,12 @@ def read(values: Iterable[str]) -> Generator[None, None, None]:
         yield
 
 
+def read_new(facts: Iterable[Fact], before: Current | None) -> Generator[None, None, None]:
+    """The same for the facts that were learnt since the valid ones were last looked up."""
+    known = before.ids if before is not None else frozenset[str]()
+    return read([fact.value for fact in tuple(facts) if fact.id not in known])
+
+
 def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:
     """Returns the active facts that each answer `question`; none if it asks for more than one thing the user stated."""
     question = last_question(question)
