@@ -15,7 +15,7 @@ from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import economics, planning, shortening
 from proxy.context.draft import PlanContext, TooMuch
-from proxy.context.volatile import recollect
+from proxy.context.volatile import read_question, recollect
 from proxy.conversation.progress import Case, progress, without_ours
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.lru import Lru
@@ -157,8 +157,8 @@ class Planner:
         return vector
 
     async def _made(self, asked: _Asked) -> Plan | None:
-        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, in
-        two moments: the round trip of a worker thread and its struggle for the interpreter would cost more."""
+        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, a
+        moment at a time: the round trip of a worker thread and its struggle for the interpreter would cost more."""
         if asked.is_short:
             try:
                 return await in_place(self._decided(asked, is_here=True))
@@ -185,8 +185,10 @@ class Planner:
         if so_far is None:
             return None
         yield
-        if is_here:
+        if is_here and asked.shelf.facts:
             yield from choosing.read_new(asked.shelf.facts.values(), asked.shelf.current)
+            read_question(case, so_far)
+            yield
         price = price_for(upstream, request.model)
         known = economics.assumed_cache(upstream, request.model, price)
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
