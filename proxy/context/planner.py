@@ -1,8 +1,8 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-request left, the facts and old turns of its scope and the newest question's embedding are lookups up; then a worker
-thread decides (proxy/context/planning.py).
+request left, the facts and old turns of its scope and the newest question's embedding are looked up; then it is decided
+(proxy/context/planning.py): on the event loop where little is new, else in a worker thread.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class _Asked:
 
 @dataclass(eq=False)
 class Planner:
-    """Plans requests: looks up the inputs of the decisions, which a worker thread then makes."""
+    """Plans requests: looks up the inputs of the decisions, and makes them where they belong."""
 
     config: Config
     _: KW_ONLY

@@ -1,8 +1,8 @@
 """Memory that goes with one question: facts and excerpts of old turns that it needs and the window does not hold.
 
-`recollect` looks up, in a worker thread that holds the shelf's lock, which facts and how much of the past the question
-calls for. `VolatilePlanner` decides what of it is sent, as a block in the newest user message: it is billed in full
-each time, so it goes with this question only, and within the savings so far, unless the question asks for the past.
+`recollect` looks up, while the shelf's lock is held, which facts and how much of the past the question calls for.
+`VolatilePlanner` decides what of it is sent, as a block in the newest user message: it is billed in full each time, so
+it goes with this question only, and within the savings so far, unless the question asks for the past.
 """
 
 import math
