@@ -72,6 +72,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
         return memory  # the prompt holds everything
+    if context.in_place and others is not None:
+        raise TooMuch  # all of the scope is searched, and excerpts will be wanted
     query = recall.Query(
         text=asked,
         vector=case.vector,
