@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -209,12 +208,12 @@ class RememberedCount:
 
     def __init__(self, count: Callable[[str], int], most: int = MOST_COUNTS) -> None:
         self._count = count
-        self._known: Lru[bytes, int] = Lru(most)
+        self._known: Lru[tuple[int, int], int] = Lru(most)
 
     def __call__(self, text: str) -> int:
         """Returns the tokens of a text."""
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if (found := self._known.get(digest)) is None:
+        key = (hash(text), len(text))  # a keyed hash of 64 bits, which a text keeps once it is known
+        if (found := self._known.get(key)) is None:
             found = self._count(text)
-            self._known.put(digest, found)
+            self._known.put(key, found)
         return found

@@ -96,6 +96,7 @@ class TokenBudget:
         self.state = case.state
         self.original = case.overhead + progress.before + progress.newest_tokens
         before = self.state.fold if self.state else None
+        self._unfolded = Fold(progress.preamble)
         self.capped: dict[int, Message] = {}
         self.markers: dict[int, Message] = {}
         self.saved: dict[int, int] = {}  # tokens that capped messages and markers leave out, by index
@@ -117,6 +118,10 @@ class TokenBudget:
             return turn.tokens
         stop = self.stop(turn)
         return turn.tokens - sum(left for index, left in self.saved.items() if turn.start <= index < stop)
+
+    def window(self, turns: Sequence[TurnDigest]) -> list[int]:
+        """Returns the tokens of each of these complete turns as it is sent."""
+        return [self.size(turn) for turn in turns] if self.saved else [turn.tokens for turn in turns]
 
     def cap_all(self, indices: Sequence[int]) -> None:
         """Shortens the long answers among the messages with these indices; all others become whole again."""
@@ -161,7 +166,7 @@ class TokenBudget:
         return (
             self.prefix(draft)
             + draft.head
-            + sum(map(self.size, draft.kept[draft.omitted :]))
+            + sum(self.window(draft.kept[draft.omitted :]))
             + self.newest()
             + draft.volatile.tokens
         )
@@ -177,25 +182,25 @@ class TokenBudget:
 
     def prefix(self, draft: Draft) -> int:
         """Returns the tokens of tools and instructions, at the beginning of the prompt."""
-        instructions = sum(map(self.case.tokens, self.instructions(draft)))
+        instructions = sum([self.case.tokens(index) for index in self.instructions(draft)])
         return self.case.overhead + self.progress.preamble_tokens + instructions
 
     def instructions(self, draft: Draft) -> tuple[int, ...]:
         """Returns the indices of system messages among the turns that are left out: these messages are sent all the
         same."""
-        fold = draft.fold or Fold(self.progress.preamble)
+        fold = draft.fold or self._unfolded
         return (*fold.instructions, *self.between(fold.start, self.start(draft)))
 
     def between(self, start: int, stop: int) -> tuple[int, ...]:
         """Returns the indices of the system messages in messages[start:stop]."""
-        return tuple(index for index in range(start, stop) if self.case.messages[index].role in INSTRUCTIONS)
+        return tuple([index for index in range(start, stop) if self.case.messages[index].role in INSTRUCTIONS])
 
     def sizes(self, draft: Draft) -> PromptSizes:
         """Returns the sizes of the prompt as it would be sent without a further fold."""
         return PromptSizes(
             prefix=self.prefix(draft),
             head=draft.head,
-            open=tuple(map(self.size, draft.kept)),
+            open=self.window(draft.kept),
             newest=self.newest(),
             repeated=self.repeated(),
             reasoning=self._reasoning(draft) if self.context.rates.rethinking else (),
@@ -255,7 +260,7 @@ class TokenBudget:
         return math.inf if first is None else self._in_front_of(draft, first)
 
     def _laid_out(self, fold: Fold | None) -> tuple[object, ...]:
-        fold = fold or Fold(self.progress.preamble)
+        fold = fold or self._unfolded
         return fold.start, fold.head, fold.capped, fold.instructions
 
     def _in_front_of(self, draft: Draft, index: int) -> int:

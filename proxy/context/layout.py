@@ -78,8 +78,8 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
     if not request.messages:
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
-    messages = plan.messages
-    if messages is not None and (found := violations(messages, dialect, len(request.tools))):
+    messages, is_known = plan.messages, plan.dialect == upstream.dialect
+    if messages is not None and not is_known and (found := violations(messages, dialect, len(request.tools))):
         messages = None
         plan = original(plan, f"stage=assemble;rule={found[0].rule}")
     # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body

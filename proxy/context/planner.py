@@ -1,8 +1,8 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-request left, the facts and old turns of its scope and the newest question's embedding are lookups up; then a worker
-thread decides (proxy/context/planning.py).
+request left, the facts and old turns of its scope and the newest question's embedding are looked up; then it is decided
+(proxy/context/planning.py): on the event loop where little is new, else in a worker thread.
 """
 
 import asyncio
@@ -15,10 +15,11 @@ from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import economics, planning, shortening
 from proxy.context.draft import PlanContext, TooMuch
-from proxy.context.volatile import recollect
+from proxy.context.volatile import read_question, recollect
 from proxy.conversation.progress import Case, progress, without_ours
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.lru import Lru
+from proxy.memory import choosing
 from proxy.memory.facts import Decay
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
@@ -74,7 +75,7 @@ class _Asked:
 
 @dataclass(eq=False)
 class Planner:
-    """Plans requests: looks up the inputs of the decisions, which a worker thread then makes."""
+    """Plans requests: looks up the inputs of the decisions, and makes them where they belong."""
 
     config: Config
     _: KW_ONLY
@@ -156,8 +157,8 @@ class Planner:
         return vector
 
     async def _made(self, asked: _Asked) -> Plan | None:
-        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, in
-        two moments: the round trip of a worker thread and its struggle for the interpreter would cost more."""
+        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, a
+        moment at a time: the round trip of a worker thread and its struggle for the interpreter would cost more."""
         if asked.is_short:
             try:
                 return await in_place(self._decided(asked, is_here=True))
@@ -166,8 +167,7 @@ class Planner:
         return await asyncio.get_running_loop().run_in_executor(self.executor, _last, self._decided(asked))
 
     def _decided(self, asked: _Asked, *, is_here: bool = False) -> Generator[None, None, Plan | None]:
-        """Makes the plan. `is_here`: on the event loop. Raises TooMuch if it takes too long
-        there."""
+        """Makes the plan. `is_here`: on the event loop; raises TooMuch if it takes too long there."""
         request, identity, upstream, state = asked.request, asked.identity, asked.upstream, asked.state
         now, profile, settings = asked.incoming.received_at, self.config.profiles[asked.profile], self.config.memory
         case = Case(
@@ -185,6 +185,10 @@ class Planner:
         if so_far is None:
             return None
         yield
+        if is_here and asked.shelf.facts:
+            yield from choosing.read_new(asked.shelf.facts.values(), asked.shelf.current)
+            read_question(case, so_far)
+            yield
         price = price_for(upstream, request.model)
         known = economics.assumed_cache(upstream, request.model, price)
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
@@ -220,7 +224,7 @@ class Planner:
             if violations(request.messages, dialect, offered):
                 return None  # the upstream would refuse the client's own messages, too
             raise Refusable(found[0].rule)
-        return made
+        return replace(made, dialect=upstream.dialect)
 
     def _capped(self, case: Case, index: int, *, in_place: bool) -> Message:
         """Returns a message with its text shortened to `answer_tokens`. Remembered, since finding the cut takes a dozen

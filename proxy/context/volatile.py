@@ -1,14 +1,14 @@
 """Memory that goes with one question: facts and excerpts of old turns that it needs and the window does not hold.
 
-`recollect` looks up, in a worker thread that holds the shelf's lock, which facts and how much of the past the question
-calls for. `VolatilePlanner` decides what of it is sent, as a block in the newest user message: it is billed in full
-each time, so it goes with this question only, and within the savings so far, unless the question asks for the past.
+`recollect` looks up, while the shelf's lock is held, which facts and how much of the past the question calls for.
+`VolatilePlanner` decides what of it is sent, as a block in the newest user message: it is billed in full each time, so
+it goes with this question only, and within the savings so far, unless the question asks for the past.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -27,12 +27,13 @@ from proxy.conversation.progress import (
 from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
 from proxy.memory.choosing import Current, answering, current
-from proxy.memory.clauses import needs
+from proxy.memory.clauses import Needs, needs
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
 from proxy.memory.shelf import Shelf
 from proxy.memory.signals import spoken_in
 from proxy.types import Excerpt, Fact, Vector, VolatileBlock
+from proxy.types.memory import Language
 
 ANSWERED = 150  # tokens of excerpts for a question that a fact answers, the fact included
 _QUESTION = 300  # characters at the end of a message, where its question stands
@@ -58,8 +59,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
         forgotten=shelf.forgotten,
         notes=shelf.notes,
     )
-    if case.state is not None and case.state.volatile_link == case.chain[so_far.newest]:
-        return memory  # the same turn goes on: its question was looked up before
+    if _goes_on(case, so_far):
+        return memory  # its question was looked up before
     asked = without_ours(case.messages[so_far.newest].text)
     answers = answering(known, asked, context.now, context.decay)
     relevant = _relevant(context, asked, holding, case, so_far, shelf) if not answers else ()
@@ -71,6 +72,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
         return memory  # the prompt holds everything
+    if context.in_place and others is not None:
+        raise TooMuch  # all of the scope is searched, and excerpts will be wanted
     query = recall.Query(
         text=asked,
         vector=case.vector,
@@ -111,6 +114,26 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     )
 
 
+def read_question(case: Case, so_far: Progress) -> None:
+    """Reads the newest message for what it asks, so that `recollect` need not: half of its work, without the lock."""
+    if _goes_on(case, so_far):
+        return
+    asked = without_ours(case.messages[so_far.newest].text)
+    cues(asked)
+    _asks(asked[-_QUESTION:])
+
+
+def _goes_on(case: Case, so_far: Progress) -> bool:
+    """True if the request belongs to the same turn as the one before."""
+    return case.state is not None and case.state.volatile_link == case.chain[so_far.newest]
+
+
+@lru_cache(64)
+def _asks(question: str) -> tuple[Language, Needs]:
+    language = spoken_in(question)
+    return language, needs(question, language)
+
+
 def _index(context: PlanContext, case: Case, shelf: Shelf) -> None:
     """Adds a history that is new here to the word index of the shelf, newest turn first, back to the first known turn.
     Embeddings follow later."""
@@ -136,9 +159,7 @@ def _relevant(
     """Returns the facts that the question is about and that the last turns do not state."""
     if not holding.facts:
         return ()
-    question = asked[-_QUESTION:]
-    language = spoken_in(question)
-    asks = needs(question, language)
+    language, asks = _asks(asked[-_QUESTION:])
     needed = choosing.Need(
         terms=frozenset(terms(asked)),
         domain=so_far.topic.domain,

@@ -11,6 +11,7 @@ lingua 2.1 is 96 MB.
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from typing import Literal
 
 from proxy.language.tables import function_words, languages, table
@@ -29,6 +30,7 @@ _BY_MARK = 6  # a character that hardly any other one writes
 
 _ENOUGH = 3
 _CLEARLY = 2  # times what speaks for the other of the two: else the text is mixed
+_REMEMBERED = 256  # texts: several stages ask for that of one message
 _EDGE = 1000  # characters of either end that are read: a question stands before or after what was pasted with it
 
 _QUOTED = re.compile(
@@ -62,8 +64,11 @@ _SPEAKING_MARKS = frozenset(_SPEAKERS_BY_MARK)
 
 def language(text: str) -> Code | None:
     """The language of a question; None for any other one, for a mixture, for code, and in doubt."""
-    if len(text) > 2 * _EDGE:
-        text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
+    return _language(f"{text[:_EDGE]}\n{text[-_EDGE:]}" if len(text) > 2 * _EDGE else text)
+
+
+@lru_cache(_REMEMBERED)
+def _language(text: str) -> Code | None:
     marks = len(_CODE_MARK.findall(text))
     if not _MARKS.isdisjoint(text) or "." in text[:-1]:
         text = _QUOTED.sub(" ", text)

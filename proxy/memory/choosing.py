@@ -199,16 +199,20 @@ class Need:
 def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], int]) -> tuple[Fact, ...]:
     """Selects the facts, other than standing ones, that the question needs: the most relevant first, their lines within
     `tokens` as counted by `count`. Facts of the status "retrieval-only" reach a prompt by this alone."""
-    least, most = (_IMPLIED, _MOST_IMPLIED) if need.is_personal else (_RELEVANT, len(facts.others))
+    is_personal = need.is_personal
+    least, most = (_IMPLIED, _MOST_IMPLIED) if is_personal else (_RELEVANT, len(facts.others))
     # A question that needs nothing of its user is about facts that it mentions: by name, or by several words.
-    spoken_of = 0 if need.asks is None or need.is_personal else _SPOKEN_OF
-    mentioned = [fact for fact in facts.others if len(need.terms & sayable(fact)) >= spoken_of]
-    # The best come first off the heap; few of many facts are looked at.
-    scored = [
-        (-score, -fact.last_confirmed_at, fact.id, fact)
-        for fact in mentioned
-        if (score := relevance(fact, need)) >= least
-    ]
+    is_mention = need.asks is not None and not is_personal
+    length = max(1.0, math.sqrt(len(need.terms)))
+    scored = []  # the best come first off the heap; few of many facts are looked at
+    for fact in facts.others:
+        shared = len(need.terms & sayable(fact))
+        if is_mention and shared < _SPOKEN_OF:
+            continue
+        by_words = min(1.0, shared / length)
+        score = by_words if is_mention else relevance(fact, need, by_words)
+        if score >= least:
+            scored.append((-score, -fact.last_confirmed_at, fact.id, fact))
     heapify(scored)
     said = terms_of(need.said) if scored else frozenset[str]()
     chosen: list[Fact] = []
@@ -232,13 +236,9 @@ def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     return tuple(fact for fact in stated if not _is_said(fact, said))
 
 
-def relevance(fact: Fact, need: Need) -> float:
-    """Scores a fact against a question, 0 to about 1: shared words, cosine where vectors are known, and kind where the
-    models told which kinds the question needs; by shared words alone if they told that it needs none."""
-    shared = need.terms & sayable(fact)
-    by_words = min(1.0, len(shared) / max(1.0, math.sqrt(len(need.terms)))) if shared else 0.0
-    if need.asks is not None and not need.is_personal:
-        return by_words
+def relevance(fact: Fact, need: Need, by_words: float) -> float:
+    """Scores a fact against a question, 0 to about 1: by shared words (`by_words`), cosine where vectors are known, and
+    kind where the models told which kinds the question needs."""
     same_domain = _OF_DOMAIN if need.domain and need.domain == fact.domain else 0.0
     cosine = None if need.cosines is None else need.cosines.get(fact.id)
     if need.asks is None:
@@ -272,6 +272,12 @@ def read(values: Iterable[str]) -> Generator[None, None, None]:
     for value in values:
         kinds(value)
         yield
+
+
+def read_new(facts: Iterable[Fact], before: Current | None) -> Generator[None, None, None]:
+    """The same for the facts that were learnt since the valid ones were last looked up."""
+    known = before.ids if before is not None else frozenset[str]()
+    return read([fact.value for fact in tuple(facts) if fact.id not in known])
 
 
 def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:

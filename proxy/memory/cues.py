@@ -2,6 +2,7 @@
 `proxy.language.words.plain`."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal
@@ -91,7 +92,8 @@ def cues(text: str) -> Cues:
     )
 
 
-def _read(text: str) -> tuple[str, list[str], list[str]]:
+@lru_cache(64)
+def _read(text: str) -> tuple[str, Sequence[str], Sequence[str]]:
     """Returns the part of `text` that is read, its sentences, and those of them that are questions."""
     if len(text) > 2 * _MOST:
         text = f"{text[:_MOST]} {text[-_MOST:]}"

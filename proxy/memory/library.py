@@ -1,8 +1,8 @@
 """The memory of all scopes, cached over storage: facts, the index of old turns, the states of conversations. It follows
 writes of other processes, and evicts what was used least recently.
 
-Everything but searching happens on the event loop. A shelf's index is searched, and grows, in worker threads, under its
-lock.
+Everything but searching happens on the event loop. A shelf's index is searched, and grows, under its lock, in worker
+threads unless it takes but a moment.
 """
 
 import asyncio

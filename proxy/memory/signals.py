@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from proxy.language.detect import language
@@ -279,7 +280,7 @@ def subjects(text: str) -> frozenset[str]:
 
 def terms_of(texts: Iterable[str]) -> frozenset[str]:
     """Returns the terms of several texts as one set."""
-    return frozenset(term for text in texts for term in terms(text))
+    return frozenset(chain.from_iterable(map(terms, texts)))
 
 
 def _holder(plainly: str) -> tuple[frozenset[str], bool]:

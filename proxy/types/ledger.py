@@ -285,6 +285,7 @@ class Plan:
     tokens: PromptTokens
     reason: str = ""
     messages: tuple[Message, ...] | None = None
+    dialect: str = ""  # the messages follow its rules; "": not known
     tools: Sequence[Json] | None = None  # in place of the client's, without descriptions that need not be repeated
     fates: Fates | None = None  # of the messages; None: all are sent unchanged
     state: PathState | None = None  # of the conversation, once this has been sent

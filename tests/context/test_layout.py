@@ -315,6 +315,12 @@ def test_what_the_upstream_would_refuse_is_not_sent(dialect: str, planned: Plan,
     assert prompt.plan == Plan("fail-open", PromptTokens(100, 100), f"stage=assemble;rule={rule}")
 
 
+def test_what_was_planned_for_one_upstream_is_checked_by_the_rules_of_another() -> None:
+    planned = replace(managed(user("hi"), user("and?")), dialect="openai")
+    assert assemble(LONG, planned, upstream_config(dialect="openai")).plan is planned
+    assert assemble(LONG, planned, upstream_config(dialect="vllm")).plan.kind == "fail-open"
+
+
 def test_too_many_tools_count_too() -> None:
     request = chat(user("hi"), tools=[{"type": "function"}] * 129)
     planned = Plan("managed", PromptTokens(100, 40), messages=request.messages)

@@ -1,6 +1,7 @@
 """What the upstream shall see: a short conversation as it is, with what it will cost; a long one by what is remembered.
 (What is decided is in tests/context/test_planning.py; whole conversations are in tests/e2e/test_context.py.)"""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,9 +14,9 @@ from proxy.pipeline import Services
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MISSES, local_calibrations
 from proxy.tokens import RoughCounter
-from proxy.types import ChatRequest, Directives, Mode, Plan, Scope, Usage
+from proxy.types import ChatRequest, Directives, Mode, PathState, Plan, Scope, Usage
 from proxy.upstream.client import Upstream
-from tests.builders import TENANT, Executor, assistant, chat, config, counter, identity, incoming, system, user
+from tests.builders import TENANT, Executor, Said, assistant, chat, config, counter, identity, incoming, system, user
 from tests.proxied import build_services
 
 SMALL = chat(user("hello world"), assistant("hi"), user("tell me more"))
@@ -45,6 +46,13 @@ class Desk:
 
     async def count(self, request: ChatRequest) -> Plan:
         return await self.planner.count(request, identity(request), self.upstream.config)
+
+    async def sent(self, request: ChatRequest) -> PathState:
+        """Plans a request, and keeps the state that its successor starts from."""
+        made, who = await self.plan(request), identity(request)
+        assert made.state is not None
+        self.planner.library.keep_state(who.memory, who.session, who.chain[-1], made.state)
+        return made.state
 
     async def plan(self, request: ChatRequest, *, mode: Mode = "on") -> Plan:
         assert identity(request).scope == Scope(TENANT)
@@ -141,6 +149,56 @@ async def test_tokens_are_the_upstreams_once_it_has_told_them() -> None:
     assert made.tokens.original == round(1.25 * plainly.tokens.original)
     assert made.tokens.sent <= 4_000
     assert made.tokens.counted <= 3_200
+
+
+def grown(request: ChatRequest, *said: Said) -> ChatRequest:
+    return chat(*(each.data for each in request.messages), *said)
+
+
+async def test_a_short_turn_of_a_conversation_that_goes_on_is_planned_on_the_event_loop() -> None:
+    longer = grown(LONG, assistant("Soon."), user("Thanks, that is all."))
+    async with desk() as stage, desk() as other:
+        await stage.sent(LONG)
+        await other.sent(LONG)
+        before = stage.executor.submitted
+        made = await stage.plan(longer)
+        assert stage.executor.submitted == before
+        shelf = await other.planner.library.shelf(identity(longer).memory)
+        shelf.lock.acquire()  # somebody learns
+        asyncio.get_running_loop().call_later(0.01, shelf.lock.release)
+        assert await other.plan(longer) == made  # where it is planned makes no difference
+        assert other.executor.submitted == before + 1
+    assert made.kind == "managed"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (assistant("word " * 1_000), user("Thanks, that is all.")),  # much is new
+        (assistant("Soon."), user("What did I say before about question 3 answer?")),  # excerpts are to be chosen
+    ],
+)
+async def test_what_takes_longer_is_planned_in_a_thread(said: tuple[Said, ...]) -> None:
+    async with desk() as stage:
+        await stage.sent(LONG)
+        before = stage.executor.submitted
+        await stage.sent(grown(LONG, *said))
+        assert stage.executor.submitted == before + 1
+
+
+async def test_so_is_a_fold() -> None:
+    request, folds = LONG, []
+    async with desk() as stage:
+        await stage.sent(request)
+        for number in range(30):
+            before = stage.executor.submitted
+            request = grown(request, assistant(f"answer {number} " * 30), user(f"The plan has part {number}. " * 9))
+            made = await stage.sent(request)
+            assert made.fold is not None
+            folds.append(made.fold.turn == made.turns)
+            assert stage.executor.submitted == before + folds[-1]
+    assert True in folds
+    assert False in folds
 
 
 @pytest.mark.parametrize(
