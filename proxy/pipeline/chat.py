@@ -300,7 +300,8 @@ async def _forward(context: RequestContext, exchange: Exchange) -> Answer:
 
     def sent(upstream: str) -> Exchange:
         """With what this upstream got of the plan."""
-        return replace(exchange, plan=made[upstream].plan) if upstream in made else exchange
+        plan = made[upstream].plan if upstream in made else exchange.plan
+        return exchange if plan is exchange.plan else replace(exchange, plan=plan)
 
     answer = await forward.forward(
         exchange.request,
