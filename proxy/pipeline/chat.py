@@ -79,7 +79,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     if not is_readable:
         return await _pass_on(context)
     context.identity = await _identify(context)
-    if directives.mode != "off":
+    if directives.mode != "off" and identify.may_lack_history(context.identity):
         context.request, context.identity = await _resume(context)
 
     order = await _obey(context)
