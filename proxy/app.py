@@ -157,11 +157,12 @@ async def chat(call: Call, services: Services) -> None:
     )
     call.watch.start()
     incoming = Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
-    services.metrics.in_flight.inc()
+    count, in_flight = services.metrics.tally.add, services.metrics.in_flight
+    count(in_flight, 1)
     try:
         await call.answer(await handle(incoming, services))
     finally:
-        services.metrics.in_flight.dec()
+        count(in_flight, -1)
 
 
 async def healthz(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)

@@ -85,12 +85,7 @@ class Attempts:
         OlvidoError is an answer to the client (a 400, say), not a failure of ours, and passes through."""
         started = perf_counter()
         try:
-            try:
-                waits_for = work.send(None)
-            except StopIteration as finished:
-                return cast(T, finished.value)  # most stages need not wait, and then need no deadline (10 µs)
-            async with asyncio.timeout(deadline * self._patience):
-                return await _rest_of(work, waits_for)
+            return await within(deadline * self._patience, work)
         except OlvidoError:
             raise
         except Exception as error:  # noqa: BLE001 (fail open is the purpose: any failure of ours becomes the fallback)
@@ -118,6 +113,16 @@ class Attempts:
         self._on_fail_open(stage, reason)
         # The traceback shows our own lines; an exception's text could quote a message, so it stays out of the log.
         log.warning("fail open", extra={"stage": stage, "reason": reason, "where": _where(error)})
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """Returns the result of `work`. Raises TimeoutError if it takes longer than `seconds`."""
+    try:
+        waits_for = work.send(None)
+    except StopIteration as finished:
+        return cast(T, finished.value)  # most work need not wait, and then needs no deadline (10 µs)
+    async with asyncio.timeout(seconds):
+        return await _rest_of(work, waits_for)
 
 
 @types.coroutine

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from proxy.errors import BadRequest, OlvidoError
-from proxy.tasks import INLINE_BYTES, Attempts, FairQueue, Offload, Tasks, in_place, in_slices
+from proxy.tasks import INLINE_BYTES, Attempts, FairQueue, Offload, Tasks, in_place, in_slices, within
 from tests.builders import Executor
 
 
@@ -164,6 +164,27 @@ def test_so_does_a_function(attempts: Attempts, counted: Failed) -> None:
 
     assert attempts.call("assemble", work, fallback="fallback") == "fallback"
     assert counted == [("assemble", "KeyError")]
+
+
+async def test_work_that_need_not_wait_is_done_whatever_its_deadline() -> None:
+    async def work() -> str:
+        return "done"
+
+    assert await within(0.0, work()) == "done"
+
+
+async def test_work_that_waits_too_long_is_ended() -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    with pytest.raises(TimeoutError):
+        await within(0.01, work())
+    assert ended
 
 
 async def test_an_answer_of_our_own_passes_through(attempts: Attempts, counted: Failed) -> None:

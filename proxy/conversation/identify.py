@@ -165,6 +165,11 @@ class _History:
     is_again: bool = False  # a repetition: the new messages had an answer already
 
 
+def may_lack_history(identity: Identity) -> bool:
+    """True if the client may have sent only what is new: it names the session, of which the request has nothing."""
+    return identity.session_source == "header" and not identity.known
+
+
 async def resume(
     incoming: Incoming,
     request: ChatRequest,
@@ -179,7 +184,7 @@ async def resume(
     """Returns the request with its history; unchanged if it has one, or there is none. `settled` returns once the
     newest answer in this session is in the archive. Raises BadRequest for results of calls that no answer here made: no
     upstream would take them."""
-    if identity.session_source != "header" or identity.known:
+    if not may_lack_history(identity):
         return request, identity
     new = [said for said in request.messages if said.role not in INSTRUCTIONS]
     calls = _answered(new)

@@ -5,13 +5,14 @@ import asyncio
 import itertools
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from proxy.errors import BadRequest, OlvidoError, RequestTimeout, TooLarge
 from proxy.protocol import headers as wire_headers
 from proxy.protocol import sse
-from proxy.tasks import Tasks
+from proxy.tasks import Tasks, within
 from proxy.types import Answer, Headers
 
 AsgiMessage = MutableMapping[str, Any]
@@ -109,10 +110,14 @@ class Call:
     async def _start(self, answer: Answer, *more: tuple[str, str]) -> None:
         self.answered = True
         headers = [
-            (name.encode("latin-1"), value.encode("latin-1"))
-            for name, value in (*answer.headers, *self.common_headers, *more)
+            (_encoded(name), value.encode("latin-1")) for name, value in (*answer.headers, *self.common_headers, *more)
         ]
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
+
+
+@lru_cache(1_000)
+def _encoded(name: str) -> bytes:
+    return name.encode("latin-1")
 
 
 class ClientGone(Exception):
@@ -125,23 +130,26 @@ async def read_body(receive: Receive, headers: Headers, *, max_bytes: int, secon
     announced = wire_headers.get(headers, "content-length")
     if announced is not None and announced.isdecimal() and _exceeds(announced, max_bytes):
         raise _too_large(max_bytes)
-    parts: list[bytes] = []
-    size = 0
     try:
-        async with asyncio.timeout(seconds):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientGone
-                part: bytes = message.get("body", b"")
-                size += len(part)
-                if size > max_bytes:
-                    raise _too_large(max_bytes)
-                parts.append(part)
-                if not message.get("more_body", False):
-                    return parts[0] if len(parts) == 1 else b"".join(parts)
+        return await within(seconds, _whole(receive, max_bytes))
     except TimeoutError:
         raise RequestTimeout(f"The request body was not received within {seconds:g} s.") from None
+
+
+async def _whole(receive: Receive, max_bytes: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+        parts.append(part)
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _exceeds(digits: str, limit: int) -> bool:

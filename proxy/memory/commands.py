@@ -51,14 +51,8 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
     if len(own) > LONGEST:
         return ()
     # Every request is asked this. To look for seventy words takes some microseconds, to search for the expressions a
-    # hundred, to read whose words a text is a thousand. Not `any`: its generator would be called for each word.
-    plainly = own.lower()
-    for word in _MAY_BE:
-        if word in plainly:
-            break
-    else:
-        return ()
-    if not may_order(own):
+    # hundred, to read whose words a text is a thousand.
+    if not _has_word(own) or not any(_has_word(said) and may_order(said) for said in _sentences(own)):
         return ()
     parts = [without_ours(part) for part in texts]
     before = without_ours(before).strip() if len(before) <= LONGEST else ""
@@ -66,6 +60,18 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
         return tuple(_orders(own, before))
     found = (order for passage in own_words(*parts).passages for order in _orders(passage, before))
     return tuple(order for order in found if order.what != "")
+
+
+def _has_word(text: str) -> bool:
+    plainly = text.lower()
+    for word in _MAY_BE:  # noqa: SIM110 (a generator would be called for each word)
+        if word in plainly:
+            return True
+    return False
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (text[start:end] for start, end in sentences(text))
 
 
 def is_command(said: str) -> bool:
@@ -89,7 +95,7 @@ def _is_courtesy(said: str) -> bool:
 
 
 def _orders(passage: str, before: str) -> Iterator[Forgetting]:
-    found = [passage[start:end] for start, end in sentences(passage)]
+    found = list(_sentences(passage))
     alone = sum(not _is_courtesy(each) for each in found) == 1
     for at, sentence in enumerate(found):
         if (given := parse(sentence, alone=alone)) is None:

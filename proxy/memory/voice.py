@@ -27,6 +27,7 @@ _READ = 40  # words of a piece that are features
 _WEIGHTS = (1.0, 0.6, 0.4, 0.6, 0.4, 1.6)
 _AROUND = 0.7  # weight of each graded probability around a piece
 _ENDS = re.compile(
+    r"(?=[.!?\u2026\n\u00bf:;\s=>\u2192-])"  # where else nothing needs to be looked at
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMrs)(?<!\bSra)(?<!\bDra)"
     r"(?:[.!?\u2026]+[)\"'\u201d»]*(?=\s|\Z)|\n+|(?=\u00bf)|:(?=\s)|\s[-\u2013\u2014]+\s|\s?(?:->|=>|>>+|\u2192)\s|;\s)"
 )

@@ -88,6 +88,7 @@ class Metrics(Catalogue):
         self._models: set[str] = set()
         self._late: deque[float] = deque(maxlen=_MINUTE)
         self._dropped: dict[str, int] = {}
+        self._open: dict[str, bool] = {}  # breakers, by upstream
         for kind in ("exact", "intent"):
             self.of(self.reuse, kind, "hit")
         self.of(self.build_info, version("olvido"), platform.python_version()).set(1)
@@ -127,6 +128,12 @@ class Metrics(Catalogue):
     def stored(self, operation: str, seconds: float) -> None:
         """Counts a storage operation: "read", or "write" of a batch. Called in any thread."""
         self.of(self.storage_seconds, operation).observe(seconds)
+
+    def breaker(self, upstream: str, *, is_open: bool) -> None:
+        """Sets whether the breaker of an upstream is open."""
+        if self._open.get(upstream) is not is_open:
+            self._open[upstream] = is_open
+            self.of(self.breaker_open, upstream).set(is_open)
 
     def dropped(self, rows: Mapping[str, int]) -> None:
         """Sets the number of rows of each kind that have been lost since the start."""

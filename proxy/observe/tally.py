@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, TypeAlias
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.registry import Collector
 
 _Labels: TypeAlias = tuple[str, ...]
@@ -20,12 +20,12 @@ class Tally(Collector):
         """`of`: returns the series of a metric with given labels."""
         self._of = of
         self._lock = Lock()
-        self._sums: dict[tuple[Counter, _Labels], float] = {}
+        self._sums: dict[tuple[Counter | Gauge, _Labels], float] = {}
         self._seen: dict[tuple[Histogram, _Labels], list[float]] = {}  # observations per bucket, and their sum
         registry.register(self)
 
-    def add(self, metric: Counter, amount: float, *labels: str) -> None:
-        """Adds to the counter with these labels."""
+    def add(self, metric: Counter | Gauge, amount: float, *labels: str) -> None:
+        """Adds to the counter or gauge with these labels."""
         series = (metric, labels)
         with self._lock:
             self._sums[series] = self._sums.get(series, 0.0) + amount
@@ -44,8 +44,8 @@ class Tally(Collector):
         """Tells the client what has been added up."""
         with self._lock:
             sums, seen, self._sums, self._seen = self._sums, self._seen, {}, {}
-        for (counter, labels), amount in sums.items():
-            (self._of(counter, *labels) if labels else counter).inc(amount)
+        for (metric, labels), amount in sums.items():
+            (self._of(metric, *labels) if labels else metric).inc(amount)
         for (histogram, labels), (*counts, total) in seen.items():
             # The client has no way to observe several values at once.
             series = self._of(histogram, *labels) if labels else histogram

@@ -79,7 +79,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     if not is_readable:
         return await _pass_on(context)
     context.identity = await _identify(context)
-    if directives.mode != "off":
+    if directives.mode != "off" and identify.may_lack_history(context.identity):
         context.request, context.identity = await _resume(context)
 
     order = await _obey(context)
@@ -300,7 +300,8 @@ async def _forward(context: RequestContext, exchange: Exchange) -> Answer:
 
     def sent(upstream: str) -> Exchange:
         """With what this upstream got of the plan."""
-        return replace(exchange, plan=made[upstream].plan) if upstream in made else exchange
+        plan = made[upstream].plan if upstream in made else exchange.plan
+        return exchange if plan is exchange.plan else replace(exchange, plan=plan)
 
     answer = await forward.forward(
         exchange.request,

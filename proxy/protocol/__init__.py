@@ -7,5 +7,6 @@ answers.py     reads completions: texts, finish reasons, `usage`; the disclaimer
 headers.py     filters headers in both directions; reads a client's directives from them
 sse.py         parses server-sent events; writes a stored completion as a stream of chunks
 accumulate.py  adds up the chunks of a stream to one completion
+merging.py     merges the values of chunks, and neighbouring chunks of text
 dialects.py    the demands of each kind of upstream: the table of dialects, and the check of messages against it
 """

@@ -2,6 +2,7 @@
 Unknown headers pass."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from proxy.types import Directives, Headers
 
@@ -16,6 +17,7 @@ KEYS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "oc
 
 # CORS headers are set by the proxy, never passed on from the upstream.
 CORS = "access-control-"
+_SET_BY_US = (OURS, CORS)
 
 # Written by the HTTP client that sends the message on. The client's Accept-Encoding is not passed on the managed route:
 # we read the answer, and a compressed stream would have to be unpacked and packed again.
@@ -42,7 +44,12 @@ _READ = frozenset((*SESSION_HEADERS, *USER_HEADERS, "cache-control"))
 
 def decode(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Decodes ASGI's header list to text; names are in lower case already."""
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+    return tuple([(_name(name), value.decode("latin-1")) for name, value in headers])
+
+
+@lru_cache(1_000)
+def _name(name: bytes) -> str:
+    return name.decode("latin-1")
 
 
 def get(headers: Headers, name: str) -> str | None:
@@ -83,17 +90,17 @@ def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -
 
 def to_client(headers: Iterable[tuple[str, str]], *, length: bool) -> Headers:
     """The upstream's headers as the client gets them; `length` keeps Content-Length (the body passes as it is)."""
-    listed = tuple((name.lower(), value) for name, value in headers)
+    listed = tuple([(name.lower(), value) for name, value in headers])
     dropped = _RESPONSE_REWRITTEN | named_by_connection(listed)
     if length:
         dropped -= {"content-length"}
-    return tuple((name, value) for name, value in listed if name not in dropped and not name.startswith((OURS, CORS)))
+    return tuple([each for each in listed if each[0] not in dropped and not each[0].startswith(_SET_BY_US)])
 
 
 def named_by_connection(headers: Headers) -> frozenset[str]:
     """The headers that a Connection header, of which there may be several, declares hop-by-hop."""
     named = [token for name, value in headers if name == "connection" for token in value.split(",")]
-    return frozenset(token.strip().lower() for token in named)
+    return frozenset([token.strip().lower() for token in named])
 
 
 def read_directives(headers: Headers) -> Directives:

@@ -17,7 +17,6 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx
 from aiohttp.client_proto import ResponseHandler
-from multidict import CIMultiDict
 
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import ImpossibleStatus, UnknownModel, UpstreamTimeout, from_transport
@@ -100,7 +99,7 @@ class Upstream:
                 answer = await self._session.request(
                     method,
                     url,
-                    headers=CIMultiDict(headers),
+                    headers=headers,
                     data=content or None,
                     allow_redirects=False,
                     **self._through,

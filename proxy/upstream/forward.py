@@ -112,7 +112,7 @@ class _Forwarding:
             response.close()
             return decision
         finally:
-            metrics.of(metrics.breaker_open, upstream.name).set(upstream.breaker.state != "closed")
+            metrics.breaker(upstream.name, is_open=upstream.breaker.state != "closed")
 
     def _send(self, upstream: Upstream, prompt: Prompt) -> Awaitable[Response]:
         timeout = upstream.config.timeout

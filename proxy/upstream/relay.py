@@ -15,8 +15,8 @@ from proxy.protocol.accumulate import Accumulator
 from proxy.types import ChatRequest, Delivery, Outcome, Prompt
 from proxy.upstream.client import Response, Upstream
 
-# Bytes of events that are read at once, not one at a time: decoding and adding them up takes a millisecond at most.
-READ_AT_ONCE = 32 * 1024
+# Bytes of events that are read at once, not one at a time. More would be held for each of a thousand streams.
+READ_AT_ONCE = 8 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -381,6 +381,13 @@ def test_an_answer_that_was_wrong_is_counted_by_how_we_know() -> None:
     assert value(metrics, "olvido_reuse_reports_total", kind="rephrased") == 2
 
 
+def test_a_breaker_is_told_as_it_was_last_seen() -> None:
+    metrics = Metrics()
+    for is_open in (False, True, True, False):
+        metrics.breaker("up", is_open=is_open)
+        assert value(metrics, "olvido_upstream_breaker_open", upstream="up") == is_open
+
+
 def test_two_servers_in_one_process_count_apart() -> None:
     one, other = Metrics(), Metrics()
     one.recorded(ledger_row())
