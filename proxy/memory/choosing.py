@@ -229,6 +229,15 @@ def relevant(facts: Current, need: Need, *, tokens: int, count: Callable[[str], 
     return tuple(chosen)
 
 
+def all_fit(facts: Current, need: Need, *, tokens: int, count: Callable[[str], int]) -> bool:
+    """Tells whether `relevant` would select all facts, for a question that depends on some."""
+    if len(facts.others) > _MOST_IMPLIED:
+        return False
+    said = terms_of(need.said)
+    lines = [count(render((facts.marked(fact),))) for fact in facts.others if not _is_said(fact, said)]
+    return sum(lines) <= tokens
+
+
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """Returns the facts whose content none of `texts` contains."""
     stated = tuple(facts)
