@@ -1,13 +1,9 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-<<<<<<< HEAD
-request left, the facts and old turns of its scope and the newest question's embedding are looked up; then it is decided
-(proxy/context/planning.py): on the event loop where little is new, else in a worker thread.
-=======
-request left and the facts and old turns of its scope are looked up; then a worker thread decides
-(proxy/context/planning.py). Where a decision depends on vectors, they are made, and it decides again.
->>>>>>> dd0bf8c (memory: vectors are made when a question needs them, and only those that it needs)
+request left and the facts and old turns of its scope are looked up; then it is decided (proxy/context/planning.py): on the
+event loop where little is new, else in a worker thread. Where that depends on vectors, they are made, and it is decided
+again.
 """
 
 import asyncio
@@ -21,15 +17,9 @@ from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import economics, planning, shortening
 from proxy.context.draft import PlanContext, TooMuch
-<<<<<<< HEAD
 from proxy.context.volatile import read_question, recollect
-from proxy.conversation.progress import Case, progress, without_ours
-from proxy.embedding import Embedder, EmbeddingUnavailable
-=======
-from proxy.context.volatile import recollect
 from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
 from proxy.embedding import EmbeddingUnavailable
->>>>>>> dd0bf8c (memory: vectors are made when a question needs them, and only those that it needs)
 from proxy.lru import Lru
 from proxy.memory import choosing
 from proxy.memory.facts import Decay
@@ -162,10 +152,6 @@ class Planner:
         return Plan("untouched", PromptTokens(tokens, tokens, rough=rough))
 
     async def _made(self, asked: _Asked) -> Plan | None:
-<<<<<<< HEAD
-        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, a
-        moment at a time: the round trip of a worker thread and its struggle for the interpreter would cost more."""
-=======
         """Returns the plan in tokens of our count; None if none can be made. Vectors that take too long are done
         without."""
         loop = asyncio.get_running_loop()
@@ -196,9 +182,8 @@ class Planner:
         return asked
 
     async def _tried(self, asked: _Asked) -> Plan | None:
-        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, in
-        two moments: the round trip of a worker thread and its struggle for the interpreter would cost more."""
->>>>>>> dd0bf8c (memory: vectors are made when a question needs them, and only those that it needs)
+        """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, a
+        moment at a time: the round trip of a worker thread and its struggle for the interpreter would cost more."""
         if asked.is_short:
             try:
                 return await in_place(self._decided(asked, is_here=True))

@@ -172,13 +172,14 @@ def _relevant(
         asks=asks,
         language=language,
     )
-    tokens = case.profile.facts.tokens
-    # Cosines are used for such questions alone, and change nothing where all facts fit.
-    if needed.is_personal and not choosing.all_fit(holding, needed, tokens=tokens, count=context.count):
+
+    def cosines() -> Mapping[str, float] | None:
         if "facts" in case.lacks:
             raise VectorsNeeded("facts")
-        needed = replace(needed, cosines=_cosines(case.vector, shelf))
-    return choosing.relevant(holding, needed, tokens=tokens, count=context.count)
+        return _cosines(case.vector, shelf)
+
+    tokens = case.profile.facts.tokens
+    return choosing.relevant(holding, needed, tokens=tokens, count=context.count, cosines=cosines)
 
 
 def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:

@@ -460,7 +460,7 @@ FORGETFUL: list[tuple[list[str], dict[str, Any]]] = [
     (["plan", "learn"], {"facts": Facts(every=gives("nonsense"))}),
     (["plan"], {"states": States(get=raises)}),
     ([], {"states": States(get=gives((b"link", b"\x01nonsense")))}),  # as if there were none
-    (["plan", "learn"], {"embedder": Embedder(raises)}),
+    ([], {"embedder": Embedder(raises)}),  # nothing needs a vector
     (["resume"], {"archive": Archive(latest=raises)}),
     (["resume"], {"archive": Archive(latest=gives("nonsense"))}),
     (["learn"], {"archive": Archive(add=raises)}),
