@@ -106,6 +106,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         contents=storage.contents,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
+        on_forget=embedder.forget,
         foreign_writes=storage.database.foreign_writes,
     )
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
