@@ -96,7 +96,7 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     # Messages since that fact may have changed it in words that were not understood: only these are recalled.
     since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
     weights = selecting.NEAR if answers else recall.WEIGHTS
-    if "turns" in case.lacks and (since < held if answers else meaning.depends(shelf, found, needed)):
+    if "turns" in case.lacks and (since < held if answers else meaning.depends(found, needed)):
         if context.in_place:
             raise TooMuch
         raise VectorsNeeded("turns", meaning.owed(shelf, ranking(), needed, is_answered=bool(answers)))

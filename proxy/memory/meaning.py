@@ -13,14 +13,14 @@ MOST_RAISED = 2.5
 FAINT_TURNS = 4  # turns that get their vectors for a question that hardly needs the past
 
 
-def depends(shelf: Shelf, found: Search, need: Need) -> bool:
+def depends(found: Search, need: Need) -> bool:
     """Tells whether the question's vector may matter. `need`: by words alone.
 
-    Without any vector of an old turn, what the words let through: of the messages of the evaluation data that they do
-    not, vectors would let 18 of 1,469 through, 16 of them ordinary talk, nearly all as faint as can be. With some, all
-    that they might let through."""
-    has_any = bool(shelf.index.embedded(found.view).any())
-    return need.score >= FAINT - (MOST_RAISED if has_any else 0.0)
+    Where few old turns have vectors, what the words let through: of the messages of the evaluation data that they do
+    not, vectors would let 18 of 1,469 through, 16 of them ordinary talk, nearly all as faint as can be. Where most of
+    them have, all that vectors might let through."""
+    has_most = bool(found.awaited.mean() < 0.5)
+    return need.score >= FAINT - (MOST_RAISED if has_most else 0.0)
 
 
 def owed(shelf: Shelf, ranking: Ranking, need: Need, *, is_answered: bool = False) -> tuple[ArchivedTurn, ...]:
