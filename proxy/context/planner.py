@@ -1,9 +1,9 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-request left and the facts and old turns of its scope are looked up; then it is decided (proxy/context/planning.py): on the
-event loop where little is new, else in a worker thread. Where that depends on vectors, they are made, and it is decided
-again.
+request left and the facts and old turns of its scope are looked up; then it is decided (proxy/context/planning.py): on
+the event loop where little is new, else in a worker thread. Where that depends on vectors, they are made, and it is
+decided again.
 """
 
 import asyncio
