@@ -106,14 +106,21 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         contents=storage.contents,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
+        on_forget=embedder.forget,
         foreign_writes=storage.database.foreign_writes,
     )
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
-    learner = Learner(library, vectors, executor, tasks, shared.open_turns, is_on=is_on)
+    learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
-        config, counter=counter, calibrations=shared.calibrations, library=library, embedder=embedder, executor=executor
+        config,
+        counter=counter,
+        calibrations=shared.calibrations,
+        library=library,
+        vectors=vectors,
+        executor=executor,
+        patience=patience,
     )
     recorder = Recorder(
         answered=answered,

@@ -108,13 +108,13 @@ def composed(built: Services, **parts: Any) -> Services:
     embedder = parts.pop("embedder", built.intent.embedder)
     services = replace(built, **parts)
     vectors = VectorQueue(services.library, embedder, services.executor, services.tasks, services.metrics.failed_open)
-    learner = Learner(services.library, vectors, services.executor, services.tasks, services.shared.open_turns)
+    learner = Learner(services.library, services.executor, services.tasks, services.shared.open_turns)
     planner = Planner(
         services.config,
         counter=services.counter,
         calibrations=services.shared.calibrations,
         library=services.library,
-        embedder=embedder,
+        vectors=vectors,
         executor=services.executor,
     )
     obedience = Obedience(

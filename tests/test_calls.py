@@ -17,7 +17,7 @@ LIMITS: Mapping[Kind, Counts] = {
     "stream": Counts(3_480, 1, 2, 3, 24, 0),
     "short": Counts(4_250, 3, 1, 4, 42, 0),
     "managed": Counts(6_950, 3, 1, 4, 39, 0),
-    "vectors": Counts(5_700, 3, 2, 5, 48, 5),
+    "vectors": Counts(5_500, 3, 2, 5, 40, 0),
 }
 
 

@@ -10,7 +10,7 @@ from proxy.context import economics, shortening, summaries
 from proxy.context.draft import FRAMING, Draft, Step, TooMuch
 from proxy.context.economics import Terms
 from proxy.context.filling import render
-from proxy.conversation.progress import memory_head, without_ours
+from proxy.conversation.progress import VectorsNeeded, memory_head, without_ours
 from proxy.memory import choosing
 from proxy.memory.commands import is_command
 from proxy.memory.shelf import Segment
@@ -33,9 +33,9 @@ class FoldPlanner(Step):
         is_new = self.state is None and self.progress.turns > 1
         if is_new and profile.fold != "strict" and not self.budget.is_too_large(draft):
             return draft
-        turns = window_turns((*self.progress.open, self.progress.digest), profile.window)
+        digests = (*self.progress.open, self.progress.digest)
         terms = Terms(
-            turns=turns,
+            turns=window_turns(digests, profile.window),
             tokens=profile.window.tokens,
             head=self._expected_head(draft),
             limit=self.context.limit,
@@ -43,7 +43,14 @@ class FoldPlanner(Step):
             strict=profile.fold == "strict",
             flush=self.progress.topic.shift == "flush",
         )
-        decided = economics.decide(self.context.rates, self.budget.sizes(draft), self.budget.costs(), terms)
+        rates, sizes, costs = self.context.rates, self.budget.sizes(draft), self.budget.costs()
+        decided = economics.decide(rates, sizes, costs, terms)
+        if "topic" in self.case.lacks:
+            window = profile.window
+            others = {window.min_turns, window.max_turns} - {terms.turns}  # for another continuity of the last turns
+            leave = (economics.decide(rates, sizes, costs, replace(terms, turns=turns)).leave for turns in others)
+            if any(each != decided.leave for each in leave):
+                raise VectorsNeeded("topic")
         draft = replace(draft, weighed=decided)
         return self._fold(draft, decided.leave) if decided.leave else draft
 

@@ -1,12 +1,14 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-request left, the facts and old turns of its scope and the newest question's embedding are looked up; then it is decided
-(proxy/context/planning.py): on the event loop where little is new, else in a worker thread.
+request left and the facts and old turns of its scope are looked up; then it is decided (proxy/context/planning.py): on
+the event loop where little is new, else in a worker thread. Where that depends on vectors, they are made, and it is
+decided again.
 """
 
 import asyncio
-from collections.abc import Generator
+import contextlib
+from collections.abc import Generator, Sequence
 from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeVar, cast
@@ -16,13 +18,14 @@ from proxy.config.profiles import Profile
 from proxy.context import economics, planning, shortening
 from proxy.context.draft import PlanContext, TooMuch
 from proxy.context.volatile import read_question, recollect
-from proxy.conversation.progress import Case, progress, without_ours
-from proxy.embedding import Embedder, EmbeddingUnavailable
+from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
+from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru
 from proxy.memory import choosing
 from proxy.memory.facts import Decay
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
+from proxy.memory.vectors import VectorQueue
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
@@ -43,7 +46,8 @@ INLINE_FACTS = 256
 MOST_COUNTED = 2 * 2**20
 MOST_SHORTENED = 2_000  # shortened answers remembered
 SURELY_WITHIN = 0.5  # share of a limit: the rough count, calibrated by prose, underestimates tables and code
-EMBEDDING_DEADLINE = 0.25  # seconds: an embedding is not worth more of the client's time
+EMBEDDING_DEADLINE = 0.25  # seconds: vectors are not worth more of the client's time
+EARLIER = 2  # user messages before the newest whose vectors tell how far the topic goes on
 
 
 class Refusable(Exception):
@@ -63,7 +67,9 @@ class _Asked:
     shelf: Shelf
     state: PathState | None  # of the request before
     known: int  # messages of that request; 0: unknown
-    vector: Vector | None
+    lacks: frozenset[Purpose]  # purposes for which vectors may be looked up
+    vector: Vector | None = None  # of the newest user message
+    before: Sequence[Vector] = ()  # of those before it, the last one first
 
     @property
     def is_short(self) -> bool:
@@ -82,8 +88,9 @@ class Planner:
     counter: TokenCounter
     calibrations: Calibrations
     library: Library
-    embedder: Embedder
+    vectors: VectorQueue
     executor: Executor
+    patience: float = 1.0  # factor of every deadline
     _counted: RememberedCount = field(init=False)
     _shortened: Lru[tuple[bytes, int], Message] = field(init=False)  # by link and tokens
 
@@ -118,9 +125,11 @@ class Planner:
         if identity.is_answered:
             await self.library.index(identity.memory, shelf)
             found = await self.library.state(identity.memory, identity.chain)
-        (state, known), vector = found or (None, 0), await self._vector(request)
-        asked = _Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, vector)
-        made = await self._made(asked)
+        lacks: frozenset[Purpose] = PURPOSES if self.vectors.is_ready else frozenset()
+        if not (identity.is_answered and directives.remember):
+            lacks -= {"turns"}  # the index is dropped with the request
+        state, known = found or (None, 0)
+        made = await self._made(_Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, lacks))
         if made is None:
             tokens = await self.counter.request(request, identity.chain, self.executor)
             original = round(tokens * factor)
@@ -142,21 +151,37 @@ class Planner:
             tokens = round(rough * (factor or 1.0))
         return Plan("untouched", PromptTokens(tokens, tokens, rough=rough))
 
-    async def _vector(self, request: ChatRequest) -> Vector | None:
-        """Returns the embedding of the newest user message; None if there is no such message, or embedding takes too
-        long."""
-        newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
-        if newest is None or not (said := without_ours(newest.text)).strip():
-            return None
-        try:
-            async with asyncio.timeout(EMBEDDING_DEADLINE):
-                vectors = await self.embedder.embed([said])
-        except (EmbeddingUnavailable, TimeoutError):
-            return None
-        vector: Vector = vectors[0]
-        return vector
-
     async def _made(self, asked: _Asked) -> Plan | None:
+        """Returns the plan in tokens of our count; None if none can be made. Vectors that take too long are done
+        without."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + EMBEDDING_DEADLINE * self.patience
+        while True:
+            try:
+                return await self._tried(asked)
+            except VectorsNeeded as needed:
+                asked = replace(asked, lacks=asked.lacks - {needed.purpose})
+                asked = await self._with_vectors(asked, needed, until)
+
+    async def _with_vectors(self, asked: _Asked, needed: VectorsNeeded, until: float) -> _Asked:
+        """Returns the request with the vectors that a decision needs, as far as they are there at `until` (the event
+        loop's time)."""
+        said = [without_ours(each.text) for each in asked.request.messages if each.role == "user"]
+        texts = said[-1 - EARLIER :] if needed.purpose == "topic" else said[-1:]
+        if not all(text.strip() for text in texts):
+            return asked
+        with contextlib.suppress(EmbeddingUnavailable, TimeoutError):
+            async with asyncio.timeout_at(until):
+                made = self.vectors.facts(asked.shelf) if needed.purpose == "facts" else None
+                vectors = await self.vectors.of(texts)
+                asked = replace(asked, vector=vectors[-1], before=vectors[-2::-1])
+                if made is not None:
+                    await made.wait()
+                if needed.turns:
+                    await self.vectors.turns(asked.identity.memory, asked.shelf, needed.turns).wait()
+        return asked
+
+    async def _tried(self, asked: _Asked) -> Plan | None:
         """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, a
         moment at a time: the round trip of a worker thread and its struggle for the interpreter would cost more."""
         if asked.is_short:
@@ -178,7 +203,9 @@ class Planner:
             profile=profile,
             state=state,
             vector=asked.vector,
-            embedding=self.embedder.version,
+            before=asked.before,
+            lacks=asked.lacks,
+            embedding=self.vectors.version,
             was_seen=identity.known > 0,
         )
         so_far = progress(case, asked.shelf.histories)

@@ -18,6 +18,7 @@ from proxy.context.folding import FoldPlanner
 from proxy.conversation.progress import (
     Case,
     Progress,
+    VectorsNeeded,
     archived,
     complete,
     volatile_block,
@@ -25,7 +26,7 @@ from proxy.conversation.progress import (
     without_summaries,
 )
 from proxy.language.words import terms
-from proxy.memory import choosing, recall, selecting
+from proxy.memory import choosing, meaning, recall, selecting
 from proxy.memory.choosing import Current, answering, current
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
@@ -76,7 +77,7 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
         raise TooMuch  # all of the scope is searched, and excerpts will be wanted
     query = recall.Query(
         text=asked,
-        vector=case.vector,
+        vector=None if "turns" in case.lacks else case.vector,
         path=case.chain[: so_far.newest],
         exclude=frozenset(case.chain[held:]),
         others_than=others,
@@ -95,6 +96,10 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     # Messages since that fact may have changed it in words that were not understood: only these are recalled.
     since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
     weights = selecting.NEAR if answers else recall.WEIGHTS
+    if "turns" in case.lacks and (since < held if answers else meaning.depends(found, needed)):
+        if context.in_place:
+            raise TooMuch
+        raise VectorsNeeded("turns", meaning.owed(shelf, ranking(), needed, is_answered=bool(answers)))
 
     def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
         if context.in_place:
@@ -136,13 +141,13 @@ def _asks(question: str) -> tuple[Language, Needs]:
 
 def _index(context: PlanContext, case: Case, shelf: Shelf) -> None:
     """Adds a history that is new here to the word index of the shelf, newest turn first, back to the first known turn.
-    Embeddings follow later."""
+    Vectors follow when they are needed."""
     turns, new = complete(case.messages), []
     for number in range(len(turns), 0, -1):
         start, stop = turns[number - 1]
         if (link := case.chain[stop - 1]) in shelf.walked:
             break
-        if link not in shelf.embedded:
+        if link not in shelf.kept:
             new.append((number, start, stop))
     for number, start, stop in reversed(new):
         turn = archived(case.messages, case.chain, start, stop, number=number, session=context.session, at=context.now)
@@ -167,10 +172,14 @@ def _relevant(
         asks=asks,
         language=language,
     )
-    if needed.is_personal:  # otherwise cosines are not used
-        needed = replace(needed, cosines=_cosines(case.vector, shelf))
+
+    def cosines() -> Mapping[str, float] | None:
+        if "facts" in case.lacks:
+            raise VectorsNeeded("facts")
+        return _cosines(case.vector, shelf)
+
     tokens = case.profile.facts.tokens
-    return choosing.relevant(holding, needed, tokens=tokens, count=context.count)
+    return choosing.relevant(holding, needed, tokens=tokens, count=context.count, cosines=cosines)
 
 
 def _cosines(vector: Vector | None, shelf: Shelf) -> Mapping[str, float] | None:

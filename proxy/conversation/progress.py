@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -30,6 +30,21 @@ VERSION = 2  # of a state's bytes
 _TURN_BYTES = 250  # for a turn's digest, its link, and the lengths of its messages
 
 
+# Decisions that may depend on vectors: which facts, which old turns, how much of the topic stays in the window.
+Purpose = Literal["facts", "turns", "topic"]
+PURPOSES: frozenset[Purpose] = frozenset({"facts", "turns", "topic"})
+
+
+class VectorsNeeded(Exception):
+    """Raised where a decision depends on vectors that were not looked up (`Case.lacks`): to be made, and decided
+    again."""
+
+    def __init__(self, purpose: Purpose, turns: Sequence[ArchivedTurn] = ()) -> None:
+        super().__init__(purpose)
+        self.purpose = purpose
+        self.turns = turns  # the most urgent first
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """A request as planning sees it."""
@@ -41,6 +56,8 @@ class Case:
     profile: Profile
     state: PathState | None = None  # of the longest earlier request on this path
     vector: Vector | None = None  # of the newest user message
+    before: Sequence[Vector] = ()  # of the user messages before it, the last one first, where they were looked up
+    lacks: frozenset[Purpose] = frozenset()  # purposes for which vectors were not looked up
     embedding: str = ""  # version of the embedder of `vector`
     was_seen: bool = False  # an earlier request had a part of this history, whether or not its state is known
 
@@ -107,9 +124,7 @@ def progress(case: Case, histories: Histories | None = None) -> Progress | None:
     if state is not None and newest == state.newest:  # the same turn goes on
         said = Topic(state.continuity, state.shift, state.domain)
     else:
-        earlier = state.vector if state else None
-        cosine = None if case.vector is None or earlier is None else float(np.dot(case.vector, earlier))
-        said = _topic(case, newest, history.open, cosine)
+        said = _topic(case, newest, history.open, _cosine(case, 0))
     newest_tokens = sum(map(case.tokens, range(newest, len(messages))))
     sizes = history.preamble, history.preamble_tokens, history.before, history.turns, history.open
     return Progress(*sizes, newest, newest_tokens, said)
@@ -126,7 +141,10 @@ def _read(case: Case, newest: int) -> History:
     for number, (start, stop) in enumerate(pairwise(starts)):
         tokens = sum(map(case.tokens, range(start, stop)))
         if number == 0 and state is not None:
-            said = Topic(state.continuity, state.shift, state.domain)
+            near = state.continuity
+            if near is None and len(starts) == 2:  # no decision depended on it yet
+                near = _near(case, start, read, _cosine(case, 1))
+            said = Topic(near, state.shift, state.domain)
         elif len(starts) - number <= MOST_READ:
             said = _topic(case, start, read, None)
         else:
@@ -141,16 +159,32 @@ def _read(case: Case, newest: int) -> History:
     )
 
 
-def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
+def _cosine(case: Case, back: int) -> float | None:
+    """Returns the cosine of a user message, counted back from the newest, with the one before it."""
+    earlier = (case.state.vector,) if case.state is not None and case.state.vector is not None else ()
+    known = () if case.vector is None else (case.vector, *(case.before or earlier))
+    return float(np.dot(known[back], known[back + 1])) if len(known) > back + 1 and case.state is not None else None
+
+
+def _near(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> float | None:
+    exchanges = _exchanges(case, index, before)
+    message = without_ours(case.messages[index].text)
+    return None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
+
+
+def _exchanges(case: Case, index: int, before: Sequence[TurnDigest]) -> list[TurnTexts]:
     starts = [*[turn.start for turn in before[-LOOKED_BACK:]], index]
-    exchanges = [_exchange(case, start, stop) for start, stop in pairwise(starts)]
+    return [_exchange(case, start, stop) for start, stop in pairwise(starts)]
+
+
+def _topic(case: Case, index: int, before: Sequence[TurnDigest], cosine: float | None) -> Topic:
+    exchanges = _exchanges(case, index, before)
     since = next((age for age, turn in enumerate(reversed(before), 1) if turn.shift), len(before))
     message = without_ours(case.messages[index].text)
-    near = None if cosine is None or not exchanges else continuity(message, exchanges, cosine, case.embedding)
     # Without the cosine: the weights expect one with the previous answer included, which would have to be embedded
     # for it, and adds nothing.
     cause = shift(message, exchanges, since=since, near=None, numbers=case.profile.window)
-    return Topic(near, cause, domain(message))
+    return Topic(_near(case, index, before, cosine), cause, domain(message))
 
 
 def _exchange(case: Case, start: int, stop: int) -> TurnTexts:

@@ -74,6 +74,9 @@ class Embedder(Protocol):
         decision, by cancelling."""
         ...
 
+    def forget(self) -> None:
+        """Drops the vectors that are kept, since somebody wants a text forgotten."""
+
     async def close(self) -> None:
         """Ends all work; queries that wait are refused."""
 
@@ -92,12 +95,15 @@ class EmbeddingOff:
         """Raises EmbeddingUnavailable."""
         raise EmbeddingUnavailable("embedding is off")
 
+    def forget(self) -> None:
+        """Needs to do nothing."""
+
     async def close(self) -> None:
         """Needs to do nothing."""
 
 
 class DelegatingEmbedder:
-    """An embedder that delegates to another one, to be subclassed: `start` and `close` do not reach the other."""
+    """An embedder that delegates to another one, to be subclassed: it does not start, close or make it forget."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -123,6 +129,9 @@ class DelegatingEmbedder:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The other's vectors."""
         return await self._embedder.embed(texts)
+
+    def forget(self) -> None:
+        """Needs to do nothing."""
 
     async def close(self) -> None:
         """Needs to do nothing."""

@@ -203,13 +203,18 @@ class EngineEmbedder:
             return np.empty((0, self._dimensions), np.float32)
         cut = [text[:MOST_CHARACTERS].encode(errors="replace") for text in texts]  # a lone surrogate has no UTF-8
         keys = [blake2b(text, digest_size=16).digest() for text in cut]
-        rows = {key: row for key in keys if (row := self._cache.used(key)) is not None}
+        cache = self._cache  # as of now: what is forgotten meanwhile is not kept
+        rows = {key: row for key in keys if (row := cache.used(key)) is not None}
         new = {key: text.decode() for key, text in zip(keys, cut, strict=True) if key not in rows}
         if new:
             for key, row in zip(new, await self._batcher.embed(list(new.values())), strict=True):
                 rows[key] = row
-                self._cache.put(key, row.copy())  # a view would keep the whole run's vectors alive
+                cache.put(key, row.copy())  # a view would keep the whole run's vectors alive
         return np.stack([rows[key] for key in keys])
+
+    def forget(self) -> None:
+        """Drops the vectors that are kept."""
+        self._cache = Lru(MOST_VECTORS)
 
     async def close(self) -> None:
         """Ends all work; what waits is refused."""

@@ -5,7 +5,7 @@ Storage and background work:
     library.py        the memory of all scopes, cached over storage
     shelf.py          the memory of one scope, and the reading of a request for what is new to it
     learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
-    vectors.py        the vectors of turns and facts, made in the background
+    vectors.py        the vectors of turns and facts, made when a plan depends on them
 
 Facts, from a user message to a prompt:
 
@@ -36,6 +36,7 @@ Recall:
     turn_index.py     the search index of a scope
     recall.py         ranking of its messages for the question
     selecting.py      the gate of recall, and the best excerpts within a budget
+    meaning.py        whether that depends on vectors, and on which
 
 The phrases that all of this is based on are data: `proxy/language/<code>/<subject>.txt`, a subject a file.
 README.md maps the architecture note that this is built from, item by item, to numbers and tests.

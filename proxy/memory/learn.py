@@ -3,8 +3,8 @@
 Learnt are a request's turns, the facts that the user stated in them, and the state from which the next request of the
 conversation is planned. The state is stored before the last byte goes to the client, whose next request may follow at
 once. The rest is done in the background, in proportion to what is new: a turn is read once. Per scope one request is
-learnt from at a time, a slice after the other, so that a client that sends much delays nobody else. Vectors come later
-(`vectors.py`).
+learnt from at a time, a slice after the other, so that a client that sends much delays nobody else. Vectors come
+when a question needs them (`vectors.py`).
 
 A command to forget ("forget that …", "olvidá …") depends on no plan, cache or mode: every one is obeyed, before
 anything else is done with its request. It is recorded durably before its request goes on; where storage is slow or
@@ -26,7 +26,6 @@ from proxy.conversation.progress import open_turn
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library
 from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read
-from proxy.memory.vectors import VectorQueue
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices
 from proxy.types import Exchange, Fact, Identity, Message
@@ -60,7 +59,6 @@ class Learner:
     def __init__(
         self,
         library: Library,
-        vectors: VectorQueue,
         executor: Executor,
         tasks: Tasks,
         open_turns: OpenTurns,
@@ -73,7 +71,6 @@ class Learner:
         self._owed: dict[str, deque[_Owed]] = {}  # by memory scope, each worked off by a task; the first is under way
         self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
         self._library = library
-        self._vectors = vectors
         self._executor = executor
         self._tasks = tasks
         self._is_on = is_on
@@ -176,7 +173,6 @@ class Learner:
                 await self._library.archive.flush()
         if is_managed:
             shelf.kept.update(turn.link for turn in new.turns)
-        self._vectors.wanted(scope, shelf, new.turns if is_managed else ())
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was

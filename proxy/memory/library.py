@@ -55,6 +55,7 @@ class Library:
         contents: ContentStore | None = None,
         undo: float = 0.0,
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
+        on_forget: Callable[[], object] = lambda: None,
         foreign_writes: ForeignWrites = none_foreign,
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
@@ -70,6 +71,7 @@ class Library:
         self.wipes = wipes
         self._undo = undo  # seconds that a wipe can be undone
         self._on_fail_open = on_fail_open
+        self._on_forget = on_forget  # called before anything is forgotten, and once it is
         self._foreign_writes = foreign_writes
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
@@ -156,6 +158,7 @@ class Library:
 
     def hide(self, scope: str, order: Order) -> None:
         """Removes what a command means from memory at once, before storage has carried it out."""
+        self._on_forget()
         self.orders.give(scope, order)
         if order.is_wipe:
             self._empty(scope, order)
@@ -257,6 +260,7 @@ class Library:
         await self.facts.flush()
         if not names.isdisjoint(fact.id for fact in await self.facts.all(scope)):
             raise StorageError("what was to be forgotten is still there")
+        self._on_forget()
         recorded()
         if late := await looking - links:
             self.archive.forget(scope, tuple(late), at)

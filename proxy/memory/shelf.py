@@ -32,6 +32,7 @@ MOST_HEARD = 512  # user messages of a scope, behind which a longer history may 
 REVISED = 3  # newest user messages of a history that may be revised: it is read on from the one before
 _NOTE_BYTES = 1_000  # of a summary, about
 _VALUE_BYTES = 5_000  # of a fact's value as it is compared, about
+_OWED_BYTES = 1_500  # of a turn that has no vectors yet, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Shelf:
     since: dict[bytes, float] = field(default_factory=dict)  # by link or mark: epoch seconds of its forgetting, here
     wiped_at: float = float("-inf")  # while a wipe is carried out: turns up to this time are not kept
     kept: set[bytes] = field(default_factory=set)  # links of turns that are in the index and in the archive
-    embedded: set[bytes] = field(default_factory=set)  # links of turns that the index has vectors of
+    owed: dict[bytes, ArchivedTurn] = field(default_factory=dict)  # turns of the index without vectors, by link
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
@@ -97,7 +98,8 @@ class Shelf:
     @property
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""
-        return self.index.size + self.histories.size + self.notes.size + _VALUE_BYTES * len(self.values)
+        waiting = _VALUE_BYTES * len(self.values) + _OWED_BYTES * len(self.owed)
+        return self.index.size + self.histories.size + self.notes.size + waiting
 
     def apart(self) -> "Shelf":
         """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
@@ -133,6 +135,8 @@ class Shelf:
         self.forgotten |= links
         self.since.update(dict.fromkeys(links, at))
         self.kept -= links
+        for link in links & self.owed.keys():
+            del self.owed[link]
         self.leaving.append(links)
 
     def settle(self) -> None:
@@ -147,11 +151,20 @@ class Shelf:
             if self.may_keep(turn):
                 self.add(turn, vectors)
 
+    def put_vectors(self, found: Sequence[tuple[ArchivedTurn, Vector]]) -> None:
+        """Adds the vectors of turns to the index, in a worker thread, but for those forgotten meanwhile."""
+        with self.lock:
+            for turn, vectors in found:
+                if turn.link in self.owed and self.may_keep(turn):
+                    self.add(turn, vectors)
+
     def add(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Adds a turn to the index. The caller holds the lock."""
         self.index.add(turn, vectors)
-        if vectors is not None:
-            self.embedded.add(turn.link)
+        if self.index.has_vectors(turn):
+            self.owed.pop(turn.link, None)
+        else:
+            self.owed[turn.link] = turn
 
 
 # --- reading of a request --------------------------------------------------------------------------------------------

@@ -137,6 +137,12 @@ class TurnIndex:
                 self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
             row += embedded
 
+    def has_vectors(self, turn: ArchivedTurn) -> bool:
+        """Tells whether all messages of a turn that may have a vector have one."""
+        numbers = [self._numbers[said.link] for said in turn.utterances if said.link in self._numbers]
+        first = self._by_message["first"][np.array(numbers, dtype=np.int64)]
+        return bool((self._by_passage["scale"][first] > 0).all())
+
     def remove(self, links: Sequence[bytes]) -> None:
         """Removes messages with their text, terms and vectors."""
         for link in links:

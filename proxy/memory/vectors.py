@@ -1,11 +1,12 @@
-"""Vectors of what was learnt: the queue of turns and facts that wait for theirs, and the task that makes them.
+"""Vectors of turns and facts: the queue of those that a decision waits for, and the task that makes them.
 
-Vectors come last, when the next request of the scope may be learnt from already. Runs go through the scopes in turn, so
-that one that has much to embed delays nobody else. What has no vector is found by its words; the queue of a scope is
-bounded, and the turns beyond it get theirs when they are asked for.
+What no question needs gets no vector: it is found by its words. A plan asks for those that it depends on, the most
+urgent first, and waits for them a moment; the rest is made in the background. Runs go through the scopes in turn, so
+that one that has much to embed delays nobody else.
 """
 
-from collections.abc import Callable, Generator, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -16,24 +17,25 @@ from proxy.memory import choosing
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
-from proxy.types import ArchivedTurn, Vector
+from proxy.types import ArchivedTurn, Fact, Vector
 
 DEADLINE = 30.0  # seconds of one run for a scope
-MOST_TURNS = 512  # of one scope that wait; the oldest leave
+MOST_TURNS = 512  # of one scope that wait; the last ones leave, and are made when they are needed again
 AT_ONCE = 16  # texts: other requests are embedded in between
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """The turns and facts of one scope that wait."""
+    """Turns of one scope that wait, by link, the most urgent first."""
 
+    scope: str
     shelf: Shelf
-    facts: bool = True
-    turns: dict[bytes, ArchivedTurn] = field(default_factory=dict)  # by link, the newest last
+    turns: dict[bytes, ArchivedTurn] = field(default_factory=dict)
+    done: asyncio.Event = field(default_factory=asyncio.Event)  # none waits any more
 
 
 class VectorQueue:
-    """The queue of turns and facts that wait for their vectors, and its background task."""
+    """The queue of turns that wait for their vectors, and its background task."""
 
     def __init__(
         self,
@@ -43,62 +45,96 @@ class VectorQueue:
         tasks: Tasks,
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
     ) -> None:
-        self._waiting: dict[str, _Waiting] = {}  # by memory scope
-        self._slices = FairQueue()
+        self._waiting: dict[int, _Waiting] = {}  # by the id of the shelf
+        self._facts: dict[int, asyncio.Event] = {}  # the same: facts under way
         self._library = library
         self._embedder = embedder
         self._executor = executor
         self._tasks = tasks
         self._on_fail_open = on_fail_open
         self._running = False
+        self._slices = FairQueue()
+
+    @property
+    def is_ready(self) -> bool:
+        """Tells whether vectors can be made now."""
+        return self._embedder.state == "ready"
+
+    @property
+    def version(self) -> str:
+        """The version of the vectors."""
+        return self._embedder.version
 
     @property
     def pending(self) -> int:
         """The number of scopes in which something waits."""
         return len(self._waiting)
 
-    def wanted(self, scope: str, shelf: Shelf, turns: Sequence[ArchivedTurn]) -> None:
-        """Queues turns, oldest first, and the facts that have no vector yet."""
-        if self._embedder.state != "ready":
-            return
-        waiting = self._waiting.get(scope)
-        if waiting is None or waiting.shelf is not shelf:
-            waiting = self._waiting[scope] = _Waiting(shelf)
-        waiting.facts = True
-        for turn in turns:
-            waiting.turns.pop(turn.link, None)
-            waiting.turns[turn.link] = turn
+    async def of(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """Returns a vector for each text. Raises EmbeddingUnavailable."""
+        return tuple(await self._embedder.embed(texts))
+
+    def facts(self, shelf: Shelf) -> asyncio.Event | None:
+        """Begins to make the vectors of the current facts that have none. Returns an event for when they are there, or
+        can't be; None if all are there."""
+        held = shelf.facts.values()
+        new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
+        if not new:
+            return None
+        if (made := self._facts.get(id(shelf))) is None:
+            made = self._facts[id(shelf)] = asyncio.Event()
+            self._tasks.spawn(self._facts_made(shelf, new, made), name="vectors")
+        return made
+
+    async def _facts_made(self, shelf: Shelf, new: Sequence[Fact], made: asyncio.Event) -> None:
+        try:
+            if len(new) > AT_ONCE:  # else the plan would have to wait for all of them
+                values = tuple(fact.value for fact in new)
+                await in_slices(self._executor, choosing.read(values), self._slices, str(id(shelf)))
+            for start in range(0, len(new), AT_ONCE):
+                some = new[start : start + AT_ONCE]
+                found = zip(some, await self.of([fact.value for fact in some]), strict=True)
+                shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
+        except EmbeddingUnavailable:
+            pass  # chosen by their words alone
+        finally:
+            del self._facts[id(shelf)]
+            made.set()
+
+    def turns(self, scope: str, shelf: Shelf, turns: Sequence[ArchivedTurn]) -> asyncio.Event:
+        """Begins to make the vectors of turns, the most urgent first. Returns an event for when they are there, or
+        can't be."""
+        waiting = self._waiting.setdefault(id(shelf), _Waiting(scope, shelf))
+        waiting.turns = {turn.link: turn for turn in turns} | waiting.turns
         while len(waiting.turns) > MOST_TURNS:
-            del waiting.turns[next(iter(waiting.turns))]
+            waiting.turns.popitem()
         if not self._running:
             self._running = True
             self._tasks.spawn(self._work(), name="vectors")
+        return waiting.done
 
     async def _work(self) -> None:
         try:
             while self._waiting:
-                scope, waiting = next(iter(self._waiting.items()))
-                del self._waiting[scope]
+                key, waiting = next(iter(self._waiting.items()))
                 attempts = Attempts(self._on_fail_open)
-                await attempts.run("learn", self._run(scope, waiting), fallback=None, deadline=DEADLINE)
+                await attempts.run("learn", self._run(waiting), fallback=None, deadline=DEADLINE)
+                del self._waiting[key]
                 if waiting.turns and not attempts.failed:
-                    newer = self._waiting.pop(scope, None)  # behind the other scopes
-                    if newer is None or newer.shelf is waiting.shelf:
-                        newer = newer or _Waiting(waiting.shelf, facts=False)
-                        newer.turns = waiting.turns | newer.turns
-                    self._waiting[scope] = newer
+                    self._waiting[key] = waiting  # behind the other scopes
+                else:
+                    waiting.done.set()
         finally:
             self._running = False
-            self._waiting.clear()  # nothing, unless this task was cancelled
+            for waiting in self._waiting.values():  # none, unless this task was cancelled
+                waiting.done.set()
+            self._waiting.clear()
 
-    async def _run(self, scope: str, waiting: _Waiting) -> None:
-        """Embeds the facts of a scope, then its newest turns, up to AT_ONCE texts: a conversation that goes on asks for
-        them soonest."""
+    async def _run(self, waiting: _Waiting) -> None:
+        """Makes the vectors of the first turns, of about AT_ONCE texts."""
         shelf = waiting.shelf
+        turns, texts = _taken(waiting)
         try:
-            if waiting.facts:
-                await self._embed_facts(scope, shelf)
-            turns, texts = self._taken(waiting)
             runs = range(0, len(texts), AT_ONCE)
             rows = [await self._embedder.embed(texts[start : start + AT_ONCE]) for start in runs]
         except EmbeddingUnavailable:
@@ -106,40 +142,25 @@ class VectorQueue:
             return  # found by their words alone
         if not turns:
             return
-        vectors = np.concatenate(rows)
-        found, row = [], 0
+        vectors, row = np.concatenate(rows), 0
+        found: list[tuple[ArchivedTurn, Vector]] = []
         for turn, count in turns:
             found.append((turn, vectors[row : row + count]))
             row += count
-        await in_slices(self._executor, _put(shelf, found), self._slices, scope)
+        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.put_vectors, found)
         for turn, of_turn in found:
-            self._library.keep_turn(scope, turn, of_turn)  # slower than the disk: a text takes milliseconds
-
-    def _taken(self, waiting: _Waiting) -> tuple[list[tuple[ArchivedTurn, int]], list[str]]:
-        """Takes the newest turns out of the queue; returns them with their number of texts, and all texts."""
-        turns: list[tuple[ArchivedTurn, int]] = []
-        texts: list[str] = []
-        while waiting.turns and len(texts) < AT_ONCE:
-            _, turn = waiting.turns.popitem()
-            if of_turn := waiting.shelf.index.texts(turn):
-                turns.append((turn, len(of_turn)))
-                texts += of_turn
-        return turns, texts
-
-    async def _embed_facts(self, scope: str, shelf: Shelf) -> None:
-        """Embeds the current facts that have no vector yet."""
-        held = shelf.facts.values()
-        new = [fact for fact in held if fact.superseded_by is None and fact.id not in shelf.fact_vectors]
-        if not new:
-            return
-        # Else the first question that needs facts would have to wait for all of them.
-        await in_slices(self._executor, choosing.read(tuple(fact.value for fact in new)), self._slices, scope)
-        vectors = await self._embedder.embed([fact.value for fact in new])
-        found = zip(new, vectors, strict=True)
-        shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
+            if turn.link in shelf.kept:
+                self._library.keep_turn(waiting.scope, turn, of_turn)  # slower than the disk: a text takes milliseconds
 
 
-def _put(shelf: Shelf, found: Sequence[tuple[ArchivedTurn, Vector]]) -> Generator[None, None, None]:
-    for turn, vectors in found:
-        shelf.put(turn, vectors)
-        yield
+def _taken(waiting: _Waiting) -> tuple[list[tuple[ArchivedTurn, int]], list[str]]:
+    """Takes the first turns out of the queue; returns them with their number of texts, and all texts."""
+    turns: list[tuple[ArchivedTurn, int]] = []
+    texts: list[str] = []
+    while waiting.turns and len(texts) < AT_ONCE:
+        turn = waiting.turns.pop(next(iter(waiting.turns)))
+        if turn.link in waiting.shelf.owed:
+            of_turn = waiting.shelf.index.texts(turn)
+            turns.append((turn, len(of_turn)))
+            texts += of_turn
+    return turns, texts

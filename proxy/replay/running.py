@@ -23,8 +23,7 @@ from proxy.config.upstreams import PriceSetting
 from proxy.context import economics
 from proxy.context.layout import explained
 from proxy.conversation import identify
-from proxy.conversation.progress import without_ours
-from proxy.embedding import DelegatingEmbedder, Embedder, EmbeddingOff, EmbeddingUnavailable, Vectors
+from proxy.embedding import DelegatingEmbedder, Embedder, EmbeddingOff, Vectors
 from proxy.embedding.service import open_embedder
 from proxy.errors import BadRequest
 from proxy.lru import Lru
@@ -215,7 +214,6 @@ class Replay:
         upstream.answer = logged.answer
         # Whatever was logged was answered.
         services.answered.add(identify.scope_of(incoming, request, wire_headers.read_directives(headers)).id)
-        await self._embed(request)
         try:
             answer = await pipeline.handle(incoming, services)
         except BadRequest:  # results of calls that the log does not have
@@ -224,16 +222,6 @@ class Replay:
         await services.storage.flush()
         done = wire_headers.get(answer.headers, "x-olvido-plan") or ""
         return self._priced(logged, self._kept.pop(incoming.request_id), upstream, done, details=details)
-
-    async def _embed(self, request: ChatRequest) -> None:
-        """Embeds the newest question, which planning waits for only as long as a client would."""
-        newest = next((said for said in reversed(request.messages) if said.role == "user"), None)
-        if newest is None or not (said := without_ours(newest.text)).strip():
-            return
-        try:
-            await self._resources.embedder.embed([said])
-        except EmbeddingUnavailable:
-            return  # as planning finds out for itself
 
     def _priced(
         self, logged: Logged, exchange: Exchange, upstream: LogUpstream, done: str, *, details: bool

@@ -1,12 +1,14 @@
 """What leaves the window, and what stands in its place."""
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
 from proxy.context.draft import Draft, Memory, TokenBudget
 from proxy.context.folding import FoldPlanner, window_turns
-from proxy.conversation.progress import memory_head, progress
+from proxy.conversation.progress import PURPOSES, VectorsNeeded, memory_head, progress
 from proxy.types import Fact, Fold, TurnDigest
 from tests.builders import Said, assistant, messages, system, user
 from tests.context.told import COLD, LEAN, Teller, case, context, counter, exchange, fact, profile, words
@@ -30,6 +32,17 @@ def folded(made: FoldPlanner) -> Fold:
     fold = made.folded(Draft(None, made.progress.open)).fold
     assert fold is not None
     return fold
+
+
+def test_where_the_size_of_a_fold_depends_on_the_topic_vectors_are_asked_for_first() -> None:
+    wide = profile(fold="strict", window={"turns": 2, "min_turns": 1, "max_turns": 3, "tokens": 10_000})
+    for turns, of, depends in ((1, wide, False), (2, wide, True), (5, wide, True), (5, STRICT, False)):
+        asked = replace(case(messages(*history(turns)), profile=of), lacks=PURPOSES)
+        so_far = progress(asked)
+        assert so_far is not None
+        made = FoldPlanner(TokenBudget(asked, so_far, context(asked, rates=COLD)), Memory())
+        with pytest.raises(VectorsNeeded) if depends else nullcontext():
+            made.folded(Draft(None, so_far.open))
 
 
 def test_turns_that_leave_become_summaries_of_three_the_newest_of_which_are_kept() -> None:

@@ -40,7 +40,7 @@ class Desk:
             counter=counter(),
             calibrations=calibrations,
             library=services.library,
-            embedder=services.intent.embedder,
+            vectors=services.planner.vectors,
             executor=executor,
         )
 

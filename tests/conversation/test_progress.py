@@ -185,6 +185,20 @@ def test_continuity_is_told_with_the_turn_before_and_kept_with_the_turn() -> Non
     assert later.progress.open[-1].continuity == near
 
 
+def test_continuity_that_no_decision_depended_on_is_told_once_the_vectors_are_there() -> None:
+    eager, late = Teller(), Teller()
+    said = [*exchange(1, 10), user("and tea?"), assistant("Tea."), user("Thanks")]
+    for at in (1, 3, 5):
+        eager.ask(*said[:at], vector=unit(1, at / 10))
+        late.ask(*said[:at])
+    given = replace(late.ask(*said).case, vector=unit(1, 0.5), before=(unit(1, 0.3), unit(1, 0.1)))
+    found, expected = progress(given), eager.ask(*said, vector=unit(1, 0.5)).progress
+    assert found is not None
+    assert expected.topic.continuity is not None
+    assert found.topic.continuity == pytest.approx(expected.topic.continuity, abs=1e-3)
+    assert found.open[-1].continuity == pytest.approx(expected.open[-1].continuity, abs=1e-3)
+
+
 def test_continuity_is_read_on_the_scale_of_the_model_that_made_the_vectors() -> None:
     teller = Teller()
     said = [*exchange(1, 10), user("¿Cuánto tiempo lleva el viaje en tren?")]

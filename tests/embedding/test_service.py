@@ -443,3 +443,25 @@ async def test_every_call_gets_the_vectors_of_its_texts_in_order(calls: Sequence
     for call, rows in zip(fitting, await asyncio.gather(*(batcher.embed(call) for call in fitting)), strict=True):
         np.testing.assert_array_equal(rows, vectors(call))
     await tasks.drain(1)
+
+
+async def test_what_was_kept_is_made_anew_once_something_is_forgotten() -> None:
+    engine = FakeEngine()
+    embedder = EngineEmbedder(engine)
+    embedder.start()
+    await until(lambda: embedder.state == "ready")
+    engine.runs.clear()
+    for _ in range(2):
+        await embedder.embed(["a secret"])
+    assert engine.runs == [["a secret"]]
+    engine.gate.clear()
+
+    async def forget() -> None:
+        await until(lambda: len(engine.runs) == 2)
+        embedder.forget()
+        engine.gate.set()
+
+    await asyncio.gather(embedder.embed(["another"]), forget())
+    await embedder.embed(["a secret", "another"])
+    assert engine.runs[2:] == [["a secret", "another"]]
+    await embedder.close()

@@ -10,7 +10,7 @@ from proxy.language.words import terms
 from proxy.memory.choosing import ONE_LINE, Need, answering, current, kinds, relevant, render
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
-from proxy.memory.predictions import Needs, needs
+from proxy.memory.predictions import KINDS, Needs, needs
 from proxy.memory.signals import spoken_in
 from proxy.types.memory import Fact, Language
 from tests.builders import NOW
@@ -97,6 +97,10 @@ PERSON = ("I'm vegan.", "I live in Cork.", "My daughter Una is six.", "I work as
 PERSONA = ("Soy vegana.", "Vivo en Tandil.", "Mi hija Ema tiene seis años.", "Trabajo de enfermera.", "Tengo un Fiat.")
 
 
+FOODS = ("meat", "fish", "nuts", "eggs", "milk", "bread", "rice", "soy", "pork", "beef")
+PLACES = ("Rome", "Oslo", "Cork", "Bern", "Graz", "Lyon", "Gent", "Bonn", "Kyiv", "Riga")
+
+
 def known(messages: Sequence[str]) -> list[Fact]:
     facts: dict[str, Fact] = {}
     for turn, message in enumerate(messages, start=1):
@@ -112,6 +116,33 @@ def needed(messages: Sequence[str], question: str) -> list[str]:
     need = Need(frozenset(terms(question)), said=(question,), asks=needs(question, language), language=language)
     found = relevant(current(known(messages), DAY, DECAY), need, tokens=100, count=lambda line: len(line.split()))
     return [fact.value for fact in found]
+
+
+OF_A_KIND = {kind: float(kind == "diet") for kind in KINDS}
+COOK = Need(frozenset(terms("What should I cook?")), asks=Needs(1.0, OF_A_KIND))
+
+
+@pytest.mark.parametrize(
+    ("values", "looked_up"),
+    [
+        (["I'm vegan", "I like jazz"], False),  # all of them go along
+        ([f"I never eat {food}" for food in FOODS], False),  # as many as may go along are of the kind
+        (["I'm vegan", *(f"I have a friend in {place}" for place in PLACES)], True),
+    ],
+)
+def test_cosines_are_looked_up_only_where_words_and_kinds_leave_it_open_what_a_question_needs(
+    values: Sequence[str], looked_up: bool
+) -> None:
+    facts = [a_fact(value, id=f"f-{number}", key=f"k-{number}") for number, value in enumerate(values)]
+    asked: list[bool] = []
+
+    def cosines() -> dict[str, float]:
+        asked.append(True)
+        return {facts[-1].id: 1.0}
+
+    found = relevant(current(facts, 0.0, DECAY), COOK, tokens=1_000, count=len, cosines=cosines)
+    assert bool(asked) == looked_up
+    assert facts[-1] in found or not looked_up
 
 
 @pytest.mark.parametrize(

@@ -8,21 +8,17 @@ from dataclasses import dataclass, field, replace
 from time import time
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.context.planner import Planner
-from proxy.embedding import Embedder, EmbeddingOff
-from proxy.embedding.service import EngineEmbedder
 from proxy.memory import learn
 from proxy.memory import shelf as reading
 from proxy.memory.commands import commands, ordered
 from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner
 from proxy.memory.library import Library
-from proxy.memory.vectors import VectorQueue
 from proxy.observe.metrics import Metrics
 from proxy.protocol.message import message
 from proxy.storage.shared.local import LocalOpenTurns
@@ -45,7 +41,6 @@ from proxy.types import (
 )
 from tests import stores
 from tests.builders import NOW, Said, assistant, body, calling, chat, identity, incoming, links, result, system, user
-from tests.embedding.engines import FakeEngine, unavailable, until
 from tests.proxied import Sessions, Upstream, answered, ask, in_front_of, run_upstream, serving, total
 from tests.stores import AtOnce
 
@@ -69,7 +64,6 @@ class Archive(SqliteArchive):
 
 @dataclass
 class House:
-    embedder: Embedder = field(default_factory=EmbeddingOff)
     facts: SqliteFacts = field(default_factory=stores.facts)
     archive: Archive = field(default_factory=Archive)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
@@ -80,8 +74,7 @@ class House:
     def __post_init__(self) -> None:
         self.library = Library(self.facts, self.archive, stores.states(), stores.wipes(), self.executor, self.tasks)
         self.open_turns = LocalOpenTurns()
-        self.vectors = VectorQueue(self.library, self.embedder, self.executor, self.tasks)
-        self.learner = Learner(self.library, self.vectors, self.executor, self.tasks, self.open_turns, is_on=self.is_on)
+        self.learner = Learner(self.library, self.executor, self.tasks, self.open_turns, is_on=self.is_on)
 
     async def learn(
         self,
@@ -336,54 +329,6 @@ async def test_what_is_forgotten_is_not_learnt_again_from_a_history_that_has_it(
     assert house.turns() == [2]
 
 
-async def test_nor_is_it_embedded_if_it_is_forgotten_meanwhile() -> None:
-    engine = FakeEngine()
-    house = House(EngineEmbedder(engine))
-    house.embedder.start()
-    await until(lambda: house.embedder.state == "ready")
-    engine.runs.clear()
-    engine.gate.clear()
-
-    async def forget() -> None:
-        await until(lambda: bool(engine.runs))
-        await house.library.forget(SCOPE, await house.facts.all(SCOPE))
-        engine.gate.set()
-
-    await asyncio.gather(house.learn(ALLERGIC, answer=assistant("Noted.")), forget())
-    shelf = await house.library.shelf(SCOPE)
-    assert (len(shelf.index), shelf.embedded, shelf.fact_vectors) == (0, set(), {})
-    await house.embedder.close()
-    house.executor.shutdown()
-
-
-async def test_the_next_request_is_learnt_from_while_the_vectors_of_the_last_one_are_made() -> None:
-    engine, tasks = FakeEngine(), Tasks()
-    house = House(EngineEmbedder(engine))
-    house.embedder.start()
-    await until(lambda: house.embedder.state == "ready")
-    engine.runs.clear()
-    engine.gate.clear()
-    first = tasks.spawn(house.learn(ALLERGIC, answer=assistant("Noted.")), name="first")
-    await until(lambda: bool(engine.runs))
-    said = [ALLERGIC, assistant("Noted."), user("I live in Cork.")]
-    second = tasks.spawn(house.learn(*said, answer=assistant("Nice."), known=2), name="second")
-    await until(lambda: house.turns() == [1, 2])
-    assert len(await house.values()) == 2
-    assert not engine.gate.is_set()
-    engine.gate.set()
-    await asyncio.gather(first, second)
-    # A turn whose vectors were being made is no new one.
-    assert sorted((turn.number, has) for turn, has in house.archive.added) == [
-        (1, False),
-        (1, True),
-        (2, False),
-        (2, True),
-    ]
-    assert sum(ALLERGIC["content"] in run for run in engine.runs) == 1
-    await house.embedder.close()
-    house.executor.shutdown()
-
-
 async def test_who_sends_only_what_is_new_waits_until_what_was_answered_is_kept(house: House) -> None:
     request = chat(user("one"))
     exchange = Exchange(
@@ -400,62 +345,6 @@ async def test_who_sends_only_what_is_new_waits_until_what_was_answered_is_kept(
 async def test_a_message_that_wants_something_forgotten_is_not_kept(house: House) -> None:
     await house.learn(user("Forget that I'm allergic to nuts."), answer=assistant("Done."))
     assert house.turns() == []
-
-
-async def test_turns_and_facts_are_embedded_newest_first() -> None:
-    engine = FakeEngine()
-    house = House(EngineEmbedder(engine))
-    house.embedder.start()
-    await until(lambda: house.embedder.state == "ready")
-    engine.runs.clear()
-    chain = await house.learn(user("one"), assistant("1"), ALLERGIC, answer=assistant("Noted."))
-    shelf = await house.library.shelf(SCOPE)
-    assert shelf.embedded == {chain[1], chain[3]}
-    assert set(shelf.fact_vectors) == set(shelf.facts)
-    assert [run for run in engine.runs if "one" in run or ALLERGIC["content"] in run] == [
-        [ALLERGIC["content"], "Noted.", "one", "1"],
-    ]
-    assert [(turn.number, has) for turn, has in house.archive.added] == [(1, False), (2, False), (2, True), (1, True)]
-    await house.embedder.close()
-    house.executor.shutdown()
-
-
-async def test_a_fact_that_was_ended_before_it_could_be_asked_for_gets_no_vector() -> None:
-    house = House(EngineEmbedder(FakeEngine()))
-    house.embedder.start()
-    await until(lambda: house.embedder.state == "ready")
-    await house.learn(user("I live in Oslo."), assistant("Nice."), user("I moved to Bern."), answer=assistant("Oh."))
-    shelf = await house.library.shelf(SCOPE)
-    assert [fact.value for fact in shelf.facts.values() if fact.superseded_by is not None] == ["I live in Oslo"]
-    assert {shelf.facts[name].value for name in shelf.fact_vectors} == {"I moved to Bern"}
-    await house.embedder.close()
-    house.executor.shutdown()
-
-
-async def test_without_embeddings_all_is_found_by_its_words_and_read_once() -> None:
-    house = House(EngineEmbedder(FakeEngine(unavailable), retry_seconds=60))
-    house.embedder.start()
-    await until(lambda: house.embedder.state != "warming")
-    await house.learn(ALLERGIC, answer=assistant("Noted."))
-    await house.learn(ALLERGIC, assistant("Noted."), user("two"), answer=assistant("2"))
-    shelf = await house.library.shelf(SCOPE)
-    assert (len(shelf.index), shelf.embedded, shelf.fact_vectors) == (4, set(), {})
-    await house.embedder.close()
-    house.executor.shutdown()
-
-
-async def test_the_order_of_vectors_is_that_of_the_texts() -> None:
-    house = House(EngineEmbedder(FakeEngine()))
-    house.embedder.start()
-    await until(lambda: house.embedder.state == "ready")
-    await house.learn(user("one"), answer=assistant("1"))
-    (changes,) = [await house.archive.changes(SCOPE, 0, 0.0)]
-    ((_, vectors),) = changes.entries
-    assert vectors is not None
-    expected = await house.embedder.embed(["one", "1"])
-    assert np.allclose(vectors, expected, atol=1e-2)
-    await house.embedder.close()
-    house.executor.shutdown()
 
 
 async def test_what_is_learnt_does_not_hold_up_the_answer(house: House) -> None:
@@ -502,25 +391,6 @@ async def test_what_a_scope_has_too_much_of_is_not_learnt_and_counted(house: Hou
     assert await house.tasks.drain(30.0) == 0
     assert attempts.failed == {"learn": "Overrun"}
     assert house.learner.pending == 0
-
-
-async def test_what_waits_for_its_vectors_keeps_nothing_from_being_learnt() -> None:
-    engine = FakeEngine()
-    house = House(EngineEmbedder(engine))
-    house.embedder.start()
-    await until(lambda: house.embedder.state == "ready")
-    engine.gate.clear()  # others have the model
-    attempts = Attempts(house.metrics.failed_open)
-    who = identity(chat(), person="small")
-    for number in range(learn.WAITING + 10):
-        delivered(house, f"Remember that box {number} is mine.", "small", attempts)
-        await house.learner.settled(who)
-    assert (attempts.failed, house.learner.pending) == ({}, 0)
-    engine.gate.set()
-    assert await house.tasks.drain(30.0) == 0
-    assert (attempts.failed, house.learner.pending) == ({}, 0)
-    await house.embedder.close()
-    house.executor.shutdown()
 
 
 # --- what was forgotten, and is said again ----------------------------------------------------------------------------

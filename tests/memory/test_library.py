@@ -190,13 +190,15 @@ async def test_what_nobody_else_has_written_is_not_read_again() -> None:
     house.executor.shutdown()
 
 
-async def test_a_turn_with_vectors_is_known_to_be_embedded(house: House) -> None:
+async def test_a_turn_without_vectors_is_owed_them(house: House) -> None:
     library = house.library()
     shelf = await library.shelf("a")
     one, two = turn(1, "q", "a"), turn(2, "q", "a")
     shelf.put(one, None)
     shelf.put(two, np.ones((2, 4), np.float32))
-    assert shelf.embedded == {two.link}
+    assert set(shelf.owed) == {one.link}
+    shelf.put(one, np.ones((2, 4), np.float32))
+    assert shelf.owed == {}
 
 
 async def test_what_is_learnt_is_known_at_once_and_kept(house: House) -> None:
@@ -285,7 +287,7 @@ async def test_nor_once_it_is_embedded_that_was_being_so(house: House) -> None:
     shelf.put(said, None)
     await library.forget("a", [TEA])
     shelf.put(said, np.ones((2, 4), np.float32))
-    assert (len(shelf.index), shelf.embedded) == (0, set())
+    assert (len(shelf.index), shelf.owed) == (0, {})
 
 
 async def test_who_wipes_what_nobody_has_read_takes_a_place_among_the_shelves(house: House) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from proxy.demo.app import CHAT_MODELS
 from proxy.embedding import EmbeddingUnavailable
+from proxy.embedding.service import EngineEmbedder
 from proxy.errors import BadRequest, UnknownModel, UpstreamError
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
@@ -30,6 +31,7 @@ from proxy.upstream.client import Router
 from proxy.upstream.client import Upstream as Client
 from tests import stores
 from tests.builders import NOW, assistant, body, encoding, stored, user
+from tests.embedding.engines import FakeEngine, until
 from tests.proxied import (
     KEY,
     Answers,
@@ -460,7 +462,7 @@ FORGETFUL: list[tuple[list[str], dict[str, Any]]] = [
     (["plan", "learn"], {"facts": Facts(every=gives("nonsense"))}),
     (["plan"], {"states": States(get=raises)}),
     ([], {"states": States(get=gives((b"link", b"\x01nonsense")))}),  # as if there were none
-    (["plan", "learn"], {"embedder": Embedder(raises)}),
+    ([], {"embedder": Embedder(raises)}),  # nothing needs a vector
     (["resume"], {"archive": Archive(latest=raises)}),
     (["resume"], {"archive": Archive(latest=gives("nonsense"))}),
     (["learn"], {"archive": Archive(add=raises)}),
@@ -639,3 +641,26 @@ async def test_who_is_unknown_by_a_failure_shares_nothing(upstream: Upstream) ->
         assert (one.source, other.source) == ("upstream", "upstream")
         assert one.headers["x-olvido-session"] != other.headers["x-olvido-session"]
         assert len(upstream.bodies()) == 2
+
+
+async def test_vectors_are_made_of_what_a_question_about_the_past_needs_and_of_nothing_else(upstream: Upstream) -> None:
+    engine = FakeEngine()
+    embedder = EngineEmbedder(engine)
+    embedder.start()
+    await until(lambda: embedder.state == "ready")
+    engine.runs.clear()
+    talk = [user("My boat is called Marigold, and she is moored in Kinsale."), assistant("A fine name.")]
+    talk += [said for n in range(12) for said in (user(f"Tell me of planet {n}. " * 9), assistant(f"It is {n}. " * 40))]
+    tight = {"profiles": {"lean": {"budget": 700, "window": {"tokens": 200}}}}
+    async with serving(in_front_of(upstream, **tight), embedder=embedder, **stores.remembering()) as services:
+        for stop in range(2, len(talk) + 1, 2):
+            await ask(services, body(*talk[: stop - 1], model="demo-chat"))
+        assert engine.runs == []
+        upstream.bodies()
+        await ask(services, body(*talk, user("What did I say that my boat is called?"), model="demo-chat"))
+        assert "Marigold" in upstream.bodies()[0].decode()
+        embedded = [text for run in engine.runs for text in run]
+        assert "What did I say that my boat is called?" in embedded
+        assert talk[0]["content"] in embedded
+        assert len(embedded) == len(set(embedded))
+    await embedder.close()

@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.embedding import EmbeddingOff
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.memory.vectors import VectorQueue
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder
 from proxy.storage.answers import MemoryAnswers
@@ -108,8 +106,7 @@ class House:
 
     @property
     def recorder(self) -> Recorder:
-        vectors = VectorQueue(self.library, EmbeddingOff(), self.executor, self.tasks)
-        learner = Learner(self.library, vectors, self.executor, self.tasks, self.shared.open_turns)
+        learner = Learner(self.library, self.executor, self.tasks, self.shared.open_turns)
         return Recorder(
             answered=AnsweredScopes(nothing_on_record),
             storage=stores.storage(ledger=self.ledger, sessions=self.sessions, answers=self.answers),

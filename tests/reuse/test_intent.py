@@ -64,6 +64,9 @@ class Vectors2:
         cosines = [self.cosines.get(text, 1.0 if text == ASKED else 0.97) for text in texts]
         return np.array([(cosine, np.sqrt(1 - cosine**2)) for cosine in cosines], np.float32)
 
+    def forget(self) -> None:
+        return None
+
     async def close(self) -> None: ...
 
 
