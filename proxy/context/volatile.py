@@ -27,9 +27,9 @@ from proxy.conversation.progress import (
 from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
 from proxy.memory.choosing import Current, answering, current
-from proxy.memory.clauses import Needs, needs
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
+from proxy.memory.predictions import Needs, needs
 from proxy.memory.shelf import Shelf
 from proxy.memory.signals import spoken_in
 from proxy.types import Excerpt, Fact, Vector, VolatileBlock

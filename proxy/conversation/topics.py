@@ -17,6 +17,7 @@ from types import MappingProxyType
 from proxy.config.profiles import Window
 from proxy.language.detect import Code as Language
 from proxy.language.detect import language
+from proxy.language.finding import Finder
 from proxy.language.language import language_of
 from proxy.language.phrases import phrases, prefix_tree
 from proxy.language.tables import union
@@ -182,14 +183,14 @@ def _is_elsewhere(message: str, last: Sequence[TurnTexts]) -> bool:
     return about not in here and max(here.values(), default=0) >= _OTHER_DOMAIN
 
 
-_WORDS = MappingProxyType({name: phrases(table) for name, table in union("domains").items()})
+DOMAIN_WORDS = MappingProxyType({name: phrases(table) for name, table in union("domains").items()})
+_DOMAINS = Finder(DOMAIN_WORDS)
 
 
 def domain_words(text: str) -> Mapping[str, int]:
     """Returns the number of different words of each domain in `text`, domains without any left out."""
     said = plain(text)
-    found = {name: len(set(words.findall(said))) for name, words in _WORDS.items()}
-    return {name: count for name, count in found.items() if count}
+    return {name: len(set(DOMAIN_WORDS[name].findall(said))) for name in _DOMAINS.found(said)}
 
 
 def domain(text: str) -> str:

@@ -14,9 +14,9 @@ from heapq import heapify, heappop
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import plain, terms
-from proxy.memory.clauses import Needs, about
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.facts import Decay, later, sayable, status
+from proxy.memory.predictions import Needs, about
 from proxy.memory.signals import analyse, terms_of
 from proxy.types.memory import Fact, Language
 

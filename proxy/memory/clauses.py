@@ -1,48 +1,29 @@
-"""Clauses of a message: sentences, tokens, the features of a clause, and trained models of clauses.
+"""Splitting of a passage into clauses: sentences, or parts of one that state something of their own.
 
-A clause is a sentence, or the part of one that states something of its own. Sentences end by rule; inside of them a
-model decides between the tokens at which a clause may begin. Other models tell which clauses state something lasting,
-and about what, and which kinds of facts a question needs. All are linear models over hashed features, in
-`clause_models.npz`, made by `tests/bench/memory_train.py`. The probabilities are those of a logistic regression;
-nothing here is random, and nothing is downloaded.
+Sentences end by rule; inside of them a model decides between the tokens at which a clause may begin. It is a linear
+model over hashed features, in `clause_models.npz`, made by `tests/bench/memory_train.py`.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
-from proxy.conversation.topics import domain_words
 from proxy.language.phrases import words
 from proxy.language.tables import union
-from proxy.language.words import STOP, plain, terms
-from proxy.linear import LinearModel, Scores, hashed, load_models, softmax
-from proxy.memory.signals import SIGNALS, folded, spoken_in
-from proxy.types.memory import Language
+from proxy.language.words import STOP
+from proxy.linear import LinearModel, feature, load_models
+from proxy.memory.tokens import MARKS, starts, tokens
 
 FILE = Path(__file__).with_name("clause_models.npz")
-FACT, ABOUT, CUT, NEED = 2**16, 2**14, 2**14, 2**14  # buckets of hashed features
-# The topics of clauses, in the order of the weights.
-_ATTRIBUTES = """
-name age residence origin work study family relationship pet health allergy diet body vehicle device home hobby language
-schedule money date project decision preference instruction person travel belief other
-"""
-ATTRIBUTES = _ATTRIBUTES.split()
-# The kinds of facts that a question may need, in the order of the weights.
-_KINDS = """
-residence diet health child partner parent sibling friend pet vehicle device home work study project hobby body age
-money schedule language belief travel name
-"""
-KINDS = _KINDS.split()
+CUT = 2**14  # buckets of hashed features
 _REMEMBERED = 512  # passages whose clauses are cached
-_BEGINS = 0.5  # least probability of a boundary
-
-_WORD = re.compile(r"\d+(?:[.,:/]\d+)*\w*|[^\W_]+(?:['\u2019][^\W_]+)*|[?¿!:;,.()\u2026\u2013\u2014-]")
+_BEGINS = 0.0  # least score of a boundary, for a probability of one half
 _HARD = re.compile(
     r"(?=[.!?\u2026\n\u00bf])"  # where else nothing needs to be looked at
     r"(?<!\bSt)(?<!\b[DMS]r)(?<!\bMs)(?<!\bvs)(?<!\bAv)(?<!\bSra)(?<!\bMrs)(?<!\bDra)(?<!\bIng)(?<!\bLic)(?<!\betc)(?<!\bProf)"
@@ -52,17 +33,10 @@ _TABLES = union("clauses")
 _HAVE, _ONES, _JOINS, _PERSONS, _ASKS, _OPENERS = (
     words(_TABLES[name]) for name in ("have", "ones", "joins", "persons", "asks", "openers")
 )
-# Tables of signals that are features of a clause.
-_SIGNALS = """
-remember standing standing_opens decides decides_opens prefers changes keeps imagine hypothetical hypothetical_opens
-passing lately reported others task asks casual refers states family
-"""
-_SIGNS = _SIGNALS.split()
-_LONGEST_COUNTED = 12  # words of a clause, above which its length makes no difference
+_OPENING_MARKS = frozenset("(¿")
+_LEADING = _OPENERS | STOP | _OPENING_MARKS  # tokens that a clause may begin with where no mark stands before
+_TRIED = _LEADING | _JOINS
 _LABEL = 8  # words that a label has, at most
-_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
-
-Features = tuple[list[str], list[str], list[str]]  # of a clause's words, of its letters, and its signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,67 +49,58 @@ class Clause:
     asked: bool  # its sentence is a question
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word, number or mark of a text, with its position."""
-
-    start: int
-    end: int
-    text: str  # folded; "<n>" for what has a digit
-
-
-def tokens(text: str) -> list[Token]:
-    """Splits a text into tokens: words, numbers and punctuation marks."""
+@lru_cache(_REMEMBERED)
+def split(text: str) -> tuple[Clause, ...]:
+    """Splits a passage into clauses."""
     found = []
-    for word in _WORD.finditer(text):
-        said = word.group()
-        plainly = "<n>" if any(map(str.isdigit, said)) else folded(said)
-        found.append(Token(word.start(), word.end(), plainly))
-    return found
+    spans = list(sentences(text))
+    inside = _beginnings([text[start:end] for start, end in spans])
+    for number, ((start, end), begins) in enumerate(zip(spans, inside, strict=True)):
+        asked = _is_question(text[start:end])
+        for one, two in pairwise([0, *begins, end - start]):
+            clause = text[start + one : start + two]
+            if any(map(str.isalnum, clause)):
+                is_all = two - one == end - start
+                is_asked = asked and ("?" in clause or "¿" in clause or is_all)
+                found.append(Clause(clause.strip(), start + one, number, is_asked))
+    return tuple(found)
 
 
-# --- boundaries of clauses -------------------------------------------------------------------------------------------
-
-
-def boundaries(said: Sequence[Token], at: int) -> list[str]:
-    """Returns the features of a clause that would begin at the token `at` of a sentence."""
-    here = [said[at + by].text if 0 <= at + by < len(said) else "" for by in range(-3, 4)]
-    before, first = here[2], here[3]
+def _beginnings(said: Sequence[str]) -> list[list[int]]:
+    """Returns the positions in each sentence at which a clause begins, its own beginning left out."""
+    found: list[set[int]] = [set() for _ in said]  # numbers of tokens
+    doubtful: list[tuple[int, int]] = []
+    features: list[int] = []
+    for number, spoken in enumerate(map(tokens, said)):
+        around = surrounded(spoken)
+        for at, (before, first) in enumerate(pairwise(spoken), 1):
+            if first not in _TRIED and before not in MARKS:
+                continue
+            if must_begin(spoken, at):
+                found[number].add(at)
+            elif may_begin(spoken, at):
+                doubtful.append((number, at))
+                features += boundaries(around, at)
+    if doubtful:
+        sizes = [len(features) // len(doubtful)] * len(doubtful)
+        scores = _model().shares(np.array(features, np.uint32), sizes) + _model().intercept
+        for (number, at), score in zip(doubtful, scores[:, 0].tolist(), strict=True):
+            if score > _BEGINS:
+                found[number].add(at)
     return [
-        f"p={before}",
-        f"f={first}",
-        f"pf={before} {first}",
-        f"n={here[4]}",
-        f"fn={first} {here[4]}",
-        f"fnn={first} {here[4]} {here[5]}",
-        f"pp={here[1]} {before}",
-        f"b={here[1]}",
-        f"l={min(at, 8)}",
-        f"r={min(len(said) - at, 8)}",
-        f"e={first[-3:]}",
-        f"mark={not before[-1:].isalnum() and before != '<n>'}",
-        f"mf={not before[-1:].isalnum() and before != '<n>'} {first}",
+        [start for at, start in enumerate(starts(sentence)) if at in begins] if begins else []
+        for sentence, begins in zip(said, found, strict=True)
     ]
 
 
-def may_begin(said: Sequence[Token], at: int) -> bool:
-    """Tells whether a clause could begin at the token `at`: behind a mark, or with a function word."""
-    first, before = said[at].text, said[at - 1].text
-    if not (first[0].isalnum() or first[0] in "(<¿"):
-        return False
-    return not (before[-1].isalnum() or before == "<n>") or first[0] in "(¿" or first in _OPENERS or first in STOP
+@lru_cache(1)
+def _model() -> LinearModel:
+    return load_models(FILE, "cut")[0]
 
 
-def must_begin(said: Sequence[Token], at: int) -> bool:
-    """Tells whether a clause begins at the token `at` by rule: "and" with a new first person, a comma before a
-    question, or a piece of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
-    first, before = said[at].text, said[at - 1].text
-    after = said[at + 1].text if at + 1 < len(said) else ""
-    if before != ",":
-        return first in _JOINS and after in _PERSONS
-    labelled = any(token.text == ":" for token in said[: min(at, _LABEL)])
-    lists = said[0].text in _HAVE or (len(said) > 1 and said[1].text in _HAVE)
-    return first in _ASKS or labelled or (lists and first in _ONES) or (first in _JOINS and after in _PERSONS)
+def _is_question(sentence: str) -> bool:
+    said = sentence.strip()
+    return said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -147,161 +112,62 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-# --- features of clauses ---------------------------------------------------------------------------------------------
+# --- boundaries of clauses -------------------------------------------------------------------------------------------
 
 
-def features(clauses: Sequence[str], at: int, language: Language) -> Features:
-    """Returns the features of the clause `at` of a message: of its words, of its letters, and the signal tables that
-    match it and its neighbours."""
-    text = clauses[at]
-    said = [token.text for token in tokens(text)]
-    spoken = [word for word in said if word[0].isalnum() or word == "<n>"]
-    words = [f"w={word}" for word in spoken] + word_pairs(said) + word_triples(["^", *said, "$"])
-    words += [f"s={term}" for term in terms(text) if not any(map(str.isdigit, term))]
-    words += [f"0={' '.join(spoken[:1])}", f"01={' '.join(spoken[:2])}", f"len={min(len(spoken), _LONGEST_COUNTED)}"]
-    words += [f"q={'?' in text or '¿' in text}", f"num={'<n>' in said}", f"names={min(len(_NAME.findall(text)), 3)}"]
-    place = "only" if len(clauses) == 1 else "first" if at == 0 else "last" if at == len(clauses) - 1 else "mid"
-    words.append(f"at={place}")
-    signs = list(_signs(text, language))
-    for by, side in ((-1, "P"), (1, "N")):
-        if not 0 <= at + by < len(clauses):
-            signs.append(f"{side}none")
-            continue
-        other = clauses[at + by]
-        signs += [f"{side}{sign}" for sign in _signs(other, language)]
-        signs.append(f"{side}q={'?' in other}")
-    return words, letters(said), signs
+_P, _F, _PF, _N, _FN, _FNN, _PP, _B, _E = map(feature, ["p=", "f=", "pf=", "n=", "fn=", "fnn=", "pp=", "b=", "e="])
+_FAR = 8  # tokens from an end of the sentence
+_LEFT, _RIGHT = ([feature(f"{side}={by}") for by in range(_FAR + 1)] for side in "lr")
+_MARK, _MARK_FIRST = (
+    [feature(name.format(is_mark)) for is_mark in (False, True)] for name in ("mark={}", "mf={} ")
+)  # by whether a mark stands before
+_NO_WORDS = frozenset((b"", *map(str.encode, MARKS)))  # what stands before a beginning, if no word does
 
 
-def word_pairs(said: Sequence[str]) -> list[str]:
-    """Returns the features for two tokens in a row, the ends of the text included."""
-    return [f"b={one} {two}" for one, two in pairwise(["^", *said, "$"])]
+def surrounded(said: Sequence[str]) -> list[bytes]:
+    """Returns the tokens of a sentence as `boundaries` reads them."""
+    return [b"", b"", *map(str.encode, said), b"", b""]
 
 
-def word_triples(said: Sequence[str]) -> list[str]:
-    """Returns the features for three tokens in a row."""
-    return [f"t={one} {two} {three}" for one, two, three in zip(said, said[1:], said[2:], strict=False)]
+def boundaries(said: Sequence[bytes], at: int) -> list[int]:
+    """Returns the features of a clause that would begin at the token `at` of a sentence, all of them distinct. `said`:
+    its tokens, `surrounded`."""
+    earlier, before, first, after, later = said[at : at + 5]
+    is_mark = before in _NO_WORDS
+    onwards = b"%b %b" % (first, after)
+    return [
+        crc32(before, _P),
+        crc32(first, _F),
+        crc32(b"%b %b" % (before, first), _PF),
+        crc32(after, _N),
+        crc32(onwards, _FN),
+        crc32(b"%b %b" % (onwards, later), _FNN),
+        crc32(b"%b %b" % (earlier, before), _PP),
+        crc32(earlier, _B),
+        _LEFT[min(_FAR, at)],
+        _RIGHT[min(len(said) - 4 - at, _FAR)],
+        crc32(first.decode()[-3:].encode(), _E),
+        _MARK[is_mark],
+        crc32(first, _MARK_FIRST[is_mark]),
+    ]
 
 
-def letters(said: Sequence[str]) -> list[str]:
-    """Returns the features for three to five letters in a row."""
-    plainly = f" {' '.join(said)} "
-    return [f"c={plainly[start : start + size]}" for size in (3, 4, 5) for start in range(len(plainly) - size + 1)]
+def may_begin(said: Sequence[str], at: int) -> bool:
+    """Tells whether a clause could begin at the token `at`: behind a mark, or with a function word."""
+    first = said[at]
+    if first in MARKS and first not in _OPENING_MARKS:
+        return False
+    return said[at - 1] in MARKS or first in _LEADING
 
 
-@lru_cache(256)
-def _signs(text: str, language: Language) -> tuple[str, ...]:
-    """Returns the names of the signal tables that match a clause, as features."""
-    signals, said = SIGNALS[language], plain(text)
-    found = [f"g={name}" for name in _SIGNS if getattr(signals, name).search(said)]
-    found += [f"g={slot.key}" for slot in signals.slots if slot.table.search(said)]
-    found += [f"g=about {domain}" for domain in domain_words(text)]
-    return tuple(found)
-
-
-# --- models of clauses ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """The prediction about one clause."""
-
-    fact: float  # probability that it states something worth keeping, 0 to 1
-    about: str  # one of ATTRIBUTES: the likeliest topic
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """The prediction about a question: the facts about its user that a good answer depends on."""
-
-    any: float  # probability that a good answer needs a fact, 0 to 1
-    kinds: Mapping[str, float]  # probability of each of KINDS; sum 1
-
-
-@lru_cache(1)
-def _models() -> Mapping[str, LinearModel]:
-    names = ("fact", "about", "cut", "need", "kind")
-    return dict(zip(names, load_models(FILE, *names), strict=True))
-
-
-def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:
-    """Predicts whether the clause `at` of a message states a fact, and its topics, given its neighbours."""
-    found = features(clauses, at, language)
-    return Guess(_models()["fact"].likelihood(vector(found, FACT)), ATTRIBUTES[int(np.argmax(_shares(found)))])
-
-
-def about(text: str, language: Language) -> list[tuple[str, float]]:
-    """Predicts the three likeliest topics of a clause that stands alone, each with its probability."""
-    likely = _shares(features([text], 0, language))
-    return [(ATTRIBUTES[which], float(likely[which])) for which in np.argsort(-likely)[:3]]
-
-
-def _shares(found: Features) -> Scores:
-    """Returns the probability of each of ATTRIBUTES."""
-    return softmax(_models()["about"].scores(about_vector(found)))
-
-
-@lru_cache(4_096)
-def topics(text: str) -> npt.NDArray[np.float64]:
-    """Returns the topic of a statement: the mean probability of each of ATTRIBUTES over its clauses, as a unit
-    vector."""
-    clauses, language = [clause.text for clause in split(text)] or [text], spoken_in(text)
-    found = [_shares(features(clauses, at, language)) for at in range(len(clauses))]
-    shares: npt.NDArray[np.float64] = np.mean(found, axis=0, dtype=np.float64)
-    unit: npt.NDArray[np.float64] = shares / np.linalg.norm(shares)
-    return unit
-
-
-def needs(question: str, language: Language) -> Needs:
-    """Predicts which facts about its author a good answer to `question` depends on, though it does not mention them."""
-    models = _models()
-    said = vector(features([question], 0, language), NEED)
-    likely = softmax(models["kind"].scores(said))
-    kinds = {kind: float(share) for kind, share in zip(KINDS, likely, strict=True)}
-    return Needs(models["need"].likelihood(said), kinds)
-
-
-@lru_cache(_REMEMBERED)
-def split(text: str) -> tuple[Clause, ...]:
-    """Splits a passage into clauses."""
-    model = _models()["cut"]
-    found = []
-    for number, (start, end) in enumerate(sentences(text)):
-        said = tokens(text[start:end])
-        begins = [0, *(token.start for at, token in enumerate(said) if at and _begins(model, said, at)), end - start]
-        asked = _is_question(text[start:end])
-        for one, two in pairwise(begins):
-            clause = text[start + one : start + two]
-            if any(map(str.isalnum, clause)):
-                is_all = two - one == end - start
-                is_asked = asked and ("?" in clause or "¿" in clause or is_all)
-                found.append(Clause(clause.strip(), start + one, number, is_asked))
-    return tuple(found)
-
-
-def _begins(model: LinearModel, said: Sequence[Token], at: int) -> bool:
-    if must_begin(said, at) or not may_begin(said, at):
-        return must_begin(said, at)
-    return model.likelihood(cut_vector(boundaries(said, at))) > _BEGINS
-
-
-def _is_question(sentence: str) -> bool:
-    said = sentence.strip()
-    return said.startswith("¿") or said.rstrip("\"'\u201d»),.; ").endswith("?")
-
-
-def vector(found: Features, buckets: int) -> dict[int, float]:
-    """Returns the hashed features for the models of facts and of needs: bucket to weight."""
-    words, letters, signs = found
-    return hashed(((words, 1.0), (letters, 0.7), (signs, 1.0)), buckets)
-
-
-def about_vector(found: Features) -> dict[int, float]:
-    """Returns the hashed features for the model of topics: bucket to weight."""
-    words, _, signs = found
-    return hashed(((words, 1.0), ([sign for sign in signs if sign[0] == "g"], 1.0)), ABOUT)
-
-
-def cut_vector(found: Sequence[str]) -> dict[int, float]:
-    """Returns the hashed features for the model of clause boundaries: bucket to weight."""
-    return hashed(((found, 1.0),), CUT)
+def must_begin(said: Sequence[str], at: int) -> bool:
+    """Tells whether a clause begins at the token `at` by rule: "and" with a new first person, a comma before a
+    question, or a piece of a list ("Stack: Go, Postgres", "I have a dog, a cat")."""
+    first, before = said[at], said[at - 1]
+    after = said[at + 1] if at + 1 < len(said) else ""
+    if first in _JOINS and after in _PERSONS:
+        return True
+    if before != ",":
+        return False
+    lists = said[0] in _HAVE or (len(said) > 1 and said[1] in _HAVE)
+    return first in _ASKS or ":" in said[: min(at, _LABEL)] or (lists and first in _ONES)

@@ -19,8 +19,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from proxy.linear import LinearModel, hashed, load_models, sigmoid
-from proxy.memory.clauses import ATTRIBUTES, letters, tokens, word_pairs, word_triples
+from proxy.linear import LinearModel, feature, hashed, load_models, sigmoid
+from proxy.memory.predictions import ATTRIBUTES
 from proxy.memory.signals import SINGLE, Analysis, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
@@ -36,6 +36,7 @@ from proxy.memory.superseding import (
     same_holder,
     says_more,
 )
+from proxy.memory.tokens import letters, tokens, word_pairs, word_triples, words
 from proxy.types.memory import Fact
 
 FILE = Path(__file__).with_name("ending.npz")
@@ -134,16 +135,15 @@ def are_alike(new: Compared, old: Compared) -> bool:
 
 def change(text: str) -> float:
     """Returns the probability that `text` reports a change, 0 to 1."""
-    return _change().likelihood(change_vector(text))
+    return sigmoid(float(_change().scores(change_vector(text))[0]))
 
 
 def change_vector(text: str) -> dict[int, float]:
     """Returns the hashed features of a statement for the model of changes: bucket to weight."""
-    said = [token.text for token in tokens(text)]
-    words = [f"w={word}" for word in said] + word_pairs(said) + word_triples(said)
-    about = analyse(text)
-    found = [name for name in ("changes", "ends", "replacing", "returns", "orders") if getattr(about, name)]
-    return hashed(((words, 1.0), (letters(said), 0.7), (found, 1.0)), CHANGE)
+    said, about = tokens(text), analyse(text)
+    runs = words("w=", said) + word_pairs(said) + word_triples(said)
+    found = [feature(name) for name in ("changes", "ends", "replacing", "returns", "orders") if getattr(about, name)]
+    return hashed(((runs, 1.0), (letters(said).tolist(), 0.7), (found, 1.0)), CHANGE)
 
 
 # --- returns ----------------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from functools import lru_cache
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import terms
-from proxy.memory.clauses import topics
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.forget_orders import says_something
+from proxy.memory.predictions import topics
 from proxy.memory.signals import (
     ATTRIBUTE_NAMES,
     KIN,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import fold, terms
-from proxy.memory.clauses import topics
+from proxy.memory.predictions import topics
 from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
 from proxy.types.memory import Fact, Statement
 

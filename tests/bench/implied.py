@@ -24,8 +24,8 @@ from proxy.embedding.exported import BUILTIN
 from proxy.language.words import terms
 from proxy.memory import choosing, facts
 from proxy.memory.choosing import current
-from proxy.memory.clauses import needs
 from proxy.memory.extract import extract
+from proxy.memory.predictions import needs
 from proxy.memory.signals import spoken_in
 from proxy.types import Vector
 from proxy.types.memory import Fact

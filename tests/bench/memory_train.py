@@ -22,9 +22,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from proxy.memory import clauses
-from proxy.memory.clauses import ATTRIBUTES, KINDS, Features
+from proxy.linear import hashed
+from proxy.memory import clauses, predictions
+from proxy.memory.predictions import ATTRIBUTES, KINDS, Features
 from proxy.memory.signals import spoken_in
+from proxy.memory.tokens import starts as tokens_at
+from proxy.memory.tokens import tokens
 
 HERE = Path(__file__).parent
 CLAUSES, NEEDS = HERE / "clauses.jsonl", HERE / "needs.jsonl"
@@ -44,7 +47,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def labelled(messages: Sequence[dict[str, Any]]) -> Rows:
     """The features of each clause, and its label."""
     return [
-        (clauses.features(texts, at, message["lang"]), label)
+        (predictions.features(texts, at, message["lang"]), label)
         for message in messages
         for texts in [[text for text, _ in message["clauses"]]]
         for at, (_, label) in enumerate(message["clauses"])
@@ -52,7 +55,7 @@ def labelled(messages: Sequence[dict[str, Any]]) -> Rows:
     ]
 
 
-def beginnings(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[list[str], bool]]:
+def beginnings(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[list[int], bool]]:
     """Of each place where a clause could begin: its features, and whether one does."""
     for message in messages:
         if message["author"].startswith("d"):
@@ -61,10 +64,10 @@ def beginnings(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[list[str], 
         whole = " ".join(texts)
         starts = {sum(len(text) + 1 for text in texts[:at]) for at in range(len(texts))}
         for start, end in clauses.sentences(whole):
-            said = clauses.tokens(whole[start:end])
-            for at, token in enumerate(said):
+            said = tokens(whole[start:end])
+            for at, place in enumerate(tokens_at(whole[start:end])):
                 if at and clauses.may_begin(said, at):
-                    yield clauses.boundaries(said, at), start + token.start in starts
+                    yield clauses.boundaries(clauses.surrounded(said), at), start + place in starts
 
 
 def sparse(vectors: Sequence[dict[int, float]], buckets: int) -> csr_matrix:
@@ -79,24 +82,28 @@ def fit(inputs: csr_matrix, wanted: Sequence[Any], penalty: float = PENALTY) -> 
 
 
 def facts_of(rows: Rows) -> tuple[csr_matrix, list[bool]]:
-    return sparse([clauses.vector(found, clauses.FACT) for found, _ in rows], clauses.FACT), [
+    return sparse([hashed(predictions.said_groups(found), predictions.FACT) for found, _ in rows], predictions.FACT), [
         bool(label) for _, label in rows
     ]
 
 
 def abouts_of(rows: Rows) -> tuple[csr_matrix, list[str]]:
     told = [(found, label) for found, label in rows if label not in ("", "+")]
-    return sparse([clauses.about_vector(found) for found, _ in told], clauses.ABOUT), [label for _, label in told]
+    return sparse(
+        [hashed(predictions.about_groups(found), predictions.ABOUT) for found, _ in told], predictions.ABOUT
+    ), [label for _, label in told]
 
 
 def cuts_of(messages: Sequence[dict[str, Any]]) -> tuple[csr_matrix, list[bool]]:
     found = list(beginnings(messages))
-    return sparse([clauses.cut_vector(each) for each, _ in found], clauses.CUT), [begins for _, begins in found]
+    return sparse([hashed([(each, 1.0)], clauses.CUT) for each, _ in found], clauses.CUT), [
+        begins for _, begins in found
+    ]
 
 
 def questions(rows: Sequence[dict[str, Any]]) -> csr_matrix:
-    found = [clauses.features([row["question"]], 0, spoken_in(row["question"])) for row in rows]
-    return sparse([clauses.vector(each, clauses.NEED) for each in found], clauses.NEED)
+    found = [predictions.features([row["question"]], 0, spoken_in(row["question"])) for row in rows]
+    return sparse([hashed(predictions.said_groups(each), predictions.NEED) for each in found], predictions.NEED)
 
 
 def curve(

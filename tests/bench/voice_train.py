@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from proxy.linear import hashed
 from proxy.memory import voice
 from proxy.memory.shapes import HANDOVER
 from proxy.memory.signals import folded
@@ -94,35 +95,35 @@ def _plain() -> Iterator[Message]:
 Models = tuple[LogisticRegression, LogisticRegression]
 
 
-def _vector(known: voice.Known, around: Sequence[str]) -> dict[int, float]:
-    return voice.with_near(voice.vector(known), around)
+def _vector(known: voice.Known, around: voice.Group) -> dict[int, float]:
+    return hashed(voice.groups(known, around), voice.BUCKETS)
 
 
-def _fit(found: Sequence[Message], around: Sequence[Sequence[Sequence[str]]] | None = None) -> LogisticRegression:
+def _fit(found: Sequence[Message], around: Sequence[Sequence[voice.Group]] | None = None) -> LogisticRegression:
     vectors, wanted, weights = [], [], []
     for number, message in enumerate(found):
         for at, (known, own) in enumerate(zip(message.pieces, message.own, strict=True)):
             if own is not None:
-                vectors.append(_vector(known, around[number][at] if around else ()))
+                vectors.append(_vector(known, around[number][at] if around else frozenset()))
                 wanted.append(own)
                 weights.append(message.weight)
     model = LogisticRegression(C=PENALTY, max_iter=4000)
     return model.fit(sparse(vectors, voice.BUCKETS), wanted, sample_weight=weights)
 
 
-def _likely(model: LogisticRegression, message: Message, around: Sequence[Sequence[str]] | None = None) -> list[float]:
-    vectors = [_vector(known, around[at] if around else ()) for at, known in enumerate(message.pieces)]
+def _likely(model: LogisticRegression, message: Message, around: Sequence[voice.Group] | None = None) -> list[float]:
+    vectors = [_vector(known, around[at] if around else frozenset()) for at, known in enumerate(message.pieces)]
     return list(model.predict_proba(sparse(vectors, voice.BUCKETS))[:, 1])
 
 
-def _around(likely: Sequence[float], message: Message) -> list[list[str]]:
+def _around(likely: Sequence[float], message: Message) -> list[voice.Group]:
     return [voice.near(likely, at, known) for at, known in enumerate(message.pieces)]
 
 
 def learn(found: Sequence[Message]) -> Models:
     """The second model learns from what the first said that had been learnt without the message."""
     fold = np.random.default_rng(0).integers(0, FOLDS, len(found))
-    around: list[list[list[str]]] = [[] for _ in found]
+    around: list[list[voice.Group]] = [[] for _ in found]
     for number in range(FOLDS):
         model = _fit([message for message, of in zip(found, fold, strict=True) if of != number])
         for at in np.flatnonzero(fold == number).tolist():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proxy.language.words import terms
 from proxy.memory.choosing import ONE_LINE, Need, answering, current, kinds, relevant, render
-from proxy.memory.clauses import Needs, needs
+from proxy.memory.predictions import Needs, needs
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.signals import spoken_in
