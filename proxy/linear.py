@@ -1,8 +1,8 @@
 """Linear models over features, learned from examples: weights and scores.
 
 Each model defines its own features (`reuse/cacheable.py`, `memory/clauses.py`, `memory/predictions.py`,
-`memory/voice.py`, `memory/ending.py`). Most are hashed: a feature is the hash of its name, and its weight is found by that. Nothing here
-is random.
+`memory/voice.py`, `memory/ending.py`). Most are hashed: a feature is the hash of its name, by which its weight is
+found. Nothing here is random.
 """
 
 import math

@@ -4,8 +4,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from proxy.linear import LinearModel, bucket, hashed, load_models, sigmoid, softmax
+from proxy.linear import (
+    LinearModel,
+    feature,
+    flat,
+    hashed,
+    letter_runs,
+    load_models,
+    sigmoid,
+    softmax,
+    word_runs,
+)
 
 WEIGHTS = np.array([[1, -2], [3, 4], [0, 5]], np.int8)
 MODEL = LinearModel(WEIGHTS, np.array([0.5, 2.0], np.float32), np.array([0.25, -1.0], np.float32))
@@ -22,8 +34,7 @@ def test_it_is_as_precise_as_its_scale(kind: type[np.floating]) -> None:
     assert model.scores({0: 1 / 3}).dtype == kind
 
 
-def test_the_likelihood_of_a_single_class_is_its_score_as_a_probability() -> None:
-    assert MODEL.likelihood({0: 1.0}) == sigmoid(0.75)
+def test_scores_become_probabilities() -> None:
     assert sigmoid(0) == 0.5
     assert softmax(np.zeros(4)).tolist() == [0.25] * 4
 
@@ -43,12 +54,32 @@ def test_models_are_read_from_one_file_by_their_names(tmp_path: Path) -> None:
     assert two.intercept.tolist() == MODEL.scale.tolist()
 
 
-def test_a_feature_is_always_in_the_same_bucket() -> None:
+def test_a_feature_is_always_the_same() -> None:
     # The weights were learnt with these; a hash that changes makes all of them wrong.
-    assert [bucket(feature, 2**14) for feature in ("w=live", "w=vivo")] == [4958, 3515]
+    assert [feature(name) % 2**14 for name in ("w=live", "w=vivo")] == [4958, 3515]
+    assert feature("live", feature("w=")) == feature("w=live")
+    assert word_runs("t=", [b"i", b"live", b"here", b"now"], 3) == [
+        feature("t=i live here"),
+        feature("t=live here now"),
+    ]
+
+
+@given(st.text(max_size=40))
+def test_runs_of_letters_are_those_of_its_characters(text: str) -> None:
+    runs = {text[start : start + size] for size in (3, 4, 5) for start in range(len(text) - size + 1)}
+    found = letter_runs("c=", text).tolist()
+    assert sorted(found) == sorted({feature(f"c={run}") for run in runs})
 
 
 def test_groups_weigh_what_they_are_given_however_many_features_they_have() -> None:
-    vector = hashed(((["a", "b", "c", "d", "d"], 1.0), (["e"], 0.5)), 2**14)
+    vector = hashed((([1, 2, 3, 4, 4], 1.0), ([5], 0.5)), 2**14)
     assert sorted(vector.values()) == [0.5] * 5
-    assert hashed(((["a"], 1.0), (["a"], 0.5)), 2**14) == {bucket("a", 2**14): 1.5}
+    assert hashed((([7], 1.0), ([7 + 2**14], 0.5)), 2**14) == {7: 1.5}
+
+
+def test_shares_of_groups_are_those_of_their_vectors() -> None:
+    model = LinearModel(np.arange(64, dtype=np.int8).reshape(32, 2), MODEL.scale, MODEL.intercept)
+    groups = [frozenset({3, 35, 40}), frozenset[int](), frozenset({2**32 - 1})]
+    shares = model.shares(flat(groups), [*map(len, groups)])
+    for share, group in zip(shares, groups, strict=True):
+        assert share + model.intercept == pytest.approx(model.scores(hashed([(group, 1.0)], 32)), rel=1e-6)

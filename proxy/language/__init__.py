@@ -4,6 +4,7 @@ in, and each language as one object. It knows nothing of conversations, memory o
     text      normalisation: lower case, no accents, a space around every word and mark
     phrases   compiles tables of expressions into patterns: prefix trees, expressions that name tables, and rules, which
               are tried only on a text that has what they need
+    finding   searches a text for many patterns at once, by how their matches begin
     tables    reads the data files: one folder per language, one file per subject, one section per table; `union` joins
               the languages, for text of which none is known
     detect    the language of a question

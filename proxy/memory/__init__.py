@@ -11,7 +11,9 @@ Facts, from a user message to a prompt:
 
     own_words.py      the author's own words in a message, by what introduces other text
     shapes.py         marks of handed-over text; voice.py: models that tell whose words a piece is
-    clauses.py        clauses, their features, and the models over them
+    tokens.py         words, numbers and marks of a text, and the features of what stands in a row
+    clauses.py        clauses of a passage, and the model of where one begins
+    predictions.py    the models of which clauses state a fact, about what, and which facts a question needs
     reading.py        one clause: is it kept
     extract.py        from a message to statements, one per fact
     signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values

@@ -14,8 +14,9 @@ from functools import cached_property, partial
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, plain
-from proxy.memory.clauses import Clause, Guess, guess, split
+from proxy.memory.clauses import Clause, split
 from proxy.memory.forget_orders import is_about_forgetting, says_something
+from proxy.memory.predictions import Guess, guess
 from proxy.memory.shapes import HANDOVER
 from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, spoken_in, without_signal
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from proxy.language.words import terms
 from proxy.memory.choosing import ONE_LINE, Need, answering, current, kinds, relevant, render
-from proxy.memory.predictions import Needs, needs
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
+from proxy.memory.predictions import Needs, needs
 from proxy.memory.signals import spoken_in
 from proxy.types.memory import Fact, Language
 from tests.builders import NOW

@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
-from proxy.memory.clauses import Guess, split
+from proxy.memory.clauses import split
 from proxy.memory.forget_orders import says_something
+from proxy.memory.predictions import Guess
 from proxy.memory.reading import (
     CHANGED,
     LIKELY,
@@ -25,7 +26,7 @@ from proxy.types.memory import Language
 
 def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> Read:
     """Of the clause `at` of `text`, as if it were so likely a fact."""
-    guess = Guess(likely, "other")
+    guess = Guess(likely, lambda: "other")
     return Read(split(text)[at], lambda: guess, SIGNALS[spoken], hands_over=hands_over, is_first=at == 0)
 
 
