@@ -79,7 +79,7 @@ def test_what_is_tucked_into_a_question_is_kept_if_it_is_likely() -> None:
     (clause,) = split("Should the gate open at 7?")
     tucked = replace(clause, text="since the gate opens at 7")
     for likely, kept in ((TUCKED, False), (TUCKED + 0.01, True)):
-        found = Read(tucked, partial(Guess, likely, "other"), SIGNALS["en"], hands_over=False, is_first=False)
+        found = Read(tucked, partial(Guess, likely, lambda: "other"), SIGNALS["en"], hands_over=False, is_first=False)
         assert found.kept is kept
 
 
