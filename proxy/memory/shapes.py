@@ -102,6 +102,11 @@ _LAST_PARAGRAPH = re.compile(r"\n[ \t]*\n(?:(?!\n[ \t]*\n).)+\Z", re.DOTALL)
 def enclosed(text: str) -> list[tuple[int, int]]:
     """Returns the spans of enclosed text, in order, without overlap: code fences, tags, quotations longer than a name,
     recorded lines, the output of tools, the content of files, the context in a program's prompt."""
+    return list(_enclosed(text))
+
+
+@lru_cache(64)  # each message is read three times in a row
+def _enclosed(text: str) -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
     left, given = text, None
     for table in (_FENCE, _TAG, _RECORDED, _QUOTED):
@@ -111,9 +116,9 @@ def enclosed(text: str) -> list[tuple[int, int]]:
         for start, end in spans:
             left = f"{left[:start]}{TAKEN * (end - start)}{left[end:]}"
         found += spans
-    if given is None:
-        return sorted(found)
-    return sorted([*(span for span in found if span[1] <= given[0] or given[1] <= span[0]), given])
+    if given is not None:
+        found = [*(span for span in found if span[1] <= given[0] or given[1] <= span[0]), given]
+    return tuple(sorted(found))
 
 
 def _headed(text: str) -> tuple[int, int] | None:
