@@ -120,6 +120,7 @@ _IS_FIRST, _IS_LAST = frozenset({feature("3^")}), frozenset({feature("4$")})
 _SIGN = feature("5")
 
 
+@lru_cache(4_096)  # there are few of them
 def _sign(name: str) -> int:
     return feature(name, _SIGN)
 
@@ -241,10 +242,15 @@ def near(likely: Sequence[float], at: int, known: Known) -> Group:
         f"earlier={_grade(likely[:at])}",
         f"later={_grade(likely[at + 1 :])}",
     )
-    return frozenset(feature(each, _NEAR) for each in told)
+    return frozenset(map(_graded, told))
 
 
 _NEAR = feature("S")
+
+
+@lru_cache(4_096)
+def _graded(name: str) -> int:
+    return feature(name, _NEAR)
 
 
 def _grade(likely: Sequence[float]) -> int:
