@@ -171,11 +171,15 @@ def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], va
         for thing in said.things:
             by_thing[thing].append((fact.created_at, said))
 
+    shared = frozenset(by_thing)
+
     def is_of_one(fact: Fact) -> bool:
         said = values[fact.value]
+        if fact.id not in replaced and shared.isdisjoint(said.things):
+            return False
         return any(goes_back(new.said, before.said, said.said) for before in replaced.get(fact.id, ())) or any(
             at < fact.created_at and is_left(new.said, before.said, said.said)
-            for thing in said.things & by_thing.keys()
+            for thing in said.things & shared
             for at, before in by_thing[thing]
         )
 
