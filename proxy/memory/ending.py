@@ -325,14 +325,15 @@ class Trees:
         count, size = nodes["left"].shape
         holds = np.full((count, size), _ALL, np.uint8)
         value = np.zeros((count, _ALL + 1))
+        firsts = [(each & -each).bit_length() - 1 for each in range(1, _ALL + 1)]
         for tree in range(count):
             left, right = nodes["left"][tree].tolist(), nodes["right"][tree].tolist()
             ordered = _leaves(left, right, 0)
             place = {leaf: 1 << at for at, leaf in enumerate(ordered)}
             for node in _leaves(left, right, 0, inner=True):
                 holds[tree, node] = _ALL - sum(place[leaf] for leaf in _leaves(left, right, left[node]))
-            firsts = [(each & -each).bit_length() - 1 for each in range(1, _ALL + 1)]
-            value[tree, 1:] = [nodes["value"][tree, ordered[min(first, len(ordered) - 1)]] for first in firsts]
+            says = nodes["value"][tree, ordered]
+            value[tree, 1:] = says[np.minimum(firsts, len(ordered) - 1)]
         feature = nodes["feature"].astype(np.intp).ravel()
         return cls(feature, nodes["threshold"].ravel(), holds, value.ravel(), base)
 
@@ -356,7 +357,8 @@ def _leaves(left: Sequence[int], right: Sequence[int], node: int, *, inner: bool
 @lru_cache(1)
 def _trees() -> Trees:
     with np.load(FILE) as arrays:
-        return Trees.of(arrays, float(arrays["base"]))
+        nodes = {name: arrays[name] for name in ("feature", "threshold", "left", "right", "value")}
+        return Trees.of(nodes, float(arrays["base"]))
 
 
 @lru_cache(1)
