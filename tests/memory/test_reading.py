@@ -20,14 +20,13 @@ from proxy.memory.reading import (
     asks,
     introduces,
 )
-from proxy.memory.signals import SIGNALS
 from proxy.types.memory import Language
 
 
 def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> Read:
     """Of the clause `at` of `text`, as if it were so likely a fact."""
     guess = Guess(likely, lambda: "other")
-    return Read(split(text)[at], lambda: guess, SIGNALS[spoken], hands_over=hands_over, is_first=at == 0)
+    return Read(split(text)[at], lambda: guess, spoken, hands_over=hands_over, is_first=at == 0)
 
 
 def least(text: str, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> float:
@@ -79,7 +78,7 @@ def test_what_is_tucked_into_a_question_is_kept_if_it_is_likely() -> None:
     (clause,) = split("Should the gate open at 7?")
     tucked = replace(clause, text="since the gate opens at 7")
     for likely, kept in ((TUCKED, False), (TUCKED + 0.01, True)):
-        found = Read(tucked, partial(Guess, likely, lambda: "other"), SIGNALS["en"], hands_over=False, is_first=False)
+        found = Read(tucked, partial(Guess, likely, lambda: "other"), "en", hands_over=False, is_first=False)
         assert found.kept is kept
 
 
