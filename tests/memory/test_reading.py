@@ -69,6 +69,20 @@ def test_how_likely_a_clause_must_be_a_fact(text: str, spoken: Language, limit: 
     assert least(text, spoken) == limit
 
 
+@pytest.mark.parametrize("text", ["Does the gate open at 7?", "\u00bfEl port\u00f3n abre a las 7?", "Hello."])
+def test_what_asks_or_says_too_little_needs_no_prediction(text: str) -> None:
+    (clause,) = split(text)
+    found = Read(clause, partial(pytest.fail, "predicted"), "en", hands_over=False, is_first=True)
+    assert not found.kept
+
+
+def test_a_copy_differs_in_what_it_is_told_and_nothing_else() -> None:
+    found = reading("Remember that the gate opens at 7.", 0.9)
+    assert found.kept
+    dropped = found.but(kept=False)
+    assert (dropped.kept, dropped.explicit, found.kept) == (False, True, True)
+
+
 def test_beside_somebody_elses_text_it_must_be_likelier() -> None:
     assert least("My gate opens at 7.") == LIKELY
     assert least("My gate opens at 7.", hands_over=True) == LIKELY_BESIDE > LIKELY
