@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import chain, pairwise
 
 from proxy.conversation.progress import without_ours
-from proxy.language.phrases import expression
+from proxy.language.phrases import expression, prefix_tree
 from proxy.language.tables import union
 from proxy.lru import Lru
 from proxy.memory.clauses import sentences
@@ -35,7 +35,7 @@ MOST_RECENT = 32  # commands of a scope
 _RESULTS = frozenset({"tool", "function"})
 
 _TABLES = union("orders_to_forget")
-_MAY_BE = tuple(re.split(r" \| |\n", _TABLES["may_be"].strip()))  # a command has one of these; its sentence decides
+_MAY_BE = re.compile(prefix_tree(_TABLES["may_be"]))  # a command has one of these; its sentence decides
 _COURTESY = expression(_TABLES, "{greetings}(?:[ ,]+{greeted})*", re.IGNORECASE)
 _WORDS_ALONE = re.compile(r"[^\W_].*[^\W_]|[^\W_]", re.DOTALL)
 _HANDED_OVER = re.compile(r"[\"“”«»\u2018`<>|]|^\W*[-*•#]|\n\s*[-*•#]")  # quoted, tagged, or a line of a list
@@ -63,11 +63,7 @@ def commands(texts: Sequence[str], before: str = "") -> tuple[Forgetting, ...]:
 
 
 def _has_word(text: str) -> bool:
-    plainly = text.lower()
-    for word in _MAY_BE:  # noqa: SIM110 (a generator would be called for each word)
-        if word in plainly:
-            return True
-    return False
+    return _MAY_BE.search(text.lower()) is not None
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -171,11 +171,15 @@ def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], va
         for thing in said.things:
             by_thing[thing].append((fact.created_at, said))
 
+    shared = frozenset(by_thing)
+
     def is_of_one(fact: Fact) -> bool:
         said = values[fact.value]
+        if fact.id not in replaced and shared.isdisjoint(said.things):
+            return False
         return any(goes_back(new.said, before.said, said.said) for before in replaced.get(fact.id, ())) or any(
             at < fact.created_at and is_left(new.said, before.said, said.said)
-            for thing in said.things & by_thing.keys()
+            for thing in said.things & shared
             for at, before in by_thing[thing]
         )
 
@@ -321,14 +325,15 @@ class Trees:
         count, size = nodes["left"].shape
         holds = np.full((count, size), _ALL, np.uint8)
         value = np.zeros((count, _ALL + 1))
+        firsts = [(each & -each).bit_length() - 1 for each in range(1, _ALL + 1)]
         for tree in range(count):
             left, right = nodes["left"][tree].tolist(), nodes["right"][tree].tolist()
             ordered = _leaves(left, right, 0)
             place = {leaf: 1 << at for at, leaf in enumerate(ordered)}
             for node in _leaves(left, right, 0, inner=True):
                 holds[tree, node] = _ALL - sum(place[leaf] for leaf in _leaves(left, right, left[node]))
-            firsts = [(each & -each).bit_length() - 1 for each in range(1, _ALL + 1)]
-            value[tree, 1:] = [nodes["value"][tree, ordered[min(first, len(ordered) - 1)]] for first in firsts]
+            says = nodes["value"][tree, ordered]
+            value[tree, 1:] = says[np.minimum(firsts, len(ordered) - 1)]
         feature = nodes["feature"].astype(np.intp).ravel()
         return cls(feature, nodes["threshold"].ravel(), holds, value.ravel(), base)
 
@@ -352,7 +357,8 @@ def _leaves(left: Sequence[int], right: Sequence[int], node: int, *, inner: bool
 @lru_cache(1)
 def _trees() -> Trees:
     with np.load(FILE) as arrays:
-        return Trees.of(arrays, float(arrays["base"]))
+        nodes = {name: arrays[name] for name in ("feature", "threshold", "left", "right", "value")}
+        return Trees.of(nodes, float(arrays["base"]))
 
 
 @lru_cache(1)

@@ -39,11 +39,7 @@ _REMEMBERED = 512  # messages whose statements are cached: summaries need them a
 _LEAST_WORDS, _ANNOUNCEMENT = 2, 3  # content words: least of a vague statement, most of an announcement
 
 
-# Without one of these marks nothing is enclosed in a message, and none of its sentences is cut.
-_MARKS = re.compile(
-    r"[\"\u201c\u201e\u00ab`{<>|~\u2018:;\u2192]|(?<![^\W_])'|\s[-\u2013\u2014]|^[ \t]*[\[(]?\d|^\S+\.\w+[ \t]*$",
-    re.MULTILINE,
-)
+# A question with a mark at which its passage may end.
 _CUT_QUESTION = re.compile(r"(?:[:;]\s|\s[-\u2013\u2014]+\s|->|=>|\u2192)[^.!?\n]*\?")
 
 
@@ -66,7 +62,7 @@ def extract(*parts: str) -> tuple[Statement, ...]:
 def _is_of_parts(text: str) -> bool:
     """Tells whether a clause of one of the passages of `text` may be none of its own: beside enclosed text, or where a
     question is cut."""
-    return _MARKS.search(text) is not None and (_CUT_QUESTION.search(text) is not None or bool(enclosed(text)))
+    return bool(enclosed(text)) or _CUT_QUESTION.search(text) is not None
 
 
 def _statements(passage: str, found: list[Read]) -> list[Statement]:

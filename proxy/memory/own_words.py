@@ -61,6 +61,7 @@ _WHO = (  # a person as the subject of a verb
 )
 _SPEAKS = rf"{_WHO} (?:{{often}} ){{0,3}}(?<!\bse ){{says}}\b(?: {{to_whom}})?(?: {{this}})?"
 SPEAKS = _find(_SPEAKS)
+_SPEAKING = _find(r" {says}\b")  # without it nobody speaks
 # A whole sentence: somebody says or writes something.
 _SAYS = _find(rf"(?:{{so}} )?{_SPEAKS}")
 BEARERS = _find(
@@ -140,17 +141,18 @@ def own_words(*parts: str) -> Own:
 def _own_words(text: str) -> Own:
     is_long = len(text) > EDGE
     text = text[:EDGE]
-    rest = without_enclosed(text)
+    taken = without_enclosed(text, TAKEN)
+    rest = taken.replace(TAKEN, " ")
     found = voices(text)
     if (own_until := opens_play(rest)) is None and is_long:
         # Pasted text begins behind the first line, at the latest.
         own_until = text.find("\n") + 1 or EDGE + 1
     if own_until is not None:
         found = [(piece, likely if piece.end <= own_until else 0.0) for piece, likely in found]
-    others = attributed(without_enclosed(text, TAKEN))
+    others = attributed(taken)
     found = [part for piece, likely in found for part in _led_over(piece, likely, others)]
-    least = HANDS_OVER_ASKED if speaks_of_text(rest) else HANDS_OVER
-    if all(likely >= least for _, likely in found):
+    least = min((likely for _, likely in found), default=1.0)
+    if least >= HANDS_OVER_ASKED or (least >= HANDS_OVER and not speaks_of_text(rest)):
         return Own((text,) * bool(found))
     opening = min((each.start for each in others), default=_first_line(text))
     return Own(tuple(_passages(text, found, opening)), hands_over=True)
@@ -202,10 +204,12 @@ def attributed(text: str) -> list[Attributed]:
 
 
 def _behind(plainly: str) -> Iterator[Attributed]:
+    somebody_speaks = _SPEAKING.search(plainly) is not None
     for found in _SENTENCE.finditer(plainly):
         lead, end = found.group(), found.end()
         mark = plainly[end : end + 1]
-        yield from _within(plainly, found)
+        if somebody_speaks:
+            yield from _within(plainly, found)
         behind = plainly[end + 1 :].lstrip(" \t\n-*>\u2013\u2014")
         if (
             not behind
@@ -258,11 +262,8 @@ def _leads_alone(lead: str, *, is_first: bool) -> bool:
     """Tells whether a sentence is a heading that names a text, or an order to work on one that is named nowhere
     else."""
     said = lead.strip()
-    if LICENSED.search(said) or _TELLS_OF.search(said):
-        return False
-    if is_first and WORKS.match(said) is not None:
-        return True
-    return _BEARS.match(said) is not None or _SAYS.fullmatch(said) is not None
+    is_heading = (is_first and WORKS.match(said)) or _BEARS.match(said) or _SAYS.fullmatch(said)
+    return bool(is_heading) and LICENSED.search(said) is None and _TELLS_OF.search(said) is None
 
 
 def _before(plainly: str) -> Iterator[Attributed]:

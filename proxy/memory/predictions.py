@@ -77,9 +77,9 @@ def features(clauses: Sequence[str], at: int, language: Language) -> Features:
             around.append(f"{side}none")
             continue
         other = clauses[at + by]
-        around += [f"{side}{sign}" for sign in _signs(other, language)]
+        around += [f"{side}{sign}" for sign in signs(other, language)]
         around.append(f"{side}q={'?' in other}")
-    own = frozenset(map(feature, _signs(text, language)))
+    own = frozenset(map(feature, signs(text, language)))
     return Features(
         frozenset(
             (
@@ -104,8 +104,8 @@ _TERM = feature("s=")
 
 
 @lru_cache(256)
-def _signs(text: str, language: Language) -> tuple[str, ...]:
-    """Returns the names of the signal tables that match a clause, as features."""
+def signs(text: str, language: Language) -> tuple[str, ...]:
+    """Returns the names of the signal tables that match a clause, in their order, as features: "g=" before each."""
     return tuple(_FINDERS[language].found(plain(text)))
 
 

@@ -16,9 +16,10 @@ from proxy.language.tables import union
 from proxy.language.words import STOP, plain
 from proxy.memory.clauses import Clause, split
 from proxy.memory.forget_orders import is_about_forgetting, says_something
-from proxy.memory.predictions import Guess, guess
+from proxy.memory.predictions import Guess, guess, signs
 from proxy.memory.shapes import HANDOVER
 from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, spoken_in, without_signal
+from proxy.types.memory import Language
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
 LIKELY = 0.42
@@ -72,7 +73,7 @@ class Read:
 
     clause: Clause
     predicted: Callable[[], Guess]
-    signals: Signals
+    spoken: Language
     hands_over: bool  # the message holds somebody else's text
     is_first: bool  # it begins its sentence
     in_question: bool = False  # its sentence asks, behind it
@@ -104,22 +105,21 @@ class Read:
     @cached_property
     def explicit(self) -> bool:
         """Tells whether the user asks to remember it."""
-        return self._asks_to_remember
+        return self._shows("remember")
 
     @cached_property
     def imagined(self) -> bool:
         """Tells whether it opens something imagined."""
-        return self.signals.imagine.search(self.whole) is not None and not self._asks_to_remember
+        return self._shows("imagine") and not self._shows("remember")
 
     @cached_property
     def doubted(self) -> bool:
         """Tells whether it is a supposition, a report of the other side, or from a story."""
-        signals, whole = self.signals, self.whole
-        return not self._asks_to_remember and bool(
-            signals.hypothetical.search(whole)
-            or signals.hypothetical_opens.match(self._core)
-            or signals.reported.search(whole)
-            or (signals.others.match(self._core) and not self.said.people)
+        return not self._shows("remember") and bool(
+            self._shows("hypothetical")
+            or self._shows("reported")
+            or self.signals.hypothetical_opens.match(self._core)
+            or (self.signals.others.match(self._core) and not self.said.people)
         )
 
     @cached_property
@@ -131,18 +131,20 @@ class Read:
     def sure(self) -> bool:
         """Tells whether a sign makes its confidence high: explicit, standing, decision, a slot with one value."""
         return (
-            self._asks_to_remember or self._orders or self.decides or (self.slot != "" and not self.slot.endswith("-"))
+            self._shows("remember") or self._orders or self.decides or (self.slot != "" and not self.slot.endswith("-"))
         )
 
     @cached_property
     def decides(self) -> bool:
         """Tells whether it reports a decision."""
-        return (self.signals.decides.search(self.whole) or self.signals.decides_opens.match(self.whole)) is not None
+        if self._shows("decides"):
+            return True
+        return self._shows("decides_opens") and self.signals.decides_opens.match(self._whole) is not None
 
     @cached_property
     def keeps(self) -> bool:
         """Tells whether it says that something still holds."""
-        return self.signals.keeps.search(self.whole) is not None
+        return self._shows("keeps")
 
     @property
     def slot(self) -> str:
@@ -154,9 +156,20 @@ class Read:
         """Returns the domain of its slot; "" if none."""
         return self._attribute.domain if self._attribute else ""
 
+    @property
+    def signals(self) -> Signals:
+        """Returns the tables of its language."""
+        return SIGNALS[self.spoken]
+
     @cached_property
-    def whole(self) -> str:
-        """Returns its plain text."""
+    def _signs(self) -> tuple[str, ...]:
+        return signs(self.clause.text, self.spoken)
+
+    def _shows(self, table: str) -> bool:
+        return f"g={table}" in self._signs
+
+    @cached_property
+    def _whole(self) -> str:
         return plain(self.clause.text)
 
     @cached_property
@@ -171,25 +184,21 @@ class Read:
     def _plainly(self) -> str:
         return folded(self._value)
 
-    @cached_property
-    def _asks_to_remember(self) -> bool:
-        return self.signals.remember.search(self.whole) is not None
-
     @property
     def _is_instruction(self) -> bool:
-        return self.guess.about == "instruction" and not self._asks_to_remember and self._attribute is None
+        return self.guess.about == "instruction" and not self._shows("remember") and self._attribute is None
 
     @cached_property
     def _orders(self) -> bool:
-        return bool(self.signals.standing.search(self.whole) or self.signals.standing_opens.match(self._core))
+        return bool(self._shows("standing") or self.signals.standing_opens.match(self._core))
 
     @cached_property
     def _attribute(self) -> Slot | None:
-        return next((slot for slot in self.signals.slots if slot.table.search(self.whole)), None)
+        return next((slot for slot in self.signals.slots if self._shows(slot.key)), None)
 
     @cached_property
     def _is_of_user(self) -> bool:
-        return _FIRST.search(self.whole) is not None or _VERB.match(self._plainly) is not None
+        return _FIRST.search(self._whole) is not None or _VERB.match(self._plainly) is not None
 
     @property
     def _is_excluded(self) -> bool:
@@ -201,7 +210,7 @@ class Read:
             or _ASKS_FOR.match(self._plainly)
             or (_PROPOSES.match(self._plainly) and not self.decides)
             or (self.doubted and not self._orders)
-            or (self._asks_to_remember and _points_back(self.whole, self.signals))
+            or (self._shows("remember") and _points_back(self._whole, self.signals))
             or is_about_forgetting(self.clause.text)
         )
 
@@ -219,7 +228,7 @@ class Read:
 
     @property
     def _least_by_signs(self) -> float:
-        if self._asks_to_remember or self._orders or (self._attribute is not None and self._is_of_user):
+        if self._shows("remember") or self._orders or (self._attribute is not None and self._is_of_user):
             return SIGNED
         signals = self.signals
         if signals.asks.match(self._core) or signals.task.match(self._core) or HANDOVER["orders"].match(self._plainly):
@@ -242,7 +251,7 @@ def read(passage: str, *, hands_over: bool = False) -> list[Read]:
         Read(
             clause,
             partial(guess, texts, at, spoken),
-            SIGNALS[spoken],
+            spoken,
             hands_over=hands_over,
             is_first=firsts[at],
             in_question=clause.sentence in asking and not clause.asked,

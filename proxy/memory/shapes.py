@@ -96,13 +96,18 @@ _HEADED = re.compile(
     r"(?:from|to|cc|date|sent|subject|de|para|fecha|asunto|enviado):[ \t])",
     re.MULTILINE | re.IGNORECASE,
 )
+# Nothing is enclosed in a text without one of these.
+_ENCLOSES = re.compile(
+    r"[\"\u201c\u201e«`{<>|~\u2018:\[]|(?<![^\W_])'|\.[a-z]{2,4}[ \t]*$|^[ \t]*\(?\d|traceback \(",
+    re.MULTILINE | re.IGNORECASE,
+)
 _LAST_PARAGRAPH = re.compile(r"\n[ \t]*\n(?:(?!\n[ \t]*\n).)+\Z", re.DOTALL)
 
 
 def enclosed(text: str) -> list[tuple[int, int]]:
     """Returns the spans of enclosed text, in order, without overlap: code fences, tags, quotations longer than a name,
     recorded lines, the output of tools, the content of files, the context in a program's prompt."""
-    return list(_enclosed(text))
+    return list(_enclosed(text)) if _ENCLOSES.search(text) else []
 
 
 @lru_cache(64)  # each message is read three times in a row

@@ -7,12 +7,14 @@ of time and of grammar count for nothing; the rest is the frame, which two state
 
 import re
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 from proxy.language.detect import language
+from proxy.language.finding import Finder
 from proxy.language.phrases import expression, phrases, prefix_tree, words
 from proxy.language.tables import named, tables, union
 from proxy.language.words import STOP, plain, terms
@@ -173,10 +175,11 @@ uncle aunt grandson granddaughter pet horse flatmate
 """)
 
 _TABLES = union("subjects")
-SELF, ME, THIRD, ORDINAL, CHANGES, REPLACING, ENDS, ADDS, RETURNS, ORDERS = (
-    expression(_TABLES, rf"\b{{{name}}}\b")
+_SIGNS = {
+    name: expression(_TABLES, rf"\b{{{name}}}\b")
     for name in ("self", "me", "third", "ordinals", "changes", "replacing", "ends", "adds", "returns", "orders")
-)
+}
+SELF, ME, THIRD, ORDINAL, CHANGES, REPLACING, ENDS, ADDS, RETURNS, ORDERS = _SIGNS.values()
 # By name: the aspects of answers that an instruction is about, and the slots that a verb expresses.
 ASPECTS, SLOTS = (
     {name.removeprefix(kind): expression(_TABLES, rf"\b{{{name}}}\b") for name in _TABLES if name.startswith(kind)}
@@ -191,6 +194,22 @@ MONEY = expression(_TABLES, r"[$€£]|\b{money}\b")
 PLACE = expression(_TABLES, r"\b{in_place}\s+((?:[\w'-]+)(?:\s(?!{behind_place})[\w'-]+)?)")
 _CHANGING = frozenset(terms(_TABLES["changing"]))
 SCOPE = expression(_TABLES, r"\b{for} ((?:{for_whose} )*[\w-]+)")
+# All that an analysis looks for, in `folded` and in plain text.
+_IN_FOLDED = Finder(
+    {
+        **_SIGNS,
+        "dates": DATES,
+        "money": MONEY,
+        "places": PLACE,
+        "scopes": SCOPE,
+        **{f"aspect {name}": table for name, table in ASPECTS.items()},
+        **{f"slot {name}": table for name, table in SLOTS.items()},
+    }
+)
+_IN_PLAIN = Finder(
+    {f"slot {slot.key.rstrip('-')} {code}": slot.table for code, signals in SIGNALS.items() for slot in signals.slots}
+    | {f"changes {code}": signals.changes for code, signals in SIGNALS.items()}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,50 +240,51 @@ class Analysis:
 @lru_cache(_REMEMBERED)
 def analyse(text: str) -> Analysis:
     """Analyses a statement in the user's words."""
-    plainly, whole = folded(text), plain(text)
+    plainly = folded(text)
+    found = frozenset(_IN_FOLDED.found(plainly))
+    known = [name.split() for name in (*found, *_IN_PLAIN.found(plain(text)))]
+    slots = frozenset(name[1] for name in known if name[0] == "slot")
     named = frozenset(folded(name).strip("'\u2019").removesuffix("'s") for name in _NAME.findall(text)) - _COMMON
     first = _FIRST_NAME.match(text)
     opening = {folded(first[1])} - _COMMON - STOP if first else set()
     kin = KIN.search(plainly)
     called = _CALLED.match(text, kin.end()) if kin else None
-    dates = DATES.findall(plainly)
+    dates = DATES.findall(plainly) if "dates" in found else []
     named -= set(dates)
-    counted = (*ORDINAL.findall(plainly), *_NUMBER.findall(plainly))
-    near = terms_of(found[1] for found in PLACE.finditer(plainly))
-    slots = {slot.key.rstrip("-") for signals in SIGNALS.values() for slot in signals.slots if slot.table.search(whole)}
-    slots |= {name for name, table in SLOTS.items() if table.search(plainly)}
+    counted = (*(ORDINAL.findall(plainly) if "ordinals" in found else ()), *_NUMBER.findall(plainly))
+    near = terms_of(each[1] for each in PLACE.finditer(plainly)) if "places" in found else frozenset()
     places = near if "residence" in slots else frozenset()
     values = terms_of((*counted, *dates, *named)) | places
     kinds = {
-        "money": MONEY.search(plainly),
+        "money": "money" in found,
         "date": dates or DAY.search(plainly),
         "time": TIME.search(plainly),
         "number": counted,
         "name": named,
         "place": places,
     }
-    holder, is_of_another = _holder(plainly)
+    holder, is_of_another = _holder(plainly, kin, found)
     frame = terms_of([_REASON.split(plainly, maxsplit=1)[0]]) - values - _CHANGING - terms_of(holder) - _KIN_TERMS
     return Analysis(
         holder=holder,
-        is_own=SELF.search(plainly) is not None or ME.search(plainly) is not None,
+        is_own="self" in found or "me" in found,
         is_of_another=is_of_another,
         names=named | opening,
         who=frozenset(opening | ({folded(called[1])} if called else set())),
         people=frozenset(name for name in named | opening if not terms_of([name]) <= near),
         values=values,
-        kinds=frozenset(name for name, found in kinds.items() if found),
+        kinds=frozenset(name for name, said in kinds.items() if said),
         frame=frame,
         words=frame | values,
-        slots=frozenset(slots),
-        aspects=frozenset(name for name, table in ASPECTS.items() if table.search(plainly)),
-        scope=terms_of(found[1] for found in SCOPE.finditer(plainly)),
-        orders=ORDERS.search(plainly) is not None,
-        returns=RETURNS.search(plainly) is not None,
-        changes=CHANGES.search(plainly) is not None or any(s.changes.search(whole) for s in SIGNALS.values()),
-        ends=ENDS.search(plainly) is not None,
-        replacing=REPLACING.search(plainly) is not None,
-        adds=ADDS.search(plainly) is not None,
+        slots=slots,
+        aspects=frozenset(name[1] for name in known if name[0] == "aspect"),
+        scope=terms_of(each[1] for each in SCOPE.finditer(plainly)) if "scopes" in found else frozenset(),
+        orders="orders" in found,
+        returns="returns" in found,
+        changes=any(name[0] == "changes" for name in known),
+        ends="ends" in found,
+        replacing="replacing" in found,
+        adds="adds" in found,
     )
 
 
@@ -283,13 +303,14 @@ def terms_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(terms, texts)))
 
 
-def _holder(plainly: str) -> tuple[frozenset[str], bool]:
-    """Returns the holder of a statement and whether it is about somebody else: whoever is named before the user is."""
-    kin, own = KIN.search(plainly), SELF.search(plainly)
+def _holder(plainly: str, kin: re.Match[str] | None, found: AbstractSet[str]) -> tuple[frozenset[str], bool]:
+    """Returns the holder of a statement and whether it is about somebody else: whoever is named before the user is.
+    `kin`: the first relative; `found`: the tables that match anywhere."""
+    own = SELF.search(plainly) if "self" in found else None
     if kin is not None and (own is None or kin.start() <= own.start()):
         # "The doctor changed my pills" is of the user.
-        if ME.search(plainly, kin.end()) is None:
+        if "me" not in found or ME.search(plainly, kin.end()) is None:
             return frozenset({KIN_NAMES[kin["kin"]]}), True
         return frozenset(), False
-    of_another = own is None and ME.search(plainly) is None
-    return frozenset(), of_another and bool(THIRD.search(plainly) or OTHER.match(plainly))
+    of_another = own is None and "me" not in found
+    return frozenset(), of_another and ("third" in found or OTHER.match(plainly) is not None)

@@ -106,6 +106,13 @@ def test_a_pair_tells_how_much_better_it_fits_than_all_others(new: str, older: l
             assert row[column] == each - max(others, default=0.0)
 
 
+@given(st.sampled_from(STATEMENTS), st.lists(st.tuples(st.sampled_from(STATEMENTS), st.booleans()), min_size=1))
+def test_a_pair_is_the_same_without_those_that_are_not_rated(new: str, older: list[tuple[str, bool]]) -> None:
+    said, rated = [compared(old) for old, _ in older], [is_rated for _, is_rated in older]
+    every = pairs(compared(new), said, 0.5)
+    assert pairs(compared(new), said, 0.5, rated).tolist() == every[np.array(rated)].tolist()
+
+
 # Words and subjects that recur, so that statements have things in common.
 ABOUT = st.tuples(
     st.sampled_from(["logo", "boat", "office", "team"]), st.sampled_from(["Oslo", "Bern", "green", "blue"])

@@ -172,6 +172,28 @@ def test_of_a_pasted_wall_of_text_only_the_first_line_is_read() -> None:
     assert extract(f"{pasted}\nVivo en Tandil.\n{pasted}") == ()
 
 
+_PRINTERS = (
+    "which of these two printers would you take (we print about 40 postal labels a day for the Etsy shop): "
+    "Brother QL-800 or Dymo 550?"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        # Read as one text, nothing in these is a fact.
+        ("> What is made of water?\nmi nena no come verdura", "mi nena no come verdura"),
+        (
+            "which of the two (we print about 40 postal labels a day for the Etsy shop): a Brother or a Dymo?",
+            "we print",
+        ),
+    ],
+)
+def test_a_fact_beside_somebody_elses_words_is_found(message: str, value: str) -> None:
+    (statement,) = extract(message)
+    assert value in statement.value
+
+
 FACTS = st.sampled_from([message for message, *_ in STATED if "?" not in message])
 
 

@@ -20,14 +20,13 @@ from proxy.memory.reading import (
     asks,
     introduces,
 )
-from proxy.memory.signals import SIGNALS
 from proxy.types.memory import Language
 
 
 def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> Read:
     """Of the clause `at` of `text`, as if it were so likely a fact."""
     guess = Guess(likely, lambda: "other")
-    return Read(split(text)[at], lambda: guess, SIGNALS[spoken], hands_over=hands_over, is_first=at == 0)
+    return Read(split(text)[at], lambda: guess, spoken, hands_over=hands_over, is_first=at == 0)
 
 
 def least(text: str, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> float:
@@ -70,6 +69,20 @@ def test_how_likely_a_clause_must_be_a_fact(text: str, spoken: Language, limit: 
     assert least(text, spoken) == limit
 
 
+@pytest.mark.parametrize("text", ["Does the gate open at 7?", "\u00bfEl port\u00f3n abre a las 7?", "Hello."])
+def test_what_asks_or_says_too_little_needs_no_prediction(text: str) -> None:
+    (clause,) = split(text)
+    found = Read(clause, partial(pytest.fail, "predicted"), "en", hands_over=False, is_first=True)
+    assert not found.kept
+
+
+def test_a_copy_differs_in_what_it_is_told_and_nothing_else() -> None:
+    found = reading("Remember that the gate opens at 7.", 0.9)
+    assert found.kept
+    dropped = found.but(kept=False)
+    assert (dropped.kept, dropped.explicit, found.kept) == (False, True, True)
+
+
 def test_beside_somebody_elses_text_it_must_be_likelier() -> None:
     assert least("My gate opens at 7.") == LIKELY
     assert least("My gate opens at 7.", hands_over=True) == LIKELY_BESIDE > LIKELY
@@ -79,7 +92,7 @@ def test_what_is_tucked_into_a_question_is_kept_if_it_is_likely() -> None:
     (clause,) = split("Should the gate open at 7?")
     tucked = replace(clause, text="since the gate opens at 7")
     for likely, kept in ((TUCKED, False), (TUCKED + 0.01, True)):
-        found = Read(tucked, partial(Guess, likely, lambda: "other"), SIGNALS["en"], hands_over=False, is_first=False)
+        found = Read(tucked, partial(Guess, likely, lambda: "other"), "en", hands_over=False, is_first=False)
         assert found.kept is kept
 
 
