@@ -158,29 +158,20 @@ def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], va
     """Returns the ids of those of `between` that were stated instead of an earlier fact to which `new` returns."""
     if new.said.ends:
         return frozenset()
-    # Earlier facts that share a word with `new`, by what they may share with one of `between`: of a scope's many facts
-    # few need to be compared.
-    replaced: defaultdict[str | None, list[Compared]] = defaultdict(list)  # by the id of what ended or doubts them
-    by_thing: defaultdict[str, list[tuple[float, Compared]]] = defaultdict(list)
+    # Earlier facts that share a word with `new`: when their values were stated first, and what ended or doubts them.
+    stated: dict[str, float] = {}
+    replaced: defaultdict[str | None, list[str]] = defaultdict(list)
     for fact in facts:
-        said = values[fact.value]
-        if new.said.words.isdisjoint(said.said.words):
-            continue
-        replaced[fact.superseded_by].append(said)
-        replaced[fact.doubted_by].append(said)
-        for thing in said.things:
-            by_thing[thing].append((fact.created_at, said))
-
-    shared = frozenset(by_thing)
+        if not new.said.words.isdisjoint(values[fact.value].said.words):
+            replaced[fact.superseded_by].append(fact.value)
+            replaced[fact.doubted_by].append(fact.value)
+            stated[fact.value] = min(fact.created_at, stated.get(fact.value, fact.created_at))
 
     def is_of_one(fact: Fact) -> bool:
-        said = values[fact.value]
-        if fact.id not in replaced and shared.isdisjoint(said.things):
-            return False
-        return any(goes_back(new.said, before.said, said.said) for before in replaced.get(fact.id, ())) or any(
-            at < fact.created_at and is_left(new.said, before.said, said.said)
-            for thing in said.things & shared
-            for at, before in by_thing[thing]
+        said = values[fact.value].said
+        return any(goes_back(new.said, values[before].said, said) for before in replaced.get(fact.id, ())) or any(
+            stated[before] < fact.created_at and goes_back(new.said, values[before].said, said)
+            for before in stated.keys() & values.alternatives(fact.value)
         )
 
     return frozenset(fact.id for fact in between if is_of_one(fact)) if replaced else frozenset()
@@ -194,7 +185,11 @@ def in_between(facts: Iterable[Fact], new: Compared, before: Sequence[Fact], val
     ordered = sorted(facts, key=lambda fact: fact.created_at)
     earlier = [fact for fact in ordered if not new.said.words.isdisjoint(values[fact.value].said.words)]
     for each in reversed(ordered):
-        if known.get(each.id) == each and (between := values[each.value].said).changes:
+        if known.get(each.id) != each:
+            continue
+        between = values[each.value].said
+        # The conditions of `returns_from` on these two alone.
+        if between.changes and same_holder(new.said, between) and new.said.words.isdisjoint(between.values):
             then = (values[fact.value].said for fact in earlier if fact.created_at < each.created_at)
             if any(returns_from(new.said, said, between) for said in then):
                 return [each]

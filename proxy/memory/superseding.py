@@ -7,7 +7,7 @@ the trip", "the budget of the kitchen") and both stay. A negation ends what it d
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -271,20 +271,42 @@ def compared(text: str) -> Compared:
 
 
 class ComparedValues(dict[str, Compared]):
-    """The values of a scope's facts as they are compared, by value; one that is asked for is added."""
+    """The values of a scope's facts as they are compared, by value; one that is asked for is added. Each is compared
+    with those that share a thing with it when it comes: a new statement does not compare every pair of them again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_thing: defaultdict[str, set[str]] = defaultdict(set)
+        self._instead: defaultdict[str, set[str]] = defaultdict(set)
 
     def __missing__(self, value: str) -> Compared:
         self[value] = found = compared(value)
+        near = {each for thing in found.things for each in self._by_thing[thing]}
+        for thing in found.things:
+            self._by_thing[thing].add(value)
+        for other in near:
+            said = self[other].said
+            if is_said_instead(found.said, said):
+                self._instead[value].add(other)
+            if is_said_instead(said, found.said):
+                self._instead[other].add(value)
         return found
+
+    def alternatives(self, value: str) -> AbstractSet[str]:
+        """Returns the values instead of which `value` may have been stated."""
+        return self._instead.get(value) or frozenset()
 
     def refreshed(self, values: AbstractSet[str]) -> Iterator[None]:
         """Removes all but these values and reads those that are new, one a step: each takes a millisecond or two."""
         for gone in self.keys() - values:
-            self.pop(gone, None)
+            for thing in self.pop(gone).things:
+                self._by_thing[thing].discard(gone)
+            self._instead.pop(gone, None)
+            for others in self._instead.values():
+                others.discard(gone)
         for value in values - self.keys():
             yield
-            self[value] = found = compared(value)
-            _ = found.topics  # which takes longest
+            _ = self[value].topics  # which takes longest
 
 
 def nearest(facts: Sequence[Fact], statement: Statement, values: ComparedValues) -> Fact | None:
