@@ -19,13 +19,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-import snowballstemmer
+import Stemmer
 
 from proxy.language.language import Language
 from proxy.language.tables import function_words_everywhere
 
 _REMEMBERED = 50_000  # words in each of the tables below: 18 MB in all
-_STEMMERS = {name: snowballstemmer.stemmer(name) for name in ("english", "spanish")}
+_STEMMERS = {name: Stemmer.Stemmer(name) for name in ("english", "spanish")}
 _STEMMING = threading.Lock()  # a stemmer keeps the word in itself
 _DOUBLED = re.compile(r"(.)\1+")
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|\w+")
