@@ -218,7 +218,8 @@ async def _intent(context: RequestContext, upstream: str, miss: ReuseMiss) -> Re
     work = context.services.intent.lookup(
         context.incoming, context.request, context.identity, context.directives, miss, upstream
     )
-    return await context.attempts.run("intent", work, fallback=replace(miss, intent="failed"), deadline=INTENT_DEADLINE)
+    found = await context.attempts.run("intent", work, fallback=None, deadline=INTENT_DEADLINE)
+    return found or replace(miss, intent="failed")
 
 
 async def _share(context: RequestContext, miss: ReuseMiss, landed: int) -> ReuseHit | ReuseMiss | Answer:
