@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from proxy.config.profiles import Window
@@ -187,6 +188,7 @@ DOMAIN_WORDS = MappingProxyType({name: phrases(table) for name, table in union("
 _DOMAINS = Finder(DOMAIN_WORDS)
 
 
+@lru_cache(256)  # each turn is looked back at from the next ones
 def domain_words(text: str) -> Mapping[str, int]:
     """Returns the number of different words of each domain in `text`, domains without any left out."""
     said = plain(text)
