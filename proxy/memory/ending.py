@@ -59,7 +59,6 @@ COMPARED = 48  # older statements that are compared in full, the most similar on
 _TELLING = "work family health residence money date project pet instruction device hobby diet"
 _told_of = itemgetter(*(ATTRIBUTES.index(name) for name in _TELLING.split()))
 _NEVER_BEFORE = 0.0  # similarity of the second best where there is none
-_ROUNDING = 1e-6  # far more than two ways to sum up differ by
 
 _ALL = 255  # a set of all leaves of a tree
 
@@ -67,15 +66,16 @@ Verdict = Literal["ended", "doubted", "holds"]
 Floats = npt.NDArray[np.float64]
 
 
-def ended_by(new: Compared, older: Sequence[Compared]) -> tuple[Verdict, ...]:
-    """Classifies each older statement of a user after `new`: it has ended, may have ended, or holds."""
+def ended_by(new: Compared, older: Sequence[Compared], values: ComparedValues) -> dict[int, Verdict]:
+    """Returns, by its index, each older statement of a user that `new` has ended or may have ended; all others hold.
+    `values`: all of them, and perhaps more."""
     changes = change(new.text) if older else 0.0
-    told = _told(new, older)
+    told = _told(new, older, values)
     may_doubt = changes > MAY_TELL_OF_CHANGE
-    places = _likest(new, older) if told or may_doubt else []
+    places = _likest(new, older, values) if told or may_doubt else []
     rated = [may_doubt or at in told for at in places]
     if not any(rated):
-        return tuple("holds" for _ in older)
+        return {}
     scores = _trees().scores(pairs(new, [older[at] for at in places], changes, rated)).tolist()
     likely = {at: sigmoid(score) for at, score in zip(compress(places, rated), scores, strict=True)}
     least = OF_LIKELIEST * max(likely.values())
@@ -85,18 +85,18 @@ def ended_by(new: Compared, older: Sequence[Compared]) -> tuple[Verdict, ...]:
     for at, share in likely.items():
         if at in told and share > told[at]:
             found[at] = _by_rule(share, new, older[at])
-    return tuple(found.get(at, "holds") for at in range(len(older)))
+    return found
 
 
-def _told(new: Compared, older: Sequence[Compared]) -> dict[int, float]:
+def _told(new: Compared, older: Sequence[Compared], values: ComparedValues) -> dict[int, float]:
     """Returns, by the index of each older statement that the words of the new one may concern, the probability above
     which they do: where it replaces one, and where it denies something that both mention."""
-    found = {}
+    found: dict[int, float] = {}
     said = new.said
+    if not (concerned := values.concerned(new)):
+        return found
     for at, old in enumerate(older):
-        # Of many statements few have anything in common with the new one.
-        is_apart = said.words.isdisjoint(old.said.words) and new.things.isdisjoint(old.things)
-        if is_apart and not said.changes and not said.ends:
+        if old.text not in concerned:
             continue
         if replaces(said, old.said):
             found[at] = 0.0
@@ -161,8 +161,9 @@ def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], va
     # Earlier facts that share a word with `new`: when their values were stated first, and what ended or doubts them.
     stated: dict[str, float] = {}
     replaced: defaultdict[str | None, list[str]] = defaultdict(list)
+    near = values.sharing(new.said.words)
     for fact in facts:
-        if not new.said.words.isdisjoint(values[fact.value].said.words):
+        if fact.value in near:
             replaced[fact.superseded_by].append(fact.value)
             replaced[fact.doubted_by].append(fact.value)
             stated[fact.value] = min(fact.created_at, stated.get(fact.value, fact.created_at))
@@ -284,18 +285,11 @@ def _likeness(one: Compared, other: Compared) -> float:
     return len(one.letters & other.letters) / max(1, min(len(one.letters), len(other.letters)))
 
 
-def _likest(new: Compared, older: Sequence[Compared]) -> list[int]:
+def _likest(new: Compared, older: Sequence[Compared], values: ComparedValues) -> list[int]:
     """Returns the indices of the `COMPARED` most similar older statements, ascending."""
     if len(older) <= COMPARED:
         return list(range(len(older)))
-    shared = np.array([len(new.terms & old.terms) for old in older])
-    nearly = np.concatenate([old.topics for old in older]).reshape(len(older), -1) @ new.topics + shared
-    least = np.partition(nearly, -COMPARED)[-COMPARED] - _ROUNDING
-    # The product of a matrix differs from those of its rows in the last digits, on which a place may depend.
-    like = {
-        at: float(new.topics @ older[at].topics) + int(shared[at]) for at in np.flatnonzero(nearly >= least).tolist()
-    }
-    return sorted(sorted(like, key=lambda at: -like[at])[:COMPARED])
+    return sorted(np.argsort(-values.likeness(new, older), kind="stable")[:COMPARED].tolist())
 
 
 # --- the models ------------------------------------------------------------------------------------------------------

@@ -53,11 +53,25 @@ def learn(
     The same message (`link`) changes nothing when it is read twice, unless `again`: the user says it anew, and it is
     valid from now on. `values`: those of `facts`, as far as they were read before."""
     before = {fact.id: fact for fact in facts}
-    after = dict(before)
+    after = _Known(before)
     values = ComparedValues() if values is None else values
+    for value in {fact.value for fact in before.values()} - values.keys():
+        _ = values[value]
     for statement in statements:
         _learn_one(after, statement, _Turn(session, turn, link, now), values, again=again)
-    return tuple(fact for fact in after.values() if (old := before.get(fact.id)) is not fact and old != fact)
+    return tuple(after[name] for name in after.written if after[name] != before.get(name))
+
+
+class _Known(dict[str, Fact]):
+    """Facts by id, and the ids of those that were written."""
+
+    def __init__(self, facts: Mapping[str, Fact]) -> None:
+        super().__init__(facts)
+        self.written: dict[str, None] = {}  # in their order
+
+    def __setitem__(self, name: str, fact: Fact) -> None:
+        super().__setitem__(name, fact)
+        self.written[name] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +85,8 @@ class _Turn:
 def _learn_one(
     facts: dict[str, Fact], statement: Statement, turn: _Turn, values: ComparedValues, *, again: bool
 ) -> None:
-    said = normal(statement.value)
-    same = [fact for fact in facts.values() if values[fact.value].normal == said]
+    said = values.same(normal(statement.value))
+    same = [fact for fact in facts.values() if fact.value in said] if said else []
     if not again and any(turn.link in fact.links for fact in same):
         return
     current = [fact for fact in facts.values() if fact.superseded_by is None]
@@ -108,17 +122,17 @@ def _weighed(
     """Classifies `before`, current facts stated earlier, against the new `value`: returns those that it ends, and those
     that it may have ended. `facts`: all facts of the scope by id, superseded ones too."""
     new = values[value]
-    verdicts = ended_by(new, [values[fact.value] for fact in before])
-    old = [fact for fact, verdict in zip(before, verdicts, strict=True) if verdict == "ended"]
+    verdicts = ended_by(new, [values[fact.value] for fact in before], values)
+    old = [before[at] for at, verdict in sorted(verdicts.items()) if verdict == "ended"]
     ended = {fact.id for fact in old}
     old += in_between(facts.values(), new, [fact for fact in before if fact.id not in ended], values)
     ended |= {fact.id for fact in old}
-    left = left_again(facts.values(), new, before, values)
-    return old, [
-        fact
-        for fact, verdict in zip(before, verdicts, strict=True)
-        if (verdict == "doubted" or fact.id in left) and fact.id not in ended and later(fact, facts) is None
-    ]
+    # A fact that is doubted already stays so.
+    holding = {fact.id for fact in before}
+    plain = [fact for fact in before if fact.doubted_by not in holding and later(fact, facts) is None]
+    left = left_again(facts.values(), new, plain, values)
+    doubted = {before[at].id for at, verdict in verdicts.items() if verdict == "doubted"} | left
+    return old, [fact for fact in plain if fact.id in doubted and fact.id not in ended] if doubted else []
 
 
 def _superseded(fact: Fact, made: Fact, at: float, link: bytes, values: ComparedValues) -> Iterator[Fact]:
@@ -127,8 +141,7 @@ def _superseded(fact: Fact, made: Fact, at: float, link: bytes, values: Compared
     yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
     new = values[made.value]
     if left := remainder(new.said, fact.value):
-        _, verdict = ended_by(new, [values[fact.value], values[left]])
-        doubted_by = None if verdict == "holds" else made.id
+        doubted_by = made.id if 1 in ended_by(new, [values[fact.value], values[left]], values) else None
         yield replace(fact, id=fact_id(fact.domain, fact.key, left, link), value=left, doubted_by=doubted_by)
 
 
@@ -150,8 +163,10 @@ def _say_again(facts: dict[str, Fact], fact: Fact, statement: Statement, turn: _
 
 def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
     """Returns the current fact that may have ended `fact`, or that replaced the one that may have; None if none."""
-    seen = {fact.id}
     at = fact.doubted_by
+    if at is None:
+        return None
+    seen = {fact.id}
     while at is not None and at in facts and at not in seen:
         if facts[at].superseded_by is None:
             return facts[at]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import fold, terms
-from proxy.memory.predictions import topics
+from proxy.memory.predictions import ATTRIBUTES, topics
 from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
 from proxy.types.memory import Fact, Statement
 
@@ -36,6 +36,7 @@ _STILL_THE_SAME = 0.5  # least similarity of a statement and the fact that it sa
 _SAME_SLOT = 0.35  # added for the same slot ("budget-…"); and for the same kind of quantity
 _SAME_QUANTITY = 0.15
 _OF_A_NAME = 2.0  # weight of a name, in other words' weights
+_ROWS = 64  # values for which there is room at first
 _FEW = 2.0  # least total weight that a share is of: shorter statements say too little
 _TABLES = union("likeness")
 _REASON = expression(_TABLES, "[,.]? {reasons} ", re.IGNORECASE)
@@ -272,41 +273,122 @@ def compared(text: str) -> Compared:
 
 class ComparedValues(dict[str, Compared]):
     """The values of a scope's facts as they are compared, by value; one that is asked for is added. Each is compared
-    with those that share a thing with it when it comes: a new statement does not compare every pair of them again."""
+    with those that share a thing with it when it comes, and indexed: a new statement is compared with those near it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._by_thing: defaultdict[str, set[str]] = defaultdict(set)
+        self._row: dict[str, int] = {}  # of each value
+        self._free: list[int] = []  # rows of values that are gone
+        self._with: defaultdict[object, int] = defaultdict(int)  # by sign: the rows that have it, a bit each
+        self._frames = np.zeros(_ROWS, np.intp)  # by row: words of the frame
+        self._topics = np.zeros((_ROWS, len(ATTRIBUTES)))  # by row
+        self._unread: list[str] = []  # values whose topics are not in their row yet
+        self._same: defaultdict[str, set[str]] = defaultdict(set)  # by normal form
         self._instead: defaultdict[str, set[str]] = defaultdict(set)
 
     def __missing__(self, value: str) -> Compared:
         self[value] = found = compared(value)
-        near = {each for thing in found.things for each in self._by_thing[thing]}
-        for thing in found.things:
-            self._by_thing[thing].add(value)
-        for other in near:
+        row = self._free.pop() if self._free else len(self._row)
+        if row == len(self._frames):
+            self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
+            self._topics = np.concatenate([self._topics, np.zeros_like(self._topics)])
+        self._row[value], self._frames[row] = row, len(found.said.frame)
+        self._unread.append(value)
+        for other in self._nearly(found):
             said = self[other].said
             if is_said_instead(found.said, said):
                 self._instead[value].add(other)
             if is_said_instead(said, found.said):
                 self._instead[other].add(value)
+        for sign in _signs(found):
+            self._with[sign] |= 1 << row
+        self._same[found.normal].add(value)
         return found
 
     def alternatives(self, value: str) -> AbstractSet[str]:
         """Returns the values instead of which `value` may have been stated."""
         return self._instead.get(value) or frozenset()
 
+    def same(self, said: str) -> AbstractSet[str]:
+        """Returns the values with this normal form."""
+        return self._same.get(said) or frozenset()
+
+    def sharing(self, words: Iterable[str]) -> AbstractSet[str]:
+        """Returns the values of which an analysis has one of these words."""
+        return self._named(self._counts(f"word {word}" for word in words) > 0)
+
+    def concerned(self, new: Compared) -> AbstractSet[str]:
+        """Returns the values that `new` may replace or deny: no other has a thing that the rules ask for."""
+        said = new.said
+        signs: Iterable[object] = _signs(new)
+        if not (said.changes or said.ends or said.replacing):
+            signs = chain(new.things - said.frame, [said.frame], (f"ended {word}" for word in said.frame))
+        return self._named(self._counts(signs) > 0)
+
+    def likeness(self, new: Compared, older: Sequence[Compared]) -> npt.NDArray[np.float64]:
+        """Returns the similarity of `new` with each of `older`, which are values of the scope: by topics, and the
+        number of terms that both have."""
+        while self._unread:
+            if (value := self._unread.pop()) in self:
+                self._topics[self._row[value]] = self[value].topics
+        like = cosines(self._topics, new.topics)
+        shared = self._counts(f"term {term}" for term in new.terms)
+        like[: len(shared)] += shared
+        return like.take([self._row[old.text] for old in older])
+
+    def _counts(self, signs: Iterable[object]) -> npt.NDArray[np.intp]:
+        """Returns how many of `signs` the value of each row has."""
+        size = (len(self._row) + len(self._free) + 7) // 8
+        found = b"".join(rows.to_bytes(size, "little") for sign in signs if (rows := self._with.get(sign)))
+        bits = np.unpackbits(np.frombuffer(found, np.uint8).reshape(-1, size or 1), axis=1, bitorder="little")
+        return bits.sum(axis=0, dtype=np.intp)
+
+    def _named(self, is_meant: npt.NDArray[np.bool_]) -> AbstractSet[str]:
+        """Returns the values of the rows that are meant."""
+        found = set(np.flatnonzero(is_meant).tolist())
+        return {value for value, row in self._row.items() if row in found} if found else frozenset()
+
+    def _nearly(self, new: Compared) -> AbstractSet[str]:
+        """Returns the values of which `is_said_instead` may hold: they share a slot, an aspect or most of a frame."""
+        shared = self._counts(new.said.frame)
+        least = _MOST_OF * np.minimum(self._frames[: len(shared)], len(new.said.frame))
+        is_near = (shared > 0) & (shared >= least) | (self._counts(new.things - new.said.frame) > 0)
+        return self._named(is_near)
+
     def refreshed(self, values: AbstractSet[str]) -> Iterator[None]:
         """Removes all but these values and reads those that are new, one a step: each takes a millisecond or two."""
         for gone in self.keys() - values:
-            for thing in self.pop(gone).things:
-                self._by_thing[thing].discard(gone)
-            self._instead.pop(gone, None)
-            for others in self._instead.values():
-                others.discard(gone)
+            self._remove(gone)
         for value in values - self.keys():
             yield
             _ = self[value].topics  # which takes longest
+
+    def _remove(self, gone: str) -> None:
+        said, row = self.pop(gone), self._row.pop(gone)
+        self._free.append(row)
+        for sign in _signs(said):
+            self._with[sign] ^= 1 << row
+            if not self._with[sign]:
+                del self._with[sign]
+        self._same[said.normal].discard(gone)
+        self._instead.pop(gone, None)
+        for others in self._instead.values():
+            others.discard(gone)
+
+
+def _signs(one: Compared) -> set[object]:
+    """Returns what a statement is found by: its things, its frame, and its names, holders, words and terms."""
+    said = one.said
+    kinds = {"name": said.names, "holder": said.holder, "word": said.words, "term": one.terms}
+    kinds["ended"] = said.frame if said.ends else frozenset()
+    return {*one.things, said.frame, *(f"{kind} {each}" for kind, found in kinds.items() for each in found)}
+
+
+def cosines(rows: npt.NDArray[np.float64], unit: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Returns the product of each row with a vector, to the last digit the same as one by one: that of a matrix and a
+    vector is not."""
+    found: npt.NDArray[np.float64] = np.matmul(rows[:, None, :], unit[:, None])[:, 0, 0]
+    return found
 
 
 def nearest(facts: Sequence[Fact], statement: Statement, values: ComparedValues) -> Fact | None:
