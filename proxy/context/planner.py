@@ -21,7 +21,7 @@ from proxy.context.volatile import read_question, recollect
 from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
 from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru
-from proxy.memory import choosing
+from proxy.memory.current import read_new
 from proxy.memory.facts import Decay
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
@@ -213,7 +213,7 @@ class Planner:
             return None
         yield
         if is_here and asked.shelf.facts:
-            yield from choosing.read_new(asked.shelf.facts.values(), asked.shelf.current)
+            yield from read_new(asked.shelf.facts.values(), asked.shelf.current)
             read_question(case, so_far)
             yield
         price = price_for(upstream, request.model)
