@@ -53,7 +53,7 @@ class Table:
         """Returns the table without the facts with the ids `gone` and with `new` ones, which replace those of the same
         id; `may`: by id, for which a question may need it from now on, or no longer."""
         facts, rows, holding = list(self.facts), dict(self.rows), dict(self.holding)
-        free, entered = list(self.free), dict[int, Fact]()
+        free, entered, added = list(self.free), dict[int, Fact](), dict[str, list[int]]()
         for name in gone:
             if (row := rows.pop(name, None)) is not None:
                 for term in _terms(facts[row]):
@@ -66,8 +66,9 @@ class Table:
                 row = rows[fact.id] = free.pop() if free else len(facts)
                 entered[row] = fact
                 for term in _terms(fact):
-                    holding[term] = (*holding.get(term, ()), row)
+                    added.setdefault(term, []).append(row)
             facts[row : row + 1] = [fact]
+        holding |= {term: (*holding.get(term, ()), *those) for term, those in added.items()}
         more = len(facts) - len(self.facts)
         shares = np.concatenate([self.kinds, np.zeros((more, len(KINDS)))]) if entered else self.kinds
         for row, fact in entered.items():
@@ -95,17 +96,17 @@ class Current:
     standing: tuple[Fact, ...] = ()  # the same, one per key, the last confirmed first; marked
     others: Mapping[Key, tuple[Fact, ...]] = field(default_factory=dict)  # a question may need the first of each key
     table: Table = field(default_factory=Table)
-    ended: Mapping[str, Fact] = field(default_factory=dict)  # by a fact's id: the newest one that may have ended it
+    newer: Mapping[str, Fact] = field(default_factory=dict)  # by a fact's id: one that may have ended it
     since: float = math.inf  # seconds since the epoch
     until: float = -math.inf  # the same: when the first fact changes its status
 
     def marked(self, fact: Fact) -> Fact:
         """Returns `fact` with a mark of what may have ended it."""
-        return marked(fact, self.ended.get(fact.id))
+        return marked(fact, _newest(fact.id, self.newer))
 
     def line(self, fact: Fact) -> str:
         """Returns the rendered line of `fact` with this mark."""
-        later = self.ended.get(fact.id)
+        later = _newest(fact.id, self.newer)
         return _line(fact.domain, fact.value) if later is None else _marked_line(fact.domain, fact.value, later.value)
 
 
@@ -125,11 +126,10 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
         for fact in known.values()
         if fact.doubted_by is not None and (after := later(fact, known)) is not None
     }
-    ended = {name: _newest(name, newer) for name in newer}
     same = before.known if is_as_old else {}
-    # Which of its kind a fact is may depend on what may have ended it.
     changed = {name: fact for name, fact in known.items() if same.get(name) is not fact}
-    changed |= {name: known[name] for name in (*newer, *before.ended) if name in known}
+    # Whether a fact stands may depend on what may have ended it.
+    changed |= {name: known[name] for name in newer.keys() | before.newer if name in known and known[name].pinned}
     pinned = {name: fact for name, fact in before.pinned.items() if name in known and name not in changed}
     placed: dict[Key, list[Fact]] = {}
     for fact in changed.values():
@@ -142,7 +142,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
     gone = before.known.keys() - known.keys()
     left = [before.known[name] for name in (*gone, *changed) if name in before.known]
     others, may = _placed(before.others, left, placed)
-    is_same = pinned == before.pinned and ended == before.ended
+    is_same = pinned == before.pinned and newer.keys().isdisjoint(pinned) and pinned.keys().isdisjoint(before.newer)
     limits = (decay.unconfirmed_after, decay.stale_after, decay.drop_low_after)
     ends = (
         fact.last_confirmed_at + limit for fact in changed.values() if fact.superseded_by is None for limit in limits
@@ -154,14 +154,14 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
         pinned=pinned,
         standing=before.standing
         if is_same
-        else tuple(marked(fact, ended.get(fact.id)) for fact in _one_of_each(pinned.values())),
+        else tuple(marked(fact, _newest(fact.id, newer)) for fact in _one_of_each(pinned.values())),
         others=others,
         table=before.table.changed(
             [fact.id for fact in left if not _is_told(fact, known.get(fact.id))],
             [fact for fact in changed.values() if fact.superseded_by is None],
             may,
         ),
-        ended=ended,
+        newer=newer,
         since=now,
         until=min((end for end in ends if end >= now), default=math.inf)
         if not is_as_old
@@ -209,13 +209,12 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
-def _newest(name: str, newer: Mapping[str, Fact]) -> Fact:
+def _newest(name: str, newer: Mapping[str, Fact]) -> Fact | None:
     """Follows the chain of facts that may have ended the fact with the id `name`; returns the last one."""
-    found = newer[name]
-    seen = {name, found.id}
-    while (after := newer.get(found.id)) is not None and after.id not in seen:
-        seen.add(after.id)
-        found = after
+    found, seen = None, {name}
+    while (after := newer.get(name)) is not None and (found is None or after.id not in seen):
+        name, found = after.id, after
+        seen.add(name)
     return found
 
 
