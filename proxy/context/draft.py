@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -9,7 +10,7 @@ from proxy.context import shortening
 from proxy.context.economics import CostSoFar, PromptSizes, Rates
 from proxy.context.shortening import Count
 from proxy.conversation.progress import Case, Progress, memory_head
-from proxy.memory import choosing
+from proxy.memory.current import render
 from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
 from proxy.protocol.chat import INSTRUCTIONS
@@ -25,7 +26,7 @@ class Memory:
 
     standing: tuple[Fact, ...] = ()  # for the head
     relevant: tuple[Fact, ...] = ()  # for the volatile block
-    facts: frozenset[str] = frozenset()  # ids of all facts of the scope
+    facts: AbstractSet[str] = frozenset()  # ids of all facts of the scope
     forgotten: frozenset[bytes] = frozenset()  # links of messages to be forgotten
     notes: Notes = field(default_factory=Notes, compare=False)  # summaries written for earlier requests
     wanted: int = 0  # tokens of excerpts that the question calls for
@@ -105,7 +106,7 @@ class TokenBudget:
 
     def stated(self, stated: Sequence[Fact]) -> int:
         """Returns the tokens that these facts take in a block of their own."""
-        return self.context.count(memory_head(choosing.render(stated), ())) + FRAMING if stated else 0
+        return self.context.count(memory_head(render(stated), ())) + FRAMING if stated else 0
 
     def stop(self, turn: TurnDigest) -> int:
         """Returns the index after the last message of a turn."""

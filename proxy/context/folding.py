@@ -11,8 +11,8 @@ from proxy.context.draft import FRAMING, Draft, Step, TooMuch
 from proxy.context.economics import Terms
 from proxy.context.filling import render
 from proxy.conversation.progress import VectorsNeeded, memory_head, without_ours
-from proxy.memory import choosing
 from proxy.memory.commands import is_command
+from proxy.memory.current import render as render_facts
 from proxy.memory.shelf import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
 
@@ -61,7 +61,7 @@ class FoldPlanner(Step):
             is_first = self.state is None and self.progress.turns == 1
             first = self.headed(Fold(self.progress.preamble)) if is_first and self.memory.standing else None
             return first if first and first.head else None
-        if fold.forgotten != len(self.memory.forgotten) or not self.memory.facts.issuperset(fold.fact_ids):
+        if fold.forgotten != len(self.memory.forgotten) or not self.memory.facts >= set(fold.fact_ids):
             return self.headed(replace(fold, summaries=()))
         return fold
 
@@ -148,10 +148,10 @@ class FoldPlanner(Step):
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
         rendered = [render(summary) for summary in fold.summaries]
         room = self._head_room(HEAD_SHARE)
-        head = memory_head(choosing.render(stated), rendered)
+        head = memory_head(render_facts(stated), rendered)
         while rendered and self.context.count(head) + FRAMING > room:
             rendered.pop(0)
-            head = memory_head(choosing.render(stated), rendered)
+            head = memory_head(render_facts(stated), rendered)
         return replace(
             fold,
             head=head,
@@ -173,7 +173,7 @@ class FoldPlanner(Step):
         left = min(self.case.profile.facts.tokens, room)
         chosen = []
         for fact in stated:
-            tokens = self.context.count(choosing.render((fact,)))
+            tokens = self.context.count(render_facts((fact,)))
             if tokens <= left and said.isdisjoint(fact.links):
                 chosen.append(fact)
                 left -= tokens
@@ -213,7 +213,7 @@ class FoldPlanner(Step):
         slots = self.case.profile.summaries
         known = len(draft.fold.summaries) if draft.fold else 0
         new = -(-len(draft.kept) // max(1, slots.segment_turns))
-        stated = self.context.count(choosing.render(self.memory.standing)) if self.memory.standing else 0
+        stated = self.context.count(render_facts(self.memory.standing)) if self.memory.standing else 0
         expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
         return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))
 

@@ -27,9 +27,10 @@ from proxy.conversation.progress import (
 )
 from proxy.language.words import terms
 from proxy.memory import choosing, meaning, recall, selecting
-from proxy.memory.choosing import Current, answering, current
+from proxy.memory.choosing import answering
 from proxy.memory.commands import is_command
 from proxy.memory.cues import cues
+from proxy.memory.current import Current, current, render
 from proxy.memory.predictions import Needs, needs
 from proxy.memory.shelf import Shelf
 from proxy.memory.signals import spoken_in
@@ -53,17 +54,16 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     if case.state is None:
         _index(context, case, shelf)
     holding = shelf.current = current(shelf.facts.values(), context.now, context.decay, shelf.current)
-    known = holding.facts
     memory = Memory(
         standing=holding.standing,
-        facts=holding.ids,
+        facts=holding.known.keys(),
         forgotten=shelf.forgotten,
         notes=shelf.notes,
     )
     if _goes_on(case, so_far):
         return memory  # its question was looked up before
     asked = without_ours(case.messages[so_far.newest].text)
-    answers = answering(known, asked, context.now, context.decay)
+    answers = answering(holding, asked, context.now)
     relevant = _relevant(context, asked, holding, case, so_far, shelf) if not answers else ()
     # A fact that the question itself states is still missing as an answer.
     before = _last_said(case, so_far, upto=so_far.newest)
@@ -281,7 +281,7 @@ class VolatilePlanner(Step):
         unsaid = tuple(fact for fact in relevant if said.isdisjoint(fact.links))
         if unsaid != relevant:
             relevant, excerpts = unsaid, self._recalled(room - self.budget.stated(unsaid), start)
-        text = volatile_block(choosing.render(relevant), excerpts, now=self.context.now, session=self.context.session)
+        text = volatile_block(render(relevant), excerpts, now=self.context.now, session=self.context.session)
         tokens = self.context.count(text) + FRAMING if text else 0
         stated = self.budget.stated(relevant)
         own = [each.tokens for each in excerpts if each.session == self.context.session]

@@ -20,7 +20,9 @@ Facts, from a user message to a prompt:
     ending.py         models of whether a newer statement ends an older one, or one in between by a return
     superseding.py    the rules for that; a statement as it is compared with others; similarity
     facts.py          learning, confirming, superseding and ageing of facts, and merging of groups
-    choosing.py       the facts that are valid now, those that go into a prompt, those that answer by themselves
+    kinds.py          the kinds of needs that a fact answers
+    current.py        the facts that are valid now, as questions are compared with all of them at once; their lines
+    choosing.py       those that go into a prompt, those that answer by themselves
     edits.py          facts in the hands of people: edits, merging from another place, export, a table
 
 Commands to forget:

@@ -2,21 +2,24 @@
 themselves.
 
 A question needs a fact that it mentions, and a fact that a good answer depends on though it is not mentioned ("a bakery
-near me?"). Models tell whether a question depends on such a fact, and of which kind (`clauses.needs`).
+near me?"). Models tell whether a question depends on such a fact, and of which kind (`predictions.needs`).
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from heapq import heapify, heappop
+
+import numpy as np
+import numpy.typing as npt
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import plain, terms
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
-from proxy.memory.facts import Decay, later, sayable, status
-from proxy.memory.predictions import Needs, about
+from proxy.memory.current import Current, Table
+from proxy.memory.facts import status
+from proxy.memory.predictions import KINDS, Needs
 from proxy.memory.signals import analyse, terms_of
 from proxy.types.memory import Fact, Language
 
@@ -35,40 +38,8 @@ _NAMED = 0.3
 _OF_WORDS = 0.6  # weight of shared words beside kinds
 _OF_COSINE, _ORDINARY_COSINE = 0.5, 0.25  # weight of a cosine above the ordinary one
 _SPOKEN_OF = 2  # least terms that a question must share with a fact to mention it
+_AT_ONCE = 16  # facts that are put in order at a time
 _MOST_REFUSED = 10  # facts too long for what is left of the budget, before the search for a shorter one ends
-
-# The kinds of needs (`clauses.KINDS`) that a fact answers, by its attribute, its holder and its slot.
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "allergy": ("diet", "health"),
-    "diet": ("diet",),
-    "origin": ("residence", "language"),
-    "date": ("travel", "project", "study"),
-    "decision": ("project", "travel", "home"),
-    "relationship": ("partner",),
-    "family": ("child", "partner", "parent", "sibling"),
-    "person": ("friend", "health"),
-    "preference": ("diet", "hobby"),
-    "instruction": (),
-    "other": (),
-}
-_HOLDERS: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("son", "daughter", "child", "baby", "twins", "grandson", "granddaughter", "nephew", "niece"), "child"
-    ),
-    **dict.fromkeys(("wife", "husband", "partner", "girlfriend", "boyfriend", "fiance", "ex"), "partner"),
-    **dict.fromkeys(("mother", "father", "parents", "grandmother", "grandfather", "inlaw", "aunt", "uncle"), "parent"),
-    **dict.fromkeys(("brother", "sister", "siblings", "cousin"), "sibling"),
-    **dict.fromkeys(("friend", "neighbour", "flatmate", "colleague", "boss", "teacher", "client"), "friend"),
-    **dict.fromkeys(("dog", "cat", "horse", "pet"), "pet"),
-}
-_SLOTS: Mapping[str, str] = {
-    **{name: name for name in ("residence", "diet", "health", "schedule", "age", "language", "project", "name")},
-    "allergy": "diet",
-    "job": "work",
-    "budget": "money",
-    "pets": "pet",
-    "children": "child",
-}
 
 _MOST_ANSWERS = 2  # facts that answer; more of them are no single answer
 _LONGEST_QUESTION = 200  # characters of a question that one fact may answer
@@ -87,99 +58,7 @@ _ASKING = frozenset(terms(_TABLES["asking"]))
 _EARLIER = expression(_TABLES, " {earlier} ")
 _OWN = expression(_TABLES, " {own} ")
 
-ONE_LINE = 400  # characters of a rendered fact
-_BRACKETS = str.maketrans("<>", "\u2039\u203a")
-_LATER_SHOWN = 80  # characters of the quotation of a later fact
-
-
-@dataclass(frozen=True, slots=True)
-class Current:
-    """The facts of a scope that are valid at one moment, in the order in which prompts take them."""
-
-    facts: tuple[Fact, ...]  # all facts of the scope
-    ids: frozenset[str]  # theirs
-    decay: Decay
-    standing: tuple[Fact, ...]  # pinned, valid for every answer: one per key, the last confirmed first; marked
-    others: tuple[Fact, ...]  # that a question may need, in the same order; without marks
-    ended: Mapping[str, Fact]  # by a fact's id: the newest fact that may have ended it
-    since: float  # seconds since the epoch
-    until: float  # the same: when the first fact changes its status
-
-    def marked(self, fact: Fact) -> Fact:
-        """Returns `fact` with a mark of what may have ended it."""
-        return marked(fact, self.ended.get(fact.id))
-
-    def line(self, fact: Fact) -> str:
-        """Returns the rendered line of `fact` with this mark."""
-        later = self.ended.get(fact.id)
-        return _line(fact.domain, fact.value) if later is None else _marked_line(fact.domain, fact.value, later.value)
-
-
-def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | None = None) -> Current:
-    """Returns the facts that are valid at `now`. `before`, the result for an earlier request, is returned again if
-    neither the facts nor any status has changed."""
-    every = tuple(facts)
-    if before is not None and before.since <= now < before.until and before.decay == decay and before.facts == every:
-        # Read from storage anew they are equal, and from then on the same.
-        return before if before.facts is every else replace(before, facts=every)
-    known = {fact.id: fact for fact in every}
-    newer = {fact.id: after for fact in known.values() if (after := later(fact, known)) is not None}
-    may: list[Fact] = []
-    stand: list[Fact] = []
-    for fact in known.values():
-        # What may have been ended by something that is no instruction waits for a question.
-        after = newer.get(fact.id)
-        is_now = status(fact, now, decay)
-        if fact.pinned and is_now == "active" and (after is None or after.pinned):
-            stand.append(fact)
-        elif is_now in ("active", "retrieval-only"):
-            may.append(fact)
-    ended = {name: _newest(name, newer) for name in newer}
-    limits = (decay.unconfirmed_after, decay.stale_after, decay.drop_low_after)
-    ends = (fact.last_confirmed_at + limit for fact in every if fact.superseded_by is None for limit in limits)
-    return Current(
-        facts=every,
-        ids=frozenset(known),
-        decay=decay,
-        standing=tuple(marked(fact, ended.get(fact.id)) for fact in _one_of_each(stand)),
-        others=_one_of_each(may),
-        ended=ended,
-        since=now,
-        until=min((end for end in ends if end >= now), default=math.inf),
-    )
-
-
-def marked(fact: Fact, later: Fact | None) -> Fact:
-    """Returns `fact` with a mark in its value that quotes the `later` fact, which may have ended it."""
-    return fact if later is None else replace(fact, value=_with_mark(fact.value, later.value))
-
-
-def _with_mark(value: str, later: str) -> str:
-    mark = f' (later: "{cut(" ".join(later.split()), _LATER_SHOWN)}")'
-    return cut(value, ONE_LINE - len(mark)) + mark
-
-
-def cut(text: str, most: int) -> str:
-    """Returns `text` cut to `most` characters; the last one is an ellipsis if something was cut."""
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
-
-
-def _newest(name: str, newer: Mapping[str, Fact]) -> Fact:
-    """Follows the chain of facts that may have ended the fact with the id `name`; returns the last one."""
-    found = newer[name]
-    seen = {name, found.id}
-    while (after := newer.get(found.id)) is not None and after.id not in seen:
-        seen.add(after.id)
-        found = after
-    return found
-
-
-def _one_of_each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    newest_first = sorted(facts, key=lambda fact: (-fact.last_confirmed_at, -fact.created_at, fact.id))
-    kept: dict[tuple[str, str], Fact] = {}
-    for fact in newest_first:
-        kept.setdefault((fact.domain, fact.key), fact)
-    return tuple(kept.values())
+Scores = npt.NDArray[np.float64]  # of the rows of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,35 +98,44 @@ def relevant(
 def _selected(facts: Current, need: Need, tokens: int, count: Callable[[str], int]) -> tuple[tuple[Fact, ...], bool]:
     """Selects facts; and tells whether cosines might select others: of those that a question depends on some are left
     out, and nothing but chance speaks for the last one that is not."""
-    is_personal = need.is_personal
-    least, most = (_IMPLIED, _MOST_IMPLIED) if is_personal else (_RELEVANT, len(facts.others))
+    is_personal, table = need.is_personal, facts.table
+    least, most = (_IMPLIED, _MOST_IMPLIED) if is_personal else (_RELEVANT, len(table.facts))
+    shared = table.shared(need.terms)
+    by_words = np.minimum(1.0, shared / max(1.0, math.sqrt(len(need.terms))))
     # A question that needs nothing of its user is about facts that it mentions: by name, or by several words.
     is_mention = need.asks is not None and not is_personal
-    length = max(1.0, math.sqrt(len(need.terms)))
-    scored = []  # the best come first off the heap; few of many facts are looked at
-    for fact in facts.others:
-        shared = len(need.terms & sayable(fact))
-        if is_mention and shared < _SPOKEN_OF:
-            continue
-        by_words = min(1.0, shared / length)
-        score = by_words if is_mention else relevance(fact, need, by_words)
-        if score >= least:
-            scored.append((-score, -fact.last_confirmed_at, fact.id, fact))
-    heapify(scored)
-    said = terms_of(need.said) if scored else frozenset[str]()
+    may = table.may & (shared >= _SPOKEN_OF) if is_mention else table.may
+    scores = by_words if is_mention else relevance(table, need, by_words)
+    rows = np.flatnonzero(may & (scores >= least))
+    said = terms_of(need.said) if len(rows) else frozenset[str]()
     chosen: list[Fact] = []
-    refused, last = 0, 0.0
-    while scored and len(chosen) < most and refused < _MOST_REFUSED:
-        score, *_, fact = heappop(scored)
+    seen, refused, last = 0, 0, 0.0
+    for score, fact in _best_first(table, rows, scores):
+        if len(chosen) == most or refused == _MOST_REFUSED:
+            break
+        seen += 1
         if _is_said(fact, said):
             continue
         if (line := count(facts.line(fact))) <= tokens:
             chosen.append(facts.marked(fact))
             tokens -= line
-            last = -score
+            last = score
         else:
             refused += 1
-    return tuple(chosen), is_personal and bool(scored or refused) and last < _NAMED
+    return tuple(chosen), is_personal and bool(seen < len(rows) or refused) and last < _NAMED
+
+
+def _best_first(table: Table, rows: npt.NDArray[np.intp], scores: Scores) -> Iterator[tuple[float, Fact]]:
+    """Yields the facts of these rows with their scores; few of many are looked at."""
+    while len(rows):
+        values = scores[rows]
+        is_next = values >= (np.partition(values, -_AT_ONCE)[-_AT_ONCE] if len(rows) > _AT_ONCE else values.min())
+        best = [
+            (score, table.facts[row])
+            for score, row in zip(values[is_next].tolist(), rows[is_next].tolist(), strict=True)
+        ]
+        yield from sorted(best, key=lambda each: (-each[0], -each[1].last_confirmed_at, each[1].id))
+        rows = rows[~is_next]
 
 
 def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
@@ -257,55 +145,31 @@ def unsaid(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     return tuple(fact for fact in stated if not _is_said(fact, said))
 
 
-def relevance(fact: Fact, need: Need, by_words: float) -> float:
-    """Scores a fact against a question, 0 to about 1: by shared words (`by_words`), cosine where vectors are known, and
-    kind where the models told which kinds the question needs."""
-    same_domain = _OF_DOMAIN if need.domain and need.domain == fact.domain else 0.0
-    cosine = None if need.cosines is None else need.cosines.get(fact.id)
+def relevance(table: Table, need: Need, by_words: Scores) -> Scores:
+    """Scores the facts of a table against a question, 0 to about 1: by shared words (`by_words`), cosine where vectors
+    are known, and kind where the models told which kinds the question needs."""
+    domain = _OF_DOMAIN * table.among(need.domain) if need.domain else 0.0
+    cosines = None
+    if need.cosines is not None:
+        cosines = np.array([need.cosines.get(fact.id, math.nan) if fact else math.nan for fact in table.facts])
     if need.asks is None:
-        if cosine is None:
-            return by_words + same_domain
-        return _OF_VECTORS * max(cosine, 0.0) + (1 - _OF_VECTORS) * by_words + same_domain
-    asked, by_kind = need.asks.kinds, 0.0
-    for kind, share in kinds(fact.value).items():
-        by_kind += share * asked[kind]
-    by_meaning = _OF_COSINE * max((cosine or 0.0) - _ORDINARY_COSINE, 0.0)
-    return by_kind + _OF_WORDS * by_words + by_meaning + same_domain
+        if cosines is None:
+            return by_words + domain
+        by_both = _OF_VECTORS * np.maximum(cosines, 0.0) + (1 - _OF_VECTORS) * by_words
+        return np.where(np.isnan(cosines), by_words, by_both) + domain
+    asked = np.array([need.asks.kinds.get(kind, 0.0) for kind in KINDS])
+    # No product of matrices: facts of the same kinds shall have the same score.
+    by_kind = (table.kinds * asked).sum(axis=1)
+    by_meaning = 0.0 if cosines is None else _OF_COSINE * np.fmax(cosines - _ORDINARY_COSINE, 0.0)
+    scores: Scores = by_kind + _OF_WORDS * by_words + by_meaning + domain
+    return scores
 
 
-@lru_cache(4_096)
-def kinds(value: str) -> Mapping[str, float]:
-    """Maps each kind of need (`clauses.KINDS`) that a fact answers to its probability, 0 to 1."""
-    said = analyse(value)
-    found: dict[str, float] = {}
-    # Always in one language: the words tell the topic; the fact's own language found nothing more.
-    for attribute, share in about(value, "en"):
-        for kind in _KINDS.get(attribute, (attribute,)):
-            found[kind] = max(found.get(kind, 0.0), share)
-    sure = [_SLOTS[slot] for slot in said.slots if slot in _SLOTS]
-    sure += [_HOLDERS[holder] for holder in said.holder if holder in _HOLDERS]
-    found |= dict.fromkeys(sure, 1.0)
-    return {kind: share for kind, share in found.items() if kind != "belief" or share}
-
-
-def read(values: Iterable[str]) -> Generator[None, None, None]:
-    """Computes `kinds` of these values into its cache, one a step, so that the next question does not wait for them."""
-    for value in values:
-        kinds(value)
-        yield
-
-
-def read_new(facts: Iterable[Fact], before: Current | None) -> Generator[None, None, None]:
-    """The same for the facts that were learnt since the valid ones were last looked up."""
-    known = before.ids if before is not None else frozenset[str]()
-    return read([fact.value for fact in tuple(facts) if fact.id not in known])
-
-
-def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) -> tuple[Fact, ...]:
+def answering(facts: Current, question: str, now: float) -> tuple[Fact, ...]:
     """Returns the active facts that each answer `question`; none if it asks for more than one thing the user stated."""
     question = last_question(question)
     wanted = frozenset(terms(question)) - _ASKING if len(question) <= _LONGEST_QUESTION else frozenset[str]()
-    may = [fact for fact in facts if wanted <= sayable(fact)] if wanted else []
+    may = facts.table.holders(wanted) if wanted else []
     if not may or asks_for(question) in ("many", "all"):
         return ()
     said = plain(question)
@@ -317,8 +181,10 @@ def answering(facts: Iterable[Fact], question: str, now: float, decay: Decay) ->
         return ()
     asked = next((kinds for table, kinds in _ASKED if table.search(said)), frozenset[str]())
     holder = analyse(question).holder
-    found = [fact for fact in may if status(fact, now, decay) == "active" and _holds(fact, wanted, asked, holder)]
-    return tuple(found) if len(found) <= _MOST_ANSWERS else ()
+    found = [fact for fact in may if status(fact, now, facts.decay) == "active" and _holds(fact, wanted, asked, holder)]
+    if len(found) > _MOST_ANSWERS:
+        return ()
+    return tuple(sorted(found, key=lambda fact: list(facts.known).index(fact.id)) if found[1:] else found)
 
 
 def _holds(fact: Fact, wanted: frozenset[str], asked: frozenset[str], holder: frozenset[str]) -> bool:
@@ -342,18 +208,3 @@ def _said_by(value: str) -> tuple[frozenset[str], frozenset[str]]:
 def _is_said(fact: Fact, said: frozenset[str]) -> bool:
     words, numbers = _said_by(fact.value)
     return bool(words) and numbers <= said and len(words & said) >= _COVERED * len(words)
-
-
-def render(facts: Iterable[Fact]) -> str:
-    """Renders facts as lines of a `<memory>` block, one a fact, with nothing in it that could close the block."""
-    return "\n".join([_line(fact.domain, fact.value) for fact in facts])
-
-
-@lru_cache(4_096)
-def _line(domain: str, value: str) -> str:
-    return f"- [{domain}] {cut(' '.join(value.split()).translate(_BRACKETS), ONE_LINE)}"
-
-
-@lru_cache(4_096)
-def _marked_line(domain: str, value: str, later: str) -> str:
-    return _line(domain, _with_mark(value, later))

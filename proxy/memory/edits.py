@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from proxy.config.model import Memory
 from proxy.conversation.progress import without_ours
-from proxy.memory.choosing import cut
+from proxy.memory.current import cut
 from proxy.memory.facts import Decay, fact_of, next_status, status
 from proxy.types import Confidence, Fact, Json, Statement
 

@@ -15,8 +15,8 @@ from typing import TypeVar
 from proxy.conversation.progress import Histories, archived, complete
 from proxy.lru import Lru
 from proxy.memory import facts
-from proxy.memory.choosing import Current
 from proxy.memory.commands import LONGEST, commands, is_command, mark, meant, outlived
+from proxy.memory.current import Current
 from proxy.memory.extract import extract
 from proxy.memory.shapes import Voice
 from proxy.memory.superseding import ComparedValues, normal
@@ -103,7 +103,7 @@ class Shelf:
 
     def apart(self) -> "Shelf":
         """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
-        apart = Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten)
+        apart = Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten, current=self.current)
         apart.read_as_of = self.stated_as_of  # nothing else is read into it
         return apart
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from proxy.embedding import Embedder, EmbeddingUnavailable
-from proxy.memory import choosing
+from proxy.memory import kinds
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
@@ -90,7 +90,7 @@ class VectorQueue:
         try:
             if len(new) > AT_ONCE:  # else the plan would have to wait for all of them
                 values = tuple(fact.value for fact in new)
-                await in_slices(self._executor, choosing.read(values), self._slices, str(id(shelf)))
+                await in_slices(self._executor, kinds.read(values), self._slices, str(id(shelf)))
             for start in range(0, len(new), AT_ONCE):
                 some = new[start : start + AT_ONCE]
                 found = zip(some, await self.of([fact.value for fact in some]), strict=True)

@@ -23,7 +23,7 @@ from proxy.embedding.engines import LocalEngine
 from proxy.embedding.exported import BUILTIN
 from proxy.language.words import terms
 from proxy.memory import choosing, facts
-from proxy.memory.choosing import current
+from proxy.memory.current import current
 from proxy.memory.extract import extract
 from proxy.memory.predictions import needs
 from proxy.memory.signals import spoken_in

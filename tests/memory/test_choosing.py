@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.words import terms
-from proxy.memory.choosing import ONE_LINE, Need, answering, current, kinds, relevant, render
+from proxy.memory.choosing import Need, answering, relevant
+from proxy.memory.current import ONE_LINE, current, render
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, learn
 from proxy.memory.predictions import KINDS, Needs, needs
@@ -234,80 +235,6 @@ def test_what_is_personal_is_told_by_a_likelihood_of_its_language(
     assert not Need(frozenset(), language=language).is_personal
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        ("I'm allergic to nuts", "diet"),
-        ("soy alérgica al maní", "diet"),
-        ("my daughter Una is six", "child"),
-        ("mi marido es celíaco", "partner"),
-        ("I live in Cork", "residence"),
-        ("trabajo en un banco", "work"),
-    ],
-)
-def test_a_fact_is_of_the_kinds_that_questions_need(value: str, kind: str) -> None:
-    assert kinds(value)[kind] == 1.0
-
-
-DECAY_CURRENT = Decay()
-
-
-def a_fact_current(name: str, value: str = "I use Linux", **changes: object) -> Fact:
-    fact = Fact(name, "work", name, value, "medium", "explicit", "s", 1, 0.0, 0.0)
-    return replace(fact, **changes)  # type: ignore[arg-type]  # fields of a Fact, by name
-
-
-def test_the_same_facts_are_not_put_in_order_again() -> None:
-    facts = [a_fact_current("a", pinned=True), a_fact_current("b")]
-    first = current(facts, 1.0, DECAY_CURRENT)
-    assert current(facts, 2.0, DECAY_CURRENT, first) is not first  # another tuple, which is looked at from now on
-    assert current(first.facts, 2.0, DECAY_CURRENT, first) is first
-    assert current([replace(fact) for fact in facts], 2.0, DECAY_CURRENT, first).others is first.others
-
-
-def test_a_fact_that_changed_is_seen() -> None:
-    first = current([a_fact_current("a"), a_fact_current("b")], 1.0, DECAY_CURRENT)
-    then = current([a_fact_current("a"), a_fact_current("b", "I use BSD")], 1.0, DECAY_CURRENT, first)
-    assert [fact.value for fact in then.others] == ["I use Linux", "I use BSD"]
-
-
-def test_what_grows_old_does_so_on_its_day_whatever_was_found_before() -> None:
-    facts = (a_fact_current("a", pinned=True),)
-    first = current(facts, 0.0, DECAY_CURRENT)
-    assert current(facts, 29 * DAY, DECAY_CURRENT, first) is first
-    old = current(facts, 90 * DAY + 1, DECAY_CURRENT, first)
-    assert (old.standing, [fact.id for fact in old.others]) == ((), ["a"])
-    stale = current(facts, 180 * DAY + 1, DECAY_CURRENT, old)
-    assert (stale.standing, stale.others) == ((), ())
-
-
-def test_a_clock_that_goes_back_and_other_limits_are_looked_at_anew() -> None:
-    facts = (a_fact_current("a", pinned=True),)
-    old = current(facts, 91 * DAY, DECAY_CURRENT)
-    assert [fact.id for fact in current(facts, 1 * DAY, DECAY_CURRENT, old).standing] == ["a"]
-    assert [fact.id for fact in current(facts, 91 * DAY, Decay(unconfirmed_after=100 * DAY), old).standing] == ["a"]
-
-
-def test_the_newest_of_those_that_may_have_ended_a_fact_is_told_beside_it() -> None:
-    facts = [
-        a_fact_current("a", "I live in Leeds", doubted_by="b"),
-        a_fact_current("b", "I moved to York", doubted_by="c"),
-        a_fact_current("c", "I moved to Hull"),
-    ]
-    found = current(facts, 1.0, DECAY_CURRENT)
-    assert [found.marked(fact).value for fact in found.others] == [
-        'I live in Leeds (later: "I moved to Hull")',
-        'I moved to York (later: "I moved to Hull")',
-        "I moved to Hull",
-    ]
-
-
-def test_facts_that_doubt_one_another_come_to_an_end() -> None:
-    facts = [a_fact_current("a", "one", doubted_by="b"), a_fact_current("b", "two", doubted_by="a")]
-    found = current(facts, 1.0, DECAY_CURRENT)
-    assert [found.marked(fact).value for fact in found.others] == ['one (later: "two")', 'two (later: "one")']
-
-
 STATED = (
     "My budget for the quarter is 48,000 euros",
     "El presupuesto del viaje es de 2400 euros",
@@ -321,7 +248,7 @@ KNOWN = tuple(fact(value, bytes([at]) * 16, name=f"f-{at}") for at, value in enu
 
 
 def answers(question: str, known: tuple[Fact, ...] = KNOWN, now: float = NOW) -> list[str]:
-    return [each.value for each in answering(known, question, now, Decay())]
+    return [each.value for each in answering(current(known, now, DECAY), question, now)]
 
 
 @pytest.mark.parametrize(
