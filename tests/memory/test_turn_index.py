@@ -52,9 +52,24 @@ def test_branches_of_the_own_session_are_not_other_sessions() -> None:
 
 def test_adding_again_changes_nothing() -> None:
     index = index_of([FIRST, SECOND])
-    size = index.size
+    before = len(index), index.size
     index.add(FIRST)
-    assert (len(index), index.size) == (4, size)
+    assert (len(index), index.size) == before == (4, index.size)
+
+
+def test_a_turn_that_waits_takes_its_place_at_the_next_look_up() -> None:
+    index = index_of([FIRST])
+    assert FIRST.utterances[0].link in index
+    index.add(SECOND)
+    assert (index.waiting, index.has_vectors(SECOND)) == (1, False)
+    index.remove([SECOND.utterances[0].link])
+    assert (index.waiting, len(index)) == (0, 3)
+
+
+def test_only_so_many_turns_wait() -> None:
+    index = index_of([turn(number, "The ferry is late", "I see") for number in range(1, 300)])
+    assert 0 < index.waiting < 299
+    assert len(index) == 598
 
 
 def test_vectors_may_come_later() -> None:
