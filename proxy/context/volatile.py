@@ -74,7 +74,7 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
         return memory  # the prompt holds everything
-    if context.in_place and (others is not None or shelf.index.waiting > INLINE_TURNS):
+    if context.in_place and (others is not None or shelf.index.waiting(case.chain[: so_far.newest]) > INLINE_TURNS):
         raise TooMuch  # all of the scope is searched, and excerpts will be wanted; or a history is still to be indexed
     query = recall.Query(
         text=asked,
