@@ -128,7 +128,8 @@ class Planner:
         found = None
         if identity.is_answered:
             await self.library.index(identity.memory, shelf)
-            found = await self.library.state(identity.memory, identity.chain)
+            is_new = identity.session_source == "new"
+            found = await self.library.state(identity.memory, identity.chain, is_new=is_new)
         lacks: frozenset[Purpose] = PURPOSES if self.vectors.is_ready else frozenset()
         if not (identity.is_answered and directives.remember):
             lacks -= {"turns"}  # the index is dropped with the request

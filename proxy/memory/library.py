@@ -273,15 +273,16 @@ class Library:
 
     # --- states of conversations --------------------------------------------------------------------------------------
 
-    async def state(self, scope: str, chain: Sequence[bytes]) -> tuple[PathState, int] | None:
+    async def state(self, scope: str, chain: Sequence[bytes], *, is_new: bool = False) -> tuple[PathState, int] | None:
         """Returns the state of the last request before this one on the path `chain`, and its number of messages; None
-        if unknown."""
+        if unknown. `is_new`: storage was asked for this history, and has none of it."""
         lengths = range(len(chain) - 1, max(0, len(chain) - 1 - STEPS_BACK), -1)
         for length in lengths:
             if (state := self._recent.get((scope, chain[length - 1]))) is not None:
                 self._recent.move_to_end((scope, chain[length - 1]))
                 return state, length
-        found = await self._states.get(scope, [chain[length - 1] for length in lengths]) if lengths else None
+        stored = [] if is_new else [chain[length - 1] for length in lengths]
+        found = await self._states.get(scope, stored) if stored else None
         if found is None or (state := unpack(found[1])) is None:
             return None
         self._recent.put((scope, found[0]), state)
