@@ -448,6 +448,13 @@ async def test_the_state_of_the_longest_earlier_request_is_found(
     assert await library.state("b", CHAIN[:asked]) is None
 
 
+async def test_of_a_history_that_storage_does_not_know_only_memory_is_asked_for_a_state(house: House) -> None:
+    library = house.library()
+    library.keep_state("a", "s", CHAIN[3], STATE)
+    assert await library.state("a", CHAIN[:6], is_new=True) == (STATE, 4)
+    assert await house.library().state("a", CHAIN[:6], is_new=True) is None
+
+
 async def test_another_history_has_another_state(house: House) -> None:
     library = house.library()
     library.keep_state("a", "s", CHAIN[3], STATE)
