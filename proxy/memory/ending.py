@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import compress
-from operator import itemgetter
+from itertools import chain, compress, repeat
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,12 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.linear import LinearModel, feature, hashed, load_models, sigmoid
-from proxy.memory.predictions import ATTRIBUTES
 from proxy.memory.signals import SINGLE, Analysis, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
+    TOPICS_TOLD,
     Compared,
     ComparedValues,
+    cosines,
     goes_back,
     is_of_one_thing,
     is_of_other,
@@ -55,9 +55,6 @@ OF_LIKELIEST = 0.5  # least share of the largest probability for a doubt: mostly
 # twenty facts that hold.
 ALIKE, MAY_END_ANY = 0.4, 0.4
 COMPARED = 48  # older statements that are compared in full, the most similar ones
-# Topics whose probabilities are features.
-_TELLING = "work family health residence money date project pet instruction device hobby diet"
-_told_of = itemgetter(*(ATTRIBUTES.index(name) for name in _TELLING.split()))
 _NEVER_BEFORE = 0.0  # similarity of the second best where there is none
 
 _ALL = 255  # a set of all leaves of a tree
@@ -69,10 +66,12 @@ Floats = npt.NDArray[np.float64]
 def ended_by(new: Compared, older: Sequence[Compared], values: ComparedValues) -> dict[int, Verdict]:
     """Returns, by its index, each older statement of a user that `new` has ended or may have ended; all others hold.
     `values`: all of them, and perhaps more."""
-    changes = change(new.text) if older else 0.0
-    told = _told(new, older, values)
+    if not older:
+        return {}
+    changes, concerned = change(new.text), values.concerned(new)
     may_doubt = changes > MAY_TELL_OF_CHANGE
-    places = _likest(new, older, values) if told or may_doubt else []
+    places = _likest(new, older, values) if concerned or may_doubt else []
+    told = _told(new, {at: older[at] for at in places if older[at].text in concerned})
     rated = [may_doubt or at in told for at in places]
     if not any(rated):
         return {}
@@ -88,16 +87,12 @@ def ended_by(new: Compared, older: Sequence[Compared], values: ComparedValues) -
     return found
 
 
-def _told(new: Compared, older: Sequence[Compared], values: ComparedValues) -> dict[int, float]:
-    """Returns, by the index of each older statement that the words of the new one may concern, the probability above
-    which they do: where it replaces one, and where it denies something that both mention."""
-    found: dict[int, float] = {}
+def _told(new: Compared, older: Mapping[int, Compared]) -> dict[int, float]:
+    """Returns, by the index of each older statement that the words of the new one concern, the probability above which
+    they do: where it replaces one, and where it denies something that both mention."""
+    found = {}
     said = new.said
-    if not (concerned := values.concerned(new)):
-        return found
-    for at, old in enumerate(older):
-        if old.text not in concerned:
-            continue
+    for at, old in older.items():
         if replaces(said, old.said):
             found[at] = 0.0
         elif said.ends and not old.said.ends and new.terms & old.terms and same_holder(said, old.said):
@@ -159,13 +154,16 @@ def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], va
     if new.said.ends:
         return frozenset()
     # Earlier facts that share a word with `new`: when their values were stated first, and what ended or doubts them.
+    near, names = values.sharing(new.said.words), {fact.id for fact in between}
+    instead = near & set(chain.from_iterable(values.alternatives(fact.value) for fact in between))
     stated: dict[str, float] = {}
     replaced: defaultdict[str | None, list[str]] = defaultdict(list)
-    near = values.sharing(new.said.words)
-    for fact in facts:
-        if fact.value in near:
+    for fact in facts if between and near else ():
+        if fact.superseded_by in names and fact.value in near:
             replaced[fact.superseded_by].append(fact.value)
+        if fact.doubted_by in names and fact.value in near:
             replaced[fact.doubted_by].append(fact.value)
+        if fact.value in instead:
             stated[fact.value] = min(fact.created_at, stated.get(fact.value, fact.created_at))
 
     def is_of_one(fact: Fact) -> bool:
@@ -175,7 +173,7 @@ def left_again(facts: Iterable[Fact], new: Compared, between: Sequence[Fact], va
             for before in stated.keys() & values.alternatives(fact.value)
         )
 
-    return frozenset(fact.id for fact in between if is_of_one(fact)) if replaced else frozenset()
+    return frozenset(fact.id for fact in between if is_of_one(fact)) if replaced or stated else frozenset()
 
 
 def in_between(facts: Iterable[Fact], new: Compared, before: Sequence[Fact], values: ComparedValues) -> list[Fact]:
@@ -204,10 +202,34 @@ def pairs(new: Compared, older: Sequence[Compared], changes: float, rated: Seque
     """Returns the features of `new` with each of `older`, or with those of them that are `rated`, one row each.
     `changes`: the probability that `new` reports a change."""
     # Similarities by topics, words and letters; and by how much each is more than that to any other of `older`.
-    likes = [(float(new.topics @ old.topics), len(new.terms & old.terms), _likeness(new, old)) for old in older]
+    by_topics = cosines(np.array([old.topics for old in older]), new.topics).tolist()
+    likes = [
+        (near, len(new.terms & old.terms), _likeness(new, old)) for near, old in zip(by_topics, older, strict=True)
+    ]
     leads = zip(*map(_leads, zip(*likes, strict=True)), strict=True)
-    found = zip(older, likes, leads, rated or [True] * len(older), strict=True)
-    return np.array([[*_pair(new, old, changes, *like), *lead] for old, like, lead, is_rated in found if is_rated])
+    found = [
+        each
+        for each, is_rated in zip(zip(older, likes, leads, strict=True), rated or repeat(True), strict=False)
+        if is_rated
+    ]
+    rows = np.empty((len(found), len(_COLUMNS)))
+    first, rest = new.numbers[:_BEFORE_SIGNALS], new.numbers[_BEFORE_SIGNALS:]
+    rows[:, _OF_NEW] = (changes, *first, new.said.replacing, new.said.returns, *rest)
+    rows[:, _OF_OLD] = np.reshape([old.numbers for old, _, _ in found], (-1, len(_OF_OLD)))
+    rows[:, _OF_BOTH] = np.reshape([(*_pair(new, old, *like), *lead) for old, like, lead in found], (-1, len(_OF_BOTH)))
+    return rows
+
+
+# The features of two statements: "n", of the new one alone; "o", of the older one; "b", of both.
+_COLUMNS = (
+    "nbbbbbbbbbno"  # whether it replaces it, and words
+    "bbnononobbbb"  # holders and names
+    "bbbbbbbbbbbb"  # values and slots
+    "nnnonono"  # what their words signal
+    f"bno{'n' * TOPICS_TOLD}{'o' * TOPICS_TOLD}bbb"  # topics; by how much they are more alike than any others
+)
+_OF_NEW, _OF_OLD, _OF_BOTH = ([at for at, of in enumerate(_COLUMNS) if of == whose] for whose in "nob")
+_BEFORE_SIGNALS = 4  # of `Compared.numbers`
 
 
 def _leads(like: Sequence[float]) -> list[float]:
@@ -216,42 +238,32 @@ def _leads(like: Sequence[float]) -> list[float]:
     return [each - (second if each == largest else largest) for each in like]
 
 
-def _pair(
-    one: Compared, other: Compared, changes: float, by_topics: float, both: int, by_letters: float
-) -> list[float]:
+def _pair(one: Compared, other: Compared, by_topics: float, both: int, by_letters: float) -> tuple[float, ...]:
     new, old = one.said, other.said
-    shared, frame_new, frame_old = new.frame & old.frame, len(new.frame), len(old.frame)
-    kinds, slots = new.kinds & old.kinds, new.slots & old.slots
-    return [
-        changes,
+    shared, frame_new, frame_old = len(new.frame & old.frame), len(new.frame), len(old.frame)
+    kinds, slots, values = new.kinds & old.kinds, new.slots & old.slots, len(new.values & old.values)
+    names = len(new.names & old.names)
+    return (
         replaces(new, old),
         # words
-        len(shared),
-        frame_new - len(shared),
-        frame_old - len(shared),
+        shared,
+        frame_new - shared,
+        frame_old - shared,
         len(new.words & old.words),
         both,
-        len(shared) / max(1, min(frame_new, frame_old)),
+        shared / max(1, min(frame_new, frame_old)),
         both / max(1, len(other.terms)),
         by_letters,
-        one.length,
-        other.length,
         # holders and names
         same_holder(new, old),
-        bool(new.holder & old.holder),
-        bool(new.holder),
-        bool(old.holder),
-        new.is_of_another,
-        old.is_of_another,
-        new.is_own,
-        old.is_own,
-        bool(new.who & old.who),
-        len(new.names & old.names),
-        bool(new.names - old.names and old.names - new.names),
-        bool(old.names & new.words or new.names & old.words),
+        not new.holder.isdisjoint(old.holder),
+        not new.who.isdisjoint(old.who),
+        names,
+        names < len(new.names) and names < len(old.names),
+        not (old.names.isdisjoint(new.words) and new.names.isdisjoint(old.words)),
         # values and slots
-        len(new.values & old.values),
-        bool(new.values and old.values and new.values.isdisjoint(old.values)),
+        values,
+        not values and bool(new.values) and bool(old.values),
         len(kinds),
         "number" in kinds,
         "date" in kinds,
@@ -261,23 +273,10 @@ def _pair(
         len(slots),
         len(slots & SINGLE),
         len(new.aspects & old.aspects),
-        bool(new.scope & old.scope),
-        # what their words signal
-        new.replacing,
-        new.returns,
-        new.changes,
-        old.changes,
-        new.ends,
-        old.ends,
-        new.orders,
-        old.orders,
+        not new.scope.isdisjoint(old.scope),
         # topics
         by_topics,
-        max(one.shares),
-        max(other.shares),
-        *_told_of(one.shares),
-        *_told_of(other.shares),
-    ]
+    )
 
 
 def _likeness(one: Compared, other: Compared) -> float:
@@ -301,9 +300,10 @@ class Trees:
     exceeded excludes the leaves on its left, and a row reaches the first leaf that is not excluded (Lucchese et al.,
     "QuickScorer", SIGIR 2015)."""
 
-    feature: npt.NDArray[np.intp]  # (inner nodes of all trees,)
+    feature: npt.NDArray[np.intp]  # (questions,): many trees ask the same
     threshold: Floats  # the same
-    holds: npt.NDArray[np.uint8]  # (trees, inner nodes): the leaves that are not on its left, a bit each
+    question: npt.NDArray[np.intp]  # (inner nodes of a tree * trees,), those of the roots first
+    holds: npt.NDArray[np.uint8]  # the same: the leaves that are not on its left, a bit each
     value: Floats  # (trees * 256,): of the first leaf of every set of leaves
     base: float
 
@@ -323,15 +323,21 @@ class Trees:
                 holds[tree, node] = _ALL - sum(place[leaf] for leaf in _leaves(left, right, left[node]))
             says = nodes["value"][tree, ordered]
             value[tree, 1:] = says[np.minimum(firsts, len(ordered) - 1)]
-        feature = nodes["feature"].astype(np.intp).ravel()
-        return cls(feature, nodes["threshold"].ravel(), holds, value.ravel(), base)
+        # Every tree has room for as many inner nodes as the largest needs.
+        order = np.argsort(holds == _ALL, axis=1, kind="stable")[:, : max(1, int((holds != _ALL).sum(axis=1).max()))]
+        asked = [np.take_along_axis(nodes[name], order, axis=1).T.ravel() for name in ("feature", "threshold")]
+        questions, question = np.unique(np.stack(asked), axis=1, return_inverse=True)
+        held = np.take_along_axis(holds, order, axis=1).T.ravel()
+        return cls(questions[0].astype(np.intp), questions[1], question.ravel(), held, value.ravel(), base)
 
     def scores(self, rows: Floats) -> Floats:
         """Returns the log odds of each row."""
-        goes_left = (rows[:, self.feature] <= self.threshold).reshape(len(rows), *self.holds.shape)
-        left_over = np.bitwise_and.reduce(np.where(goes_left, np.uint8(_ALL), self.holds), axis=2)
-        starts = np.arange(len(self.holds)) * (_ALL + 1)
-        found: Floats = self.base + self.value[left_over + starts].sum(axis=1)
+        goes_left = np.where(rows.take(self.feature, axis=1) <= self.threshold, np.uint8(_ALL), np.uint8(0))
+        count = len(self.value) // (_ALL + 1)
+        left_over = (goes_left.take(self.question, axis=1) | self.holds).reshape(len(rows), -1, count)
+        starts = np.arange(count) * (_ALL + 1)
+        # Summed up tree by tree: the last digits depend on it.
+        found: Floats = self.base + self.value.take((np.bitwise_and.reduce(left_over, axis=1) + starts).T).sum(axis=0)
         return found
 
 

@@ -55,8 +55,7 @@ def learn(
     before = {fact.id: fact for fact in facts}
     after = _Known(before)
     values = ComparedValues() if values is None else values
-    for value in {fact.value for fact in before.values()} - values.keys():
-        _ = values[value]
+    values.add(fact.value for fact in before.values())
     for statement in statements:
         _learn_one(after, statement, _Turn(session, turn, link, now), values, again=again)
     return tuple(after[name] for name in after.written if after[name] != before.get(name))
@@ -262,6 +261,7 @@ def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
     before = {fact.id: fact for group in groups for fact in group}
     after: dict[str, Fact] = {}
     values = ComparedValues()
+    values.add(fact.value for fact in before.values())
     for fact in sorted(before.values(), key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
         after[fact.id] = fact
         if fact.superseded_by is None:

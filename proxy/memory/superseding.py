@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, groupby, pairwise
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,10 @@ _ROWS = 64  # values for which there is room at first
 _FEW = 2.0  # least total weight that a share is of: shorter statements say too little
 _TABLES = union("likeness")
 _REASON = expression(_TABLES, "[,.]? {reasons} ", re.IGNORECASE)
+# Topics whose probabilities tell whether a statement ends another.
+_TELLING = "work family health residence money date project pet instruction device hobby diet"
+_PLACES = tuple(map(ATTRIBUTES.index, _TELLING.split()))
+TOPICS_TOLD, _told_of = len(_PLACES), itemgetter(*_PLACES)
 _CHANGING = frozenset(terms(_TABLES["changing"]))
 _QUANTITIES = {kind: frozenset(terms(_TABLES[kind])) for kind in ("money", "date")}
 
@@ -243,20 +248,17 @@ class Compared:
         return topics(self.text)
 
     @cached_property
-    def shares(self) -> list[float]:
-        """Returns the components of `topics`."""
-        return [float(share) for share in self.topics]
+    def numbers(self) -> tuple[float, ...]:
+        """Returns what of it alone tells whether it has ended, or ends another (`ending.pairs`)."""
+        said, shares = self.said, self.topics.tolist()
+        signals = len(self.text.split()), bool(said.holder), said.is_of_another, said.is_own
+        return (*signals, said.changes, said.ends, said.orders, max(shares), *_told_of(shares))
 
     @cached_property
     def letters(self) -> frozenset[str]:
         """Returns its n-grams of letters."""
         said = self.text.lower()
         return frozenset(said[at : at + _GRAM] for at in range(len(said) - _GRAM + 1))
-
-    @cached_property
-    def length(self) -> int:
-        """Returns the number of its words."""
-        return len(self.text.split())
 
 
 def compared(text: str) -> Compared:
@@ -278,6 +280,7 @@ class ComparedValues(dict[str, Compared]):
     def __init__(self) -> None:
         super().__init__()
         self._row: dict[str, int] = {}  # of each value
+        self._values: list[str] = []  # by row
         self._free: list[int] = []  # rows of values that are gone
         self._with: defaultdict[object, int] = defaultdict(int)  # by sign: the rows that have it, a bit each
         self._frames = np.zeros(_ROWS, np.intp)  # by row: words of the frame
@@ -288,7 +291,11 @@ class ComparedValues(dict[str, Compared]):
 
     def __missing__(self, value: str) -> Compared:
         self[value] = found = compared(value)
-        row = self._free.pop() if self._free else len(self._row)
+        if not self._free:
+            self._free.append(len(self._values))
+            self._values.append(value)
+        row = self._free.pop()
+        self._values[row] = value
         if row == len(self._frames):
             self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
             self._topics = np.concatenate([self._topics, np.zeros_like(self._topics)])
@@ -304,6 +311,11 @@ class ComparedValues(dict[str, Compared]):
             self._with[sign] |= 1 << row
         self._same[found.normal].add(value)
         return found
+
+    def add(self, values: Iterable[str]) -> None:
+        """Reads those of `values` that are not known: what is looked for in the index must be in it."""
+        for value in set(values) - self.keys():
+            _ = self[value]
 
     def alternatives(self, value: str) -> AbstractSet[str]:
         """Returns the values instead of which `value` may have been stated."""
@@ -338,15 +350,15 @@ class ComparedValues(dict[str, Compared]):
 
     def _counts(self, signs: Iterable[object]) -> npt.NDArray[np.intp]:
         """Returns how many of `signs` the value of each row has."""
-        size = (len(self._row) + len(self._free) + 7) // 8
-        found = b"".join(rows.to_bytes(size, "little") for sign in signs if (rows := self._with.get(sign)))
-        bits = np.unpackbits(np.frombuffer(found, np.uint8).reshape(-1, size or 1), axis=1, bitorder="little")
-        return bits.sum(axis=0, dtype=np.intp)
+        size = (len(self._values) + 7) // 8
+        raw = b"".join(rows.to_bytes(size, "little") for sign in signs if (rows := self._with.get(sign)))
+        bits = np.unpackbits(np.frombuffer(raw, np.uint8).reshape(-1, size or 1), axis=1, bitorder="little")
+        found: npt.NDArray[np.intp] = bits.sum(axis=0, dtype=np.intp)
+        return found
 
     def _named(self, is_meant: npt.NDArray[np.bool_]) -> AbstractSet[str]:
         """Returns the values of the rows that are meant."""
-        found = set(np.flatnonzero(is_meant).tolist())
-        return {value for value, row in self._row.items() if row in found} if found else frozenset()
+        return {self._values[row] for row in np.flatnonzero(is_meant).tolist()}
 
     def _nearly(self, new: Compared) -> AbstractSet[str]:
         """Returns the values of which `is_said_instead` may hold: they share a slot, an aspect or most of a frame."""
@@ -366,6 +378,7 @@ class ComparedValues(dict[str, Compared]):
     def _remove(self, gone: str) -> None:
         said, row = self.pop(gone), self._row.pop(gone)
         self._free.append(row)
+        self._values[row] = ""
         for sign in _signs(said):
             self._with[sign] ^= 1 << row
             if not self._with[sign]:
