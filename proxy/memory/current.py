@@ -96,17 +96,17 @@ class Current:
     standing: tuple[Fact, ...] = ()  # the same, one per key, the last confirmed first; marked
     others: Mapping[Key, tuple[Fact, ...]] = field(default_factory=dict)  # a question may need the first of each key
     table: Table = field(default_factory=Table)
-    newer: Mapping[str, Fact] = field(default_factory=dict)  # by a fact's id: one that may have ended it
+    ended: Mapping[str, Fact] = field(default_factory=dict)  # by a fact's id: the newest one that may have ended it
     since: float = math.inf  # seconds since the epoch
     until: float = -math.inf  # the same: when the first fact changes its status
 
     def marked(self, fact: Fact) -> Fact:
         """Returns `fact` with a mark of what may have ended it."""
-        return marked(fact, _newest(fact.id, self.newer))
+        return marked(fact, self.ended.get(fact.id))
 
     def line(self, fact: Fact) -> str:
         """Returns the rendered line of `fact` with this mark."""
-        later = _newest(fact.id, self.newer)
+        later = self.ended.get(fact.id)
         return _line(fact.domain, fact.value) if later is None else _marked_line(fact.domain, fact.value, later.value)
 
 
@@ -121,15 +121,16 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
         # Read from storage anew they are equal, and from then on the same.
         return before if before.facts is every else replace(before, facts=every)
     known = {fact.id: fact for fact in every}
-    newer = {
+    newer: dict[str, Fact] = {
         fact.id: after
         for fact in known.values()
         if fact.doubted_by is not None and (after := later(fact, known)) is not None
     }
+    ended = _newest_of_each(newer)
     same = before.known if is_as_old else {}
     changed = {name: fact for name, fact in known.items() if same.get(name) is not fact}
     # Whether a fact stands may depend on what may have ended it.
-    changed |= {name: known[name] for name in newer.keys() | before.newer if name in known and known[name].pinned}
+    changed |= {name: known[name] for name in newer.keys() | before.ended if name in known and known[name].pinned}
     pinned = {name: fact for name, fact in before.pinned.items() if name in known and name not in changed}
     placed: dict[Key, list[Fact]] = {}
     for fact in changed.values():
@@ -142,7 +143,7 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
     gone = before.known.keys() - known.keys()
     left = [before.known[name] for name in (*gone, *changed) if name in before.known]
     others, may = _placed(before.others, left, placed)
-    is_same = pinned == before.pinned and newer.keys().isdisjoint(pinned) and pinned.keys().isdisjoint(before.newer)
+    is_same = pinned == before.pinned and newer.keys().isdisjoint(pinned) and pinned.keys().isdisjoint(before.ended)
     limits = (decay.unconfirmed_after, decay.stale_after, decay.drop_low_after)
     ends = (
         fact.last_confirmed_at + limit for fact in changed.values() if fact.superseded_by is None for limit in limits
@@ -154,14 +155,14 @@ def current(facts: Iterable[Fact], now: float, decay: Decay, before: Current | N
         pinned=pinned,
         standing=before.standing
         if is_same
-        else tuple(marked(fact, _newest(fact.id, newer)) for fact in _one_of_each(pinned.values())),
+        else tuple(marked(fact, ended.get(fact.id)) for fact in _one_of_each(pinned.values())),
         others=others,
         table=before.table.changed(
             [fact.id for fact in left if not _is_told(fact, known.get(fact.id))],
             [fact for fact in changed.values() if fact.superseded_by is None],
             may,
         ),
-        newer=newer,
+        ended=ended,
         since=now,
         until=min((end for end in ends if end >= now), default=math.inf)
         if not is_as_old
@@ -209,12 +210,23 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
-def _newest(name: str, newer: Mapping[str, Fact]) -> Fact | None:
+def _newest_of_each(newer: dict[str, Fact]) -> dict[str, Fact]:
+    """Maps each fact to the end of its chain of facts that may have ended it. What was learnt last is looked at first,
+    since chains lead there."""
+    ended: dict[str, Fact] = {}
+    for name, after in reversed(newer.items()):
+        last = ended.get(after.id, after)
+        ended[name] = last if last.id not in newer else _newest(name, newer)
+    return ended
+
+
+def _newest(name: str, newer: Mapping[str, Fact]) -> Fact:
     """Follows the chain of facts that may have ended the fact with the id `name`; returns the last one."""
-    found, seen = None, {name}
-    while (after := newer.get(name)) is not None and (found is None or after.id not in seen):
-        name, found = after.id, after
-        seen.add(name)
+    found = newer[name]
+    seen = {name, found.id}
+    while (after := newer.get(found.id)) is not None and after.id not in seen:
+        seen.add(after.id)
+        found = after
     return found
 
 

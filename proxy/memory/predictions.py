@@ -118,17 +118,17 @@ def _finder(signals: Signals) -> Finder:
 _FINDERS = {language: _finder(signals) for language, signals in SIGNALS.items()}
 
 
-Groups = Sequence[tuple[frozenset[int] | Hashes, float]]  # of distinct features, each with its weight
+Groups = Sequence[tuple[Hashes, float]]  # of distinct features, each with its weight
 
 
 def said_groups(found: Features) -> Groups:
     """Returns the features for the models of facts and of needs, in groups, each with its weight."""
-    return ((found.words, 1.0), (found.letters, 0.7), (found.signals, 1.0))
+    return ((flat([found.words]), 1.0), (found.letters, 0.7), (flat([found.signals]), 1.0))
 
 
 def about_groups(found: Features) -> Groups:
     """Returns the features for the model of topics, in groups, each with its weight."""
-    return ((found.words, 1.0), (found.own, 1.0))
+    return ((flat([found.words]), 1.0), (flat([found.own]), 1.0))
 
 
 # --- models of clauses ------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _shares(found: Features) -> Scores:
 def _scores(name: str, groups: Groups) -> Scores:
     """Returns the scores of a model: groups of distinct features, each with its weight."""
     model = _models()[name]
-    every = [group if isinstance(group, np.ndarray) else flat([group]) for group, _ in groups]
+    every = [group for group, _ in groups]
     shares = model.shares(np.concatenate(every), list(map(len, every)))
     scores: Scores = np.array([weight for _, weight in groups]) @ shares + model.intercept
     return scores

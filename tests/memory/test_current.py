@@ -80,7 +80,7 @@ def held(found: Current) -> object:
     names = {row: name for name, row in table.rows.items()}
     assert all((shares(fact.value) == table.kinds[row]).all() for row, fact in enumerate(table.facts) if fact)
     terms = {term: sorted(names[row] for row in rows) for term, rows in table.holding.items()}
-    return found.standing, found.newer, found.known, needed(found), sorted(names.values()), terms
+    return found.standing, found.ended, found.known, needed(found), sorted(names.values()), terms
 
 
 NAMES = st.sampled_from("abcd")
