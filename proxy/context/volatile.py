@@ -47,7 +47,6 @@ LEAST_RECALL = 60  # tokens: fewer hold no message
 # Complete turns of the window that a question about the past leaves, if they take at most this share of the limit.
 LEAST_TURNS = 2
 LEAST_SHARE = 0.15
-INLINE_TURNS = 4  # that a search on the event loop enters into the index
 
 
 def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) -> Memory:
@@ -74,8 +73,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
         return memory  # the prompt holds everything
-    if context.in_place and (others is not None or shelf.index.waiting(case.chain[: so_far.newest]) > INLINE_TURNS):
-        raise TooMuch  # all of the scope is searched, and excerpts will be wanted; or a history is still to be indexed
+    if context.in_place and others is not None:
+        raise TooMuch  # all of the scope is searched, and excerpts will be wanted
     query = recall.Query(
         text=asked,
         vector=None if "turns" in case.lacks else case.vector,

@@ -1,6 +1,5 @@
 """Search index of one scope's archived messages, in memory: terms and a vector for each passage. It grows turn by turn;
-adding costs the same however much is there. A session's turns wait until something of it is looked up, since most
-histories that come whole are never searched.
+adding costs the same however much is there.
 
 A request sees a `View` of it: the messages of its own path in the order they were said, found by the links of its hash
 chain, and optionally those of the scope's other sessions. Neighbours are neighbours in the view: so a branch never sees
@@ -12,7 +11,7 @@ For one thread at a time: a posting list that is being read cannot grow.
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,7 +47,6 @@ _MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
 _BLOCK_ROWS = 1024  # converted to floats at a time for a product: they stay in a core's cache
 _WIDEST = 127  # of int8
 _TINY = 1e-12
-_MOST_WAITING = 8192  # messages, entered in 0.3 s; beyond, a turn enters for each that comes
 _MESSAGE_BYTES = 600  # of a message's objects: its entry, its link, its spans
 _TERM_BYTES = 200  # of a term's: the word, its entry, its list
 
@@ -90,19 +88,12 @@ class TurnIndex:
         # To be multiplied by `scale`; rounding changes a cosine by 0.001.
         self._vectors: npt.NDArray[np.int8] | None = None
         self._paths = Paths()
-        self._waiting: dict[str, dict[bytes, ArchivedTurn]] = {}  # by session and link, in the order they came
-        self._waits_in: dict[bytes, tuple[str, bytes]] = {}  # of their messages: the session, and the last such turn
-        self._waiting_bytes = 0
 
     def __len__(self) -> int:
-        return len(self._numbers.keys() | self._waits_in.keys())
+        return len(self._numbers)
 
     def __contains__(self, link: bytes) -> bool:
-        return link in self._numbers or link in self._waits_in
-
-    def waiting(self, path: Iterable[bytes]) -> int:
-        """Returns the number of turns that the next look-up of a path enters, 0.1 ms each."""
-        return sum([len(self._waiting[session]) for session in self._sessions_of(path)])
+        return link in self._numbers
 
     @property
     def size(self) -> int:
@@ -110,7 +101,7 @@ class TurnIndex:
         arrays = self._by_message.nbytes + self._by_passage.nbytes + self._paths.nbytes
         vectors = 0 if self._vectors is None else self._vectors.nbytes
         objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
-        return arrays + vectors + objects + self._text_bytes + self._waiting_bytes
+        return arrays + vectors + objects + self._text_bytes
 
     def message(self, number: int) -> IndexedMessage:
         """Returns the message of this number; raises LookupError if it was removed."""
@@ -129,72 +120,31 @@ class TurnIndex:
 
     def add(self, turn: ArchivedTurn, vectors: Vector | None = None) -> None:
         """Adds the messages of a turn; those that are known only get the vectors. `vectors`: one row for each of
-        `texts(turn)`; without them, the turn waits for the next look-up. Raises ValueError if their number is another,
-        or their dimensions differ from those before."""
+        `texts(turn)`. Raises ValueError if their number is another, or their dimensions differ from those before."""
         if vectors is not None:
             self._check(turn, vectors)
-        self._wait(turn)
-        if vectors is None:
-            return
-        self._enter((turn.session,))
         row = 0
-        for utterance in turn.utterances:
-            if utterance.text.strip():
-                number = self._numbers[utterance.link]
-                embedded = min(len(self.message(number).spans), EMBEDDED[utterance.role])
-                self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
-                row += embedded
-
-    def _wait(self, turn: ArchivedTurn) -> None:
-        links = [said.link for said in turn.utterances if said.text.strip()]
-        # A message waits in one session: it is the first one's, and leaves with it.
-        self._enter([session for session in self._sessions_of(links) if session != turn.session])
-        if self._numbers.keys() >= set(links) or turn.link in self._waiting.get(turn.session, ()):
-            return
-        self._sessions.setdefault(turn.session, len(self._sessions))
-        self._waiting.setdefault(turn.session, {})[turn.link] = turn
-        self._waits_in.update(dict.fromkeys(links, (turn.session, turn.link)))
-        self._waiting_bytes += _size(turn)
-        if len(self._waits_in) > _MOST_WAITING:
-            self._enter_first(next(iter(self._waiting)))
-
-    def _sessions_of(self, links: Iterable[bytes]) -> list[str]:
-        """Returns the sessions in which any of these messages waits."""
-        found = [self._waits_in.get(link) for link in links] if self._waiting else []
-        return list(dict.fromkeys(each[0] for each in found if each is not None))
-
-    def _enter(self, sessions: Iterable[str]) -> None:
-        """Enters all turns of these sessions that wait."""
-        for session in sessions:
-            while session in self._waiting:
-                self._enter_first(session)
-
-    def _enter_first(self, session: str) -> None:
-        waiting = self._waiting[session]
-        turn = waiting.pop(next(iter(waiting)))
-        if not waiting:
-            del self._waiting[session]
-        self._waiting_bytes -= _size(turn)
         asks = 0.0  # of the user's message that is being answered
         for utterance in turn.utterances:
             asks = asking(utterance.text) if utterance.role == "user" else asks
-            # A message that only calls tools has no words.
-            if utterance.text.strip() and utterance.link not in self._numbers:
-                self._append(turn, utterance, asks)
-            if self._waits_in.get(utterance.link) == (session, turn.link):
-                del self._waits_in[utterance.link]
+            if not utterance.text.strip():  # a message that only calls tools has no words
+                continue
+            number = self._numbers.get(utterance.link)
+            if number is None:
+                number = self._append(turn, utterance, asks)
+            embedded = min(len(self.message(number).spans), EMBEDDED[utterance.role])
+            if vectors is not None:
+                self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
+            row += embedded
 
     def has_vectors(self, turn: ArchivedTurn) -> bool:
         """Tells whether all messages of a turn that may have a vector have one."""
-        numbers = [self._numbers.get(said.link, -1) for said in turn.utterances if said.text.strip()]
-        if -1 in numbers:
-            return False
+        numbers = [self._numbers[said.link] for said in turn.utterances if said.link in self._numbers]
         first = self._by_message["first"][np.array(numbers, dtype=np.int64)]
         return bool((self._by_passage["scale"][first] > 0).all())
 
     def remove(self, links: Sequence[bytes]) -> None:
         """Removes messages with their text, terms and vectors."""
-        self._enter(self._sessions_of(links))
         for link in links:
             number = self._numbers.pop(link, None)
             if number is None:
@@ -224,9 +174,7 @@ class TurnIndex:
 
     def turn_mates(self, links: Collection[bytes]) -> set[bytes]:
         """Returns the links of all messages in the turns of these messages."""
-        self._enter(self._sessions_of(links))
         said = [self.message(self._numbers[link]) for link in links if link in self._numbers]
-        self._enter({each.session for each in said})
         turns = {(each.session, each.turn) for each in said}
         mates = (each for each in self._messages if each is not None and (each.session, each.turn) in turns)
         return {each.link for each in mates} if turns else set()
@@ -234,7 +182,6 @@ class TurnIndex:
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
         """Returns the view of `path`, the links of a request's chain in their order; links that are not archived are
         skipped. `others_than`: adds every other session of the scope than this one."""
-        self._enter(self._sessions_of(path) if others_than is None else tuple(self._waiting))
         own = self._own(path)
         if others_than is None:
             return own
@@ -347,7 +294,7 @@ class TurnIndex:
         begins[1:] = sessions[others][1:] != sessions[others][:-1]
         return others, begins
 
-    def _append(self, turn: ArchivedTurn, utterance: Utterance, asks: float) -> None:
+    def _append(self, turn: ArchivedTurn, utterance: Utterance, asks: float) -> int:
         found = tuple(spans(utterance.text, PASSAGE_TOKENS))
         number, first = len(self._messages), len(self._by_passage)
         for offset, (start, end) in enumerate(found):
@@ -364,7 +311,7 @@ class TurnIndex:
             asks=asks,
             concrete=concreteness(utterance.text),
             tokens=estimate(utterance.text),
-            session=self._sessions[turn.session],
+            session=self._sessions.setdefault(turn.session, len(self._sessions)),
             is_here=True,
         )
         self._messages.append(
@@ -372,6 +319,7 @@ class TurnIndex:
         )
         self._numbers[utterance.link] = number
         self._text_bytes += len(utterance.text.encode())
+        return number
 
     def _check(self, turn: ArchivedTurn, vectors: Vector) -> None:
         if len(vectors) != (wanted := len(self.texts(turn))):
@@ -386,7 +334,3 @@ class TurnIndex:
         scale = np.abs(rows).max(axis=1) / _WIDEST
         self._vectors[first : first + len(rows)] = np.round(rows / np.maximum(scale, _TINY)[:, np.newaxis])
         self._by_passage["scale"][first : first + len(rows)] = scale
-
-
-def _size(turn: ArchivedTurn) -> int:
-    return sum([len(said.text) for said in turn.utterances])

@@ -57,32 +57,6 @@ def test_adding_again_changes_nothing() -> None:
     assert (len(index), index.size) == (4, size)
 
 
-def test_a_session_is_indexed_when_something_of_it_is_looked_up() -> None:
-    other = turn(1, "In another talk", "Yes", session="other", prefix="o")
-    index = index_of([FIRST, other, SECOND])
-    everything = path(FIRST, other, SECOND)
-    assert index.waiting(everything) == 3
-    assert found(index, "5433", *path(SECOND)) == [link("2.0"), link("2.1")]
-    assert index.waiting(everything) == 1
-    assert found(index, "talk", *path(other)) == [link("o1.0")]
-
-
-def test_a_message_that_waits_can_be_removed() -> None:
-    index = index_of([FIRST, SECOND])
-    assert index.turn_mates([link("1.0")]) == {*path(FIRST)}
-    index.add(turn(3, "The ferry is late", "I see"))
-    index.remove([link("3.0")])
-    assert (link("3.0") in index, link("3.1") in index) == (False, True)
-    assert found(index, "ferry", *path(FIRST, SECOND), link("3.0"), link("3.1")) == []
-
-
-def test_only_so_many_messages_wait() -> None:
-    talk = [turn(number, "The ferry is late", "I see") for number in range(1, 5_000)]
-    index = index_of(talk)
-    assert 4_000 < index.waiting(path(*talk)) < 4_100
-    assert len(index) == 9_998
-
-
 def test_vectors_may_come_later() -> None:
     index = index_of([FIRST, SECOND])
     view = index.view(path(FIRST, SECOND))
