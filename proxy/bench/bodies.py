@@ -10,6 +10,7 @@ average.
 `flood-en`  histories of 20 such messages, each seen once; `flood-es`
 
 A workload is a list of lanes, one per connection, each to be sent in order: a turn never overtakes the one before it.
+In long conversations and floods each lane is a person of its own, who has said nothing in other rounds or rows.
 """
 
 import random
@@ -105,9 +106,12 @@ def workload(kind: Kind, *, requests: int, lanes: int, seed: int, stream: bool) 
             return Workload(lists, lists)
         case "long-en" | "long-es":
             steps = LAST_TURN - TURNS
-            return _going_on([[author.told(kind[-2:]) for _ in range(-(-each // steps))] for _ in range(lanes)], each)
+            people = [f"{seed}-{lane}" for lane in range(lanes)]
+            told = [[author.told(kind[-2:], person) for _ in range(-(-each // steps))] for person in people]
+            return _going_on(told, each)
         case "flood-en" | "flood-es":
-            histories = [[author.history(kind[-2:]) for _ in range(each + 1)] for _ in range(lanes)]
+            people = [f"{seed}-{lane}" for lane in range(lanes)]
+            histories = [[author.history(kind[-2:], person) for _ in range(each + 1)] for person in people]
             return Workload([lane[:1] for lane in histories], [lane[1:] for lane in histories])
 
 
@@ -138,19 +142,19 @@ class Author:
             bodies.append(self._request(messages))
         return bodies
 
-    def told(self, language: str) -> list[bytes]:
-        """Returns all requests of one long conversation, the first for the warm-up."""
+    def told(self, language: str, person: str) -> list[bytes]:
+        """Returns all requests of one long conversation of a person, the first for the warm-up."""
         messages, bodies = [self.sentences(language, 0)], []
         for turn in range(1, LAST_TURN + 1):
             if turn >= TURNS:
-                bodies.append(self._request(messages))
+                bodies.append(self._request(messages, user=person))
             answer = answer_to(f"{self._seed}-{self._written}", language)
             messages += [{"role": "assistant", "content": answer}, self.sentences(language, 0)]
         return bodies
 
-    def history(self, language: str) -> bytes:
-        """Returns a request with a history that nobody has seen."""
-        return self._request([self.sentences(language, position) for position in range(MESSAGES - 1)])
+    def history(self, language: str, person: str) -> bytes:
+        """Returns a person's request with a history that nobody has seen."""
+        return self._request([self.sentences(language, position) for position in range(MESSAGES - 1)], user=person)
 
     def sentences(self, language: str, position: int) -> dict[str, str]:
         """Returns a message that was never written before. A user asks; in one message of three, something is told as
