@@ -173,7 +173,13 @@ def is_there(pid: int) -> bool:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_when_it_is_interrupted_nothing_is_left(sent: signal.Signals, tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    with subprocess.Popen([*OLVIDO, "--rounds", "1"], env=environment, stdout=-1, stderr=-1) as process:
+    # A suite that runs in the background ignores SIGINT, and what it starts would, too.
+    heard = signal.signal(sent, signal.SIG_DFL)
+    try:
+        starting = subprocess.Popen([*OLVIDO, "--rounds", "1"], env=environment, stdout=-1, stderr=-1)
+    finally:
+        signal.signal(sent, heard)
+    with starting as process:
         deadline = time.monotonic() + 60
         while len(found := children(process.pid)) < 3 and time.monotonic() < deadline:  # upstream, floor, a proxy
             time.sleep(0.01)
