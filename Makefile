@@ -15,7 +15,7 @@ run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 demo: $(READY)           ## see it work without a key, then leave it running
 	$(BIN)/olvido demo
 
-test: $(DEV_READY) $(NODE_READY)       ## what is quick: 100 s on two cores
+test: $(DEV_READY) $(NODE_READY)       ## what is quick: 2 minutes on two cores
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long"
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too

@@ -206,8 +206,8 @@ def asked(body: bytes) -> str:
 
 
 def _going_on(conversations: Sequence[Sequence[list[bytes]]], each: int) -> Workload:
-    """Of every lane's conversations the first requests, to warm up; and `each` of the others: the second of each
-    conversation, the third of each, …"""
+    """Returns the workload of lanes of conversations: the first request of each to warm up; `each` of the others to be
+    measured, the second of each conversation, the third of each, …"""
     warm_up, measured = [], []
     for lane in conversations:
         firsts, *rest = zip(*lane, strict=True)
