@@ -48,7 +48,7 @@ async def build(
     tasks = Tasks()
     metrics = Metrics()
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
-    shared = local_state(config.storage.path if storage.database.is_on_disk else None)
+    shared = local_state(storage.database.folder)
     await shared.logouts.refresh()
     embedder = open_embedder(config, observed=metrics.embedded)
     services = compose(

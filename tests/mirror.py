@@ -18,7 +18,7 @@ ELSEWHERE = {
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",
-    "storage/sqlite/schema.py": "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it",
+    "storage/schema.py": "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it",
     "types/answer.py": _DATA,
     "types/ledger.py": _DATA,
     "types/memory.py": _DATA,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from proxy.storage.answers import MemoryAnswers
+from proxy.storage.base import Part
 from proxy.storage.folder import SECRET_BYTES
 from proxy.storage.opening import Storage
 from proxy.storage.pending import Write, WriterLimits
@@ -123,6 +124,6 @@ class ForeignWriter:
     def __init__(self) -> None:
         self.writes = 0
 
-    async def __call__(self) -> int:
+    async def __call__(self, scope: str, part: Part) -> int:
         self.writes += 1
         return self.writes

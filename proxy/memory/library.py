@@ -83,7 +83,7 @@ class Library:
     async def shelf(self, scope: str) -> Shelf:
         """Returns the memory of a scope, with facts as of now; those of other processes as of a second ago."""
         shelf = self._shelves.used(scope) or self._placed(scope, Shelf())
-        if (foreign := await self._foreign_writes()) != shelf.stated_as_of:
+        if (foreign := await self._foreign_writes(scope, "facts")) != shelf.stated_as_of:
             before = shelf.changes
             try:
                 known = await self.facts.all(scope)
@@ -103,7 +103,7 @@ class Library:
     async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
         """Updates the shelf's index from the archive, waiting `patience` seconds; the rest is read in the
         background."""
-        if shelf.read_as_of == await self._foreign_writes():
+        if shelf.is_complete or shelf.read_as_of == await self._foreign_writes(scope, "turns"):
             return
         if shelf.reading is None or shelf.reading.done():
             attempts, reading = Attempts(self._on_fail_open), self._read(scope, shelf)
@@ -112,7 +112,7 @@ class Library:
         await asyncio.wait({shelf.reading}, timeout=patience)
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
-        foreign, more = await self._foreign_writes(), True
+        foreign, more = await self._foreign_writes(scope, "turns"), True
         while more:
             changes = await self.archive.changes(scope, shelf.upto, time())
             shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)

@@ -89,6 +89,7 @@ class Shelf:
     upto: int = 0  # position in the archive's changes up to which the index is read
     read_as_of: int | None = None  # the same, when the archive was read whole
     reading: asyncio.Task[None] | None = None  # of the archive, under way
+    is_complete: bool = False  # nothing is to be read into it
 
     @classmethod
     def passing(cls) -> "Shelf":
@@ -104,7 +105,7 @@ class Shelf:
     def apart(self) -> "Shelf":
         """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
         apart = Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten, current=self.current)
-        apart.read_as_of = self.stated_as_of  # nothing else is read into it
+        apart.is_complete = True
         return apart
 
     def take(self, changes: ArchiveChanges) -> None:

@@ -215,10 +215,10 @@ class Partitions:
     async def _refresh(self, scope: str, partition: str, here: "Partition", now: float) -> None:
         """Loads a partition once: whoever comes meanwhile waits for that; whoever is cancelled leaves the rest to the
         next."""
-        if here.as_of == await self._foreign_writes():
+        if here.as_of == await self._foreign_writes(scope, "reuse"):
             return
         async with here.loading:
-            foreign = await self._foreign_writes()
+            foreign = await self._foreign_writes(scope, "reuse")
             if here.as_of == foreign:
                 return
             more = True

@@ -14,13 +14,14 @@ Errors, so that no caller has to know sqlite3's or diskcache's:
     StorageError
     ├── DatabaseCorrupt      the file is no SQLite database, or a damaged one
     ├── DatabaseTooNew       a newer version of this program has written it
+    ├── DatabaseTooOld       it has the schema of an older version, and is upgraded by a command
     ├── AnswersUnavailable   the answer cache is damaged, locked, or its disk is full
     └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from proxy.types import (
     Bucket,
@@ -50,6 +51,10 @@ class DatabaseTooNew(StorageError):
     """An error for a database with migrations that this version does not know."""
 
 
+class DatabaseTooOld(StorageError):
+    """An error for a database whose schema lacks steps of this version."""
+
+
 class AnswersUnavailable(StorageError):
     """An error for an answer cache that cannot be read or written."""
 
@@ -67,12 +72,16 @@ class KnownPrefix:
     is_tip: bool  # no session of the scope has a link after it
 
 
-# Returns how often another process has been seen to write to the storage, as of a second ago at most: what was read at
-# another number may be old.
-ForeignWrites = Callable[[], Awaitable[int]]
+# What is kept of a scope, in parts that change by themselves: conversations (links and states), facts, turns, entries
+# for reuse.
+Part = Literal["paths", "facts", "turns", "reuse"]
+PARTS: tuple[Part, ...] = get_args(Part)
+# Returns how often another process has been seen to write this part of a scope, or more than that, as of a second ago
+# at most: what was read at another number may be old.
+ForeignWrites = Callable[[str, Part], Awaitable[int]]
 
 
-async def none_foreign() -> int:
+async def none_foreign(scope: str, part: Part) -> int:  # noqa: ARG001 (a ForeignWrites)
     """Returns 0: nobody else writes."""
     return 0
 

@@ -12,12 +12,14 @@ from proxy.config import Config, shows_content
 from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
+from proxy.storage.database import Database, Observed
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.sqlite.accounts import ContentLimits, SqliteAccounts, SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database, NoDatabase, Observed
+from proxy.storage.sqlite.database import Database as SqliteDatabase
+from proxy.storage.sqlite.database import NoDatabase
 from proxy.storage.sqlite.expiry import IN_MEMORY, Expiry, OnFailure, Pace, Retention
 from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
 from proxy.storage.sqlite.ledger import SqliteLedger
@@ -58,13 +60,13 @@ class Storage:
     def failing(self) -> str | None:
         """The reason why the database cannot be written now, such as a full disk; None if it can. It is tried again
         every few seconds."""
-        return self.database.writer.failing
+        return self.database.trouble
 
     @property
     def troubles(self) -> Mapping[str, str]:
         """Parts that cannot do their work, each with the reason."""
-        failing = self.failing
-        return self.failures if failing is None else {**self.failures, "database": f"cannot be written: {failing}"}
+        trouble = self.database.trouble
+        return self.failures if trouble is None else {**self.failures, "database": trouble}
 
     async def flush(self) -> None:
         """Returns when everything queued so far can be read, and is durable, if it can be written."""
@@ -103,7 +105,7 @@ async def open_storage(
         path, model = folder / DATABASE if kind == "sqlite" else None, vectors_of(config)
         # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
         opened = _opened(
-            lambda: Database(path, tasks, writing, embedding=model, observed=observed), "database", failures
+            lambda: SqliteDatabase(path, tasks, writing, embedding=model, observed=observed), "database", failures
         )
         if opened is not None:
             database = opened

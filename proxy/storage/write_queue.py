@@ -18,7 +18,7 @@ import operator
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -36,15 +36,12 @@ class WriteQueue(ABC):
     """The queue of one database, and the task that writes it out in batches, in a thread of its own. The task lives as
     long as something is queued, so that draining the tasks also waits for what is not written yet."""
 
-    def __init__(
-        self, tasks: Tasks, limits: WriterLimits | None = None, on_foreign_write: Callable[[], object] | None = None
-    ) -> None:
+    def __init__(self, tasks: Tasks, limits: WriterLimits | None = None) -> None:
         self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
         self.failing: str | None = None  # why the database cannot be written now
         self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
         self._tasks = tasks
         self._limits = limits or WriterLimits()
-        self._on_foreign_write = on_foreign_write  # called if another process was seen to have written
         self._foreign = 0  # how often that was
         self._looked_at = time.monotonic()
         self._looking: asyncio.Task[None] | None = None
@@ -113,10 +110,7 @@ class WriteQueue(ABC):
 
     def _seen(self, is_foreign: bool, at: float) -> None:
         self._looked_at = at
-        if is_foreign:
-            self._foreign += 1
-            if self._on_foreign_write:
-                self._on_foreign_write()
+        self._foreign += is_foreign
 
     async def flush(self) -> None:
         """Returns when everything queued so far is durable, or has been dropped and counted; at once while the database

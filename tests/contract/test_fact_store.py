@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.storage.postgres.facts import PostgresFacts
 from proxy.storage.recollection import FactStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from tests import stores
+from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[FactStore]]
 
@@ -55,7 +57,13 @@ def memory(folder: Path) -> AbstractAsyncContextManager[FactStore]:
     return sqlite(folder, name=None)
 
 
-BACKENDS = {"file": sqlite, "memory": memory}
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[FactStore]:
+    async with opened(folder) as database:
+        yield PostgresFacts(database)
+
+
+BACKENDS = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)

@@ -134,9 +134,10 @@ class TestStateStore:
         assert await kept(store, "b/") == [0]
 
 
+scopes = st.sampled_from(["a", "a/", "a/b", "A", "á"])  # "" is no scope: what is queued under it concerns all of them
 names = st.sampled_from(["", "a", "a/", "a/b", "A", "á"])
 steps = st.lists(
-    st.tuples(names, names, st.integers(0, 6), st.sampled_from(["put", "put", "put", "forget", "flush"])), max_size=15
+    st.tuples(scopes, names, st.integers(0, 6), st.sampled_from(["put", "put", "put", "forget", "flush"])), max_size=15
 )
 
 

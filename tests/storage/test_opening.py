@@ -64,7 +64,7 @@ async def test_off_keeps_nothing_and_memory_nothing_on_disk(tmp_path: Path) -> N
     for storage, wanted in ((off, set[str]()), (memory, ALL)):
         await fill(storage)
         assert await kept(storage) == wanted
-        assert not storage.database.is_on_disk
+        assert storage.database.folder is None
         writer = storage.database.writer
         assert (writer.depth, writer.dropped, writer.lag, storage.failures) == (0, {}, 0.0, {})
         await storage.close()
@@ -176,7 +176,7 @@ async def test_a_damaged_database_is_told_and_done_without(tmp_path: Path) -> No
     storage = await open_storage(config(storage=on_disk(tmp_path)), Tasks())
     assert list(storage.failures) == ["database"]
     assert DATABASE in storage.failures["database"]
-    assert not storage.database.is_on_disk
+    assert storage.database.folder is None
     await fill(storage)
     assert await kept(storage) == {"answers"}
     await storage.close()

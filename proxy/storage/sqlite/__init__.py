@@ -3,7 +3,6 @@ would need as well is in the folder above.
 
 | module | what |
 |---|---|
-| schema.py | the tables |
 | connection.py | a connection: opened, brought to the newest schema in named, append-only steps |
 | database.py | the database: its one writer, its readers; one that keeps nothing; what the stores have in common |
 | sessions.py | conversations: the index of their links, and their states |

@@ -13,13 +13,12 @@ from typing import Any, get_args
 import msgspec
 
 from proxy.storage.base import Dimension, Width
+from proxy.storage.database import Database, Store
 from proxy.storage.pending import CONTENTS
 from proxy.storage.sqlite.database import (
     OWNERS,
     PAGE_BYTES,
     SCOPE_ID,
-    Database,
-    Store,
     add_names,
     put_rows,
     rows_of,

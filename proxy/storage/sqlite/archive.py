@@ -11,14 +11,13 @@ from typing import Any
 import msgspec
 
 from proxy.storage.base import PAGE
+from proxy.storage.database import Database, Store
 from proxy.storage.pending import TURNS
 from proxy.storage.recollection import ArchiveChanges, links_of
 from proxy.storage.sqlite.database import (
     ADD_SCOPE,
     PAGE_BYTES,
     SCOPE_ID,
-    Database,
-    Store,
     add_names,
     packed_rows,
     unpacked_rows,

@@ -1,7 +1,4 @@
-"""One connection to an SQLite file, or to memory: opened, brought to the newest schema, its errors in our words.
-
-The schema comes in named steps. A step that has been released is never edited; a change is a new step at the end.
-"""
+"""One connection to an SQLite file, or to memory: opened, brought to the newest schema, its errors in our words."""
 
 import contextlib
 import logging
@@ -12,7 +9,7 @@ from pathlib import Path
 
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
 from proxy.storage.folder import private_file, private_folder
-from proxy.storage.sqlite.schema import SCHEMA
+from proxy.storage.schema import MIGRATIONS
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +29,6 @@ CANNOT_WRITE = frozenset(
         sqlite3.SQLITE_PROTOCOL,
     }
 )
-
-MIGRATIONS: Mapping[str, Sequence[str]] = {"0001_schema": SCHEMA}  # statements of each step
 
 
 def open_database(path: Path, lock_seconds: float) -> sqlite3.Connection:

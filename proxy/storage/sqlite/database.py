@@ -20,7 +20,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
-from proxy.storage.base import StorageError
+from proxy.storage.base import Part, StorageError
+from proxy.storage.database import Observed, Values
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.sqlite.connection import (
     CANNOT_WRITE,
@@ -36,9 +37,6 @@ from proxy.tasks import Tasks
 from proxy.types import Vector
 
 T = TypeVar("T")
-Values = Mapping[str, Any] | Sequence[Any]  # of a statement, by name or in order
-Observed = Callable[[str, float], object]  # gets "read" or "write", and its seconds; called in any thread
-
 READERS = 2
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
 PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
@@ -72,10 +70,9 @@ class Writer(WriteQueue):
         connection: sqlite3.Connection,
         tasks: Tasks,
         limits: WriterLimits | None = None,
-        on_foreign_write: Callable[[], object] | None = None,
         observed: Callable[[float], object] = lambda _seconds: None,
     ) -> None:
-        super().__init__(tasks, limits, on_foreign_write)
+        super().__init__(tasks, limits)
         self._connection = connection
         self._observed = observed  # called in the thread with the seconds that a batch took
         self._version = self._data_version()
@@ -148,7 +145,7 @@ class Database:
         embedding: str = "",
         observed: Observed = lambda _operation, _seconds: None,
     ) -> None:
-        self.is_on_disk = path is not None
+        self.folder = path.parent if path else None
         self.path = path or MEMORY
         self._observed = observed
         self._lock_seconds = lock_seconds
@@ -160,7 +157,6 @@ class Database:
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
-        self._invalidating: list[Callable[[], object]] = []
         self.writer = self._writing(connection, tasks, limits)
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
@@ -168,7 +164,7 @@ class Database:
         if self._closed:
             raise StorageError(f"{self.path} is closed")
         with storage_errors(self.path):
-            if not self.is_on_disk:
+            if self.folder is None:
                 return await self.writer.read(functools.partial(self._query, query))
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
 
@@ -180,13 +176,15 @@ class Database:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
         return next(iter(await self.rows(statement, values, of)), None)
 
-    async def foreign_writes(self) -> int:
+    async def foreign_writes(self, scope: str, part: Part) -> int:  # noqa: ARG002 (the file has one number for all)
         """Returns how often another process was seen to have written: see `ForeignWrites`."""
-        return await self.writer.foreign_writes() if self.is_on_disk else 0
+        return await self.writer.foreign_writes() if self.folder else 0
 
-    def on_foreign_write(self, invalidate: Callable[[], object]) -> None:
-        """Registers a function that is called when another process has written: a store drops what it has in memory."""
-        self._invalidating.append(invalidate)
+    @property
+    def trouble(self) -> str | None:
+        """The reason why it cannot do its work now; None if it can."""
+        failing = self.writer.failing
+        return None if failing is None else f"cannot be written: {failing}"
 
     async def has_scope(self, scope: str) -> bool:
         """Returns True if a row of the scope has been written. Raises StorageError."""
@@ -207,13 +205,8 @@ class Database:
             connection,
             tasks,
             limits,
-            on_foreign_write=self._invalidate,
             observed=functools.partial(self._observed, "write"),
         )
-
-    def _invalidate(self) -> None:
-        for invalidate in self._invalidating:
-            invalidate()
 
     def _query(self, query: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection | None = None) -> T:
         """Runs `query` on this connection, or on the thread's own."""
@@ -250,17 +243,6 @@ class _Discarding(Writer):
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         return query(self._connection)
-
-
-class Store:
-    """A store in a database: it queues its writes."""
-
-    def __init__(self, database: Database) -> None:
-        self.keeps = database.keeps
-        self._database = database
-
-    async def flush(self) -> None:
-        await self._database.writer.flush()
 
 
 def owners_of(table: str) -> str:

@@ -5,68 +5,25 @@ import functools
 import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from operator import itemgetter
 from typing import Any
 
-import msgspec
-
-from proxy.storage.pending import DELETIONS, FACTS
+from proxy.storage.database import Database, Store
+from proxy.storage.pending import DELETIONS
 from proxy.storage.recollection import Wiped
-from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, Database, Store, owners_of
+from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, owners_of
+from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, fact_of
 from proxy.storage.write_queue import ScopedWrites
 from proxy.types import Fact
 
-# A field that is added to Fact without a migration fails on the first row that is written or read.
-COLUMNS = tuple(field.name for field in fields(Fact))
-PUT_AT_ONCE = 500  # facts of one write: if the queue has no room for all of them, some still fit
 PUT = f"""
     INSERT INTO facts (scope_id, {", ".join(COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join(f":{name}" for name in COLUMNS)})
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
 FORGET = f"DELETE FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
-ALL = f"""
-    SELECT {", ".join(COLUMNS)} FROM facts WHERE scope_id = {SCOPE_ID} ORDER BY created_at, number
-"""  # noqa: S608 (our own column names)
-FIND = f"""
-    SELECT scopes.name, {", ".join(f"facts.{name}" for name in COLUMNS)}
-    FROM facts JOIN scopes ON scopes.id = scope_id WHERE facts.id = ? LIMIT 1
-"""  # noqa: S608 (our own column names)
-SCOPES = f"""
-    WITH RECURSIVE {owners_of("facts")} SELECT scopes.name FROM owners CROSS JOIN scopes USING (id) ORDER BY scopes.name
-"""  # noqa: S608 (our own text)
 
 
-class SqliteFacts(Store):
-    """Facts in SQLite."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self._writes = ScopedWrites(database.writer, FACTS)
-
-    def put(self, scope: str, facts: Sequence[Fact]) -> None:
-        for start in range(0, len(facts), PUT_AT_ONCE):
-            rows = [_row(scope, fact) for fact in facts[start : start + PUT_AT_ONCE]]
-            self._writes.put(scope, _put, rows, len(rows))
-
-    def forget(self, scope: str, ids: Sequence[str]) -> None:
-        if ids:
-            self._writes.delete(scope, _forget, [{"scope": scope, "id": fact_id} for fact_id in ids], len(ids))
-
-    async def all(self, scope: str) -> list[Fact]:
-        await self._writes.settled(scope, strictly=True)
-        return await self._database.rows(ALL, {"scope": scope}, fact_of)
-
-    async def find(self, fact_id: str) -> tuple[str, Fact] | None:
-        await self._writes.settled()
-        return await self._database.row(FIND, (fact_id,), lambda row: (row[0], fact_of(row[1:])))
-
-    async def scopes(self) -> list[str]:
-        await self._writes.settled()
-        return await self._database.rows(SCOPES, (), itemgetter(0))
-
-
-def _put(connection: sqlite3.Connection, puts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+def _put(connection: sqlite3.Connection, puts: Sequence[Sequence[FactRow]]) -> None:
     rows = [row for each in puts for row in each]
     connection.executemany(ADD_SCOPE, {(row["scope"],) for row in rows})
     connection.executemany(PUT, rows)
@@ -76,17 +33,28 @@ def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping
     connection.executemany(FORGET, [row for each in forgotten for row in each])
 
 
-def _row(scope: str, fact: Fact) -> Mapping[str, Any]:
-    values = {name: getattr(fact, name) for name in COLUMNS}
-    return {**values, "scope": scope, "links": msgspec.json.encode(fact.links).decode()}
+STATEMENTS = FactStatements(
+    put=_put,
+    forget=_forget,
+    all=f"""
+        SELECT {", ".join(COLUMNS)} FROM facts WHERE scope_id = {SCOPE_ID} ORDER BY created_at, number
+    """,  # noqa: S608 (our own column names)
+    find=f"""
+        SELECT scopes.name, {", ".join(f"facts.{name}" for name in COLUMNS)}
+        FROM facts JOIN scopes ON scopes.id = scope_id WHERE facts.id = :id LIMIT 1
+    """,  # noqa: S608 (our own column names)
+    scopes=f"""
+        WITH RECURSIVE {owners_of("facts")}
+        SELECT scopes.name FROM owners CROSS JOIN scopes USING (id) ORDER BY scopes.name
+    """,  # noqa: S608 (our own text)
+)
 
 
-def fact_of(row: Sequence[Any]) -> Fact:
-    """Returns the fact of a row of `COLUMNS`."""
-    values = dict(zip(COLUMNS, row, strict=True))
-    values["pinned"] = bool(values["pinned"])
-    values["links"] = msgspec.json.decode(values["links"], type=tuple[bytes, ...])
-    return Fact(**values)
+class SqliteFacts(DatabaseFacts):
+    """Facts in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, STATEMENTS)
 
 
 _TABLES = ("wiped_facts", "wiped_archive", "wiped_links")

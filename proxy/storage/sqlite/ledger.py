@@ -18,8 +18,9 @@ from typing import Any
 import msgspec
 
 from proxy.storage.base import LONGEST_NAME, OTHER
+from proxy.storage.database import Store
 from proxy.storage.pending import LEDGER, Write
-from proxy.storage.sqlite.database import SCOPE_ID, Store, add_names, put_rows
+from proxy.storage.sqlite.database import SCOPE_ID, add_names, put_rows
 from proxy.types import UNANSWERED, LedgerRow, Sums, Trail
 from proxy.types.ledger import Mechanisms
 

@@ -14,15 +14,17 @@ import msgspec
 from proxy.lru import Lru
 from proxy.protocol.chat import LINK_BYTES
 from proxy.storage.base import KnownPrefix
+from proxy.storage.database import Database, Store
 from proxy.storage.pending import CUT_LINKS, LINKS, STATES, Key, Link, Pending, Recent, Write, changes_of
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
-from proxy.storage.sqlite.database import NAMED, SCOPE_ID, Database, Store, add_names
+from proxy.storage.sqlite.database import NAMED, SCOPE_ID, add_names
 from proxy.storage.write_queue import ScopedWrites
 
 # The changes of one `remember`, with its scope, its session and its time.
 _Passage = tuple[str, str, float, Sequence[tuple[Key, Link]]]
 
 PRUNED = 200  # expired states that one batch deletes, at most
+MOST_SCOPES = 50_000
 MAX_LOOKED_UP = 1_000  # requests between their look-up and their end
 # The last links of one request that are stored: a longer history is recognised if it goes on, or is edited within as
 # many messages of its end.
@@ -119,14 +121,17 @@ class SqliteSessions(Store):
 
     def __init__(self, database: Database, max_recent: int = 50_000) -> None:
         super().__init__(database)
-        database.on_foreign_write(self.invalidate)
         self._pending = Pending()
         self._recent = Recent(max_recent)
         self._looked_up: Lru[Key, int] = Lru(MAX_LOOKED_UP)  # last link of a chain → how much of it was known
+        self._as_of: Lru[str, int] = Lru(MOST_SCOPES)  # `ForeignWrites` of the scopes whose links are in `_recent`
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         if not chain or not self.keeps:
             return None
+        if (foreign := await self._database.foreign_writes(scope, "paths")) != self._as_of.get(scope, foreign):
+            self.invalidate()
+        self._as_of.put(scope, foreign)
         if (known := self._recent.find(scope, chain)) is not None:
             self._looked_up.put((scope, chain[-1]), known.length)
             return known

@@ -89,7 +89,7 @@ async def test_none_of_the_bytes_of_what_is_forgotten_stay(database: Database) -
 def test_what_is_old_leaves_a_part_at_a_time_wherever_it_stands(until: float, limit: int, left: list[int]) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate(connection)
-        connection.execute("INSERT INTO scopes VALUES (1, 'a/')")
+        connection.execute("INSERT INTO scopes (id, name) VALUES (1, 'a/')")
         connection.execute("INSERT INTO sessions VALUES (1, 1, 's')")
         connection.execute("UPDATE contents_size SET bytes = 40")
         for number in (1, 2, 9, 3):

@@ -8,7 +8,8 @@ from threading import Barrier
 import pytest
 
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
-from proxy.storage.sqlite.connection import MIGRATIONS, migrate, storage_errors
+from proxy.storage.schema import MIGRATIONS
+from proxy.storage.sqlite.connection import migrate, storage_errors
 
 FIRST: dict[str, tuple[str, ...]] = {"0001_first": ("CREATE TABLE things (name TEXT)",)}
 SECOND: dict[str, tuple[str, ...]] = {

@@ -50,7 +50,7 @@ def test_a_batch_that_fails_leaves_neither_rows_nor_sums(connection: sqlite3.Con
 
 
 def test_a_conversation_is_known_to_its_rows_whoever_met_it_first(connection: sqlite3.Connection) -> None:
-    connection.execute("INSERT INTO scopes VALUES (7, 'a/')")
+    connection.execute("INSERT INTO scopes (id, name) VALUES (7, 'a/')")
     connection.execute("INSERT INTO sessions VALUES (8, 7, 's')")
     add_rows(connection, [ledger_row(scope="a/"), ledger_row(scope="b/")])
     found = connection.execute("SELECT scope_id, session_id FROM ledger ORDER BY id").fetchall()

@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -47,6 +48,8 @@ def test_a_vector_that_was_kept_has_almost_the_same_cosines(values: list[float],
 
 def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
     """A constant that is a statement, or a table of them."""
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, dict):
         for key, below in value.items():
             yield from texts(below, f"{name} {key}")
@@ -79,7 +82,13 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 def test_the_statements_are_found() -> None:
-    wanted = {"facts.ALL", "sessions.GET_STATE", "archive.PATH", "ledger.ADD_ROLLUPS", "accounts.BUCKETS model"}
+    wanted = {
+        "facts.STATEMENTS all",
+        "sessions.GET_STATE",
+        "archive.PATH",
+        "ledger.ADD_ROLLUPS",
+        "accounts.BUCKETS model",
+    }
     assert {f"proxy.storage.sqlite.{name}" for name in wanted} <= set(STATEMENTS)
 
 

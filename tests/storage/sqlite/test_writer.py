@@ -47,8 +47,8 @@ class Opened:
         self.tasks = Tasks()
         self.writers: list[Writer] = []
 
-    def __call__(self, limits: WriterLimits = LIMITS, on_foreign_write: Callable[[], object] | None = None) -> Writer:
-        self.writers.append(Writer(connect(self.path), self.tasks, limits, on_foreign_write))
+    def __call__(self, limits: WriterLimits = LIMITS) -> Writer:
+        self.writers.append(Writer(connect(self.path), self.tasks, limits))
         return self.writers[-1]
 
 
@@ -433,19 +433,18 @@ async def test_closing_does_not_wait_for_the_same_failure_batch_after_batch(
 
 
 async def test_only_the_writes_of_others_are_foreign(opened: Opened, other: sqlite3.Connection) -> None:
-    foreign: list[str] = []
-    writer = opened(on_foreign_write=lambda: foreign.append("told"))
+    writer = opened()
     for number in range(3):
         writer.put(insert(number))
         await writer.flush()
-    assert foreign == []
+    assert await writer.foreign_writes() == 0
     other.execute("INSERT INTO numbers VALUES (99, NULL)")
     writer.put(insert(4))
     await writer.flush()
-    assert foreign == ["told"]
+    assert await writer.foreign_writes() == 1
     writer.put(insert(5))
     await writer.flush()
-    assert foreign == ["told"]
+    assert await writer.foreign_writes() == 1
 
 
 async def test_who_asks_learns_of_the_writes_of_others_without_writing(

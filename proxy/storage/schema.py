@@ -1,4 +1,10 @@
-"""The schema, version 1: the tables. A released version is never edited; a change is a new step of connection.py."""
+"""The schema of every database, in named steps, in the words of SQLite. `postgres/schema.py` says the few words that
+differ there in PostgreSQL's.
+
+A step that has been released is never edited; a change is a new step at the end.
+"""
+
+from collections.abc import Mapping, Sequence
 
 # The fields of `Sums`, which rollups and session_sums add up.
 _SUMS = """
@@ -6,7 +12,7 @@ _SUMS = """
     NULL, managed INTEGER NOT NULL, over_budget INTEGER NOT NULL, failed_open INTEGER NOT NULL, tokens_original
     INTEGER NOT NULL, tokens_sent INTEGER NOT NULL, tokens_cached INTEGER NOT NULL, tokens_billed INTEGER NOT
     NULL, tokens_completion INTEGER NOT NULL, tokens_measured INTEGER NOT NULL, tokens_reused INTEGER NOT NULL,
-    tokens_reused_prompt INTEGER NOT NULL, tokens_busted INTEGER NOT NULL, window INTEGER NOT NULL, capped
+    tokens_reused_prompt INTEGER NOT NULL, tokens_busted INTEGER NOT NULL, "window" INTEGER NOT NULL, capped
     INTEGER NOT NULL, tools INTEGER NOT NULL, elided INTEGER NOT NULL, summaries INTEGER NOT NULL, facts INTEGER
     NOT NULL, recall INTEGER NOT NULL, cost REAL NOT NULL, saved_exact REAL NOT NULL, saved_intent REAL NOT
     NULL, saved_context REAL NOT NULL, added_context REAL NOT NULL, overhead_seconds REAL NOT NULL
@@ -45,8 +51,18 @@ _TURN = """
 """
 
 _SESSIONS = (
-    # Names are kept once: a link and a ledger row carry 8 bytes for a scope that may be 100 long.
-    "CREATE TABLE scopes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    # Names are kept once: a link and a ledger row carry 8 bytes for a scope that may be 100 long. Its numbers: how
+    # often each part of what is kept of it has changed, where machines share a database (`postgres/versions.py`).
+    """
+    CREATE TABLE scopes (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        paths_changes INTEGER NOT NULL DEFAULT 0,
+        facts_changes INTEGER NOT NULL DEFAULT 0,
+        turns_changes INTEGER NOT NULL DEFAULT 0,
+        reuse_changes INTEGER NOT NULL DEFAULT 0
+    )
+    """,
     """
     CREATE TABLE sessions (
         id INTEGER PRIMARY KEY,
@@ -135,7 +151,7 @@ _LEDGER = (
     "INSERT INTO rollup_progress VALUES (CAST(strftime('%s', 'now') AS INTEGER) / 60 * 60)",
     f"""
     CREATE TABLE session_sums (
-        session_id INTEGER PRIMARY KEY REFERENCES sessions,
+        session_id INTEGER NOT NULL PRIMARY KEY REFERENCES sessions,
         scope_id INTEGER NOT NULL REFERENCES scopes,
         first_at REAL NOT NULL,
         last_at REAL NOT NULL,
@@ -295,4 +311,6 @@ _WIPES = (
     "CREATE INDEX wiped_links_of ON wiped_links (scope_id, turn)",
 )
 
-SCHEMA = (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES)
+MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step
+    "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES)
+}

@@ -1,0 +1,61 @@
+"""A database as its stores use it, whichever kind it is; and what the stores have in common."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from proxy.storage.base import Part
+from proxy.storage.write_queue import WriteQueue
+
+T = TypeVar("T")
+Values = Mapping[str, Any] | Sequence[Any]  # of a statement, by name or in order
+Observed = Callable[[str, float], object]  # gets "read" or "write", and its seconds; called in any thread
+
+
+class Database(Protocol):
+    """The database that the stores of a process share: one writer, and readers. What a query gets is a connection of
+    its kind. Its opener closes it."""
+
+    keeps: bool  # False: what is put is not stored
+
+    @property
+    def writer(self) -> WriteQueue:
+        """The queue of all writes."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its files, which other processes may share; None: there are none."""
+
+    @property
+    def trouble(self) -> str | None:
+        """The reason why it cannot do its work now; None if it can."""
+
+    async def read(self, query: Callable[[Any], T]) -> T:
+        """Runs `query` with a connection that only reads, in a thread, and returns its result. Raises StorageError."""
+
+    async def rows(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> list[T]:
+        """Returns what `of` makes, in the reader's thread, of each row of a statement. Raises StorageError."""
+
+    async def row(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> T | None:
+        """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
+
+    async def foreign_writes(self, scope: str, part: Part) -> int:
+        """Returns how often another process was seen to have written: see `ForeignWrites`."""
+
+    async def has_scope(self, scope: str) -> bool:
+        """Returns True if a row of the scope has been written. Raises StorageError."""
+
+    async def close(self) -> None:
+        """Writes what is queued, then closes it. A second call does nothing."""
+
+
+class Store:
+    """A store in a database: it queues its writes."""
+
+    def __init__(self, database: Database) -> None:
+        self.keeps = database.keeps
+        self._database = database
+
+    async def flush(self) -> None:
+        """Returns when what is queued is durable, or dropped."""
+        await self._database.writer.flush()

@@ -1,0 +1,50 @@
+"""Facts in PostgreSQL."""
+
+from collections.abc import Mapping, Sequence
+
+from proxy.storage.database import Database
+from proxy.storage.postgres.connection import Connection
+from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
+from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements
+
+PUT = f"""
+    INSERT INTO facts (scope_id, {", ".join(COLUMNS)})
+    VALUES ({SCOPE_ID}, {", ".join(f"%({name})s" for name in COLUMNS)})
+    ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
+"""  # noqa: S608 (our own column names)
+FORGET = f"DELETE FROM facts WHERE id = %(id)s AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
+
+
+def _put(connection: Connection, puts: Sequence[Sequence[FactRow]]) -> None:
+    rows = [row for each in puts for row in each]
+    connection.execute(ADD_SCOPES, (sorted({row["scope"] for row in rows}),))
+    with connection.cursor() as cursor:
+        cursor.executemany(PUT.encode(), rows)
+
+
+def _forget(connection: Connection, forgotten: Sequence[Sequence[Mapping[str, str]]]) -> None:
+    with connection.cursor() as cursor:
+        cursor.executemany(FORGET.encode(), [row for each in forgotten for row in each])
+
+
+STATEMENTS = FactStatements(
+    put=_put,
+    forget=_forget,
+    all=f"""
+        SELECT {", ".join(COLUMNS)} FROM facts WHERE scope_id = {SCOPE_ID} ORDER BY created_at, number
+    """,  # noqa: S608 (our own column names)
+    find=f"""
+        SELECT scopes.name, {", ".join(f"facts.{name}" for name in COLUMNS)}
+        FROM facts JOIN scopes ON scopes.id = scope_id WHERE facts.id = %(id)s LIMIT 1
+    """,  # noqa: S608 (our own column names)
+    scopes="""
+        SELECT name FROM scopes WHERE EXISTS (SELECT 1 FROM facts WHERE scope_id = scopes.id) ORDER BY name COLLATE "C"
+    """,
+)
+
+
+class PostgresFacts(DatabaseFacts):
+    """Facts in PostgreSQL."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, STATEMENTS)

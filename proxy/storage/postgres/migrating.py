@@ -1,0 +1,89 @@
+"""The schema of a PostgreSQL database: brought up to date in numbered steps, by one process at a time, all or nothing.
+A database without any table gets it at the first start; an older one is upgraded by `olvido db upgrade` alone."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import psycopg
+
+from proxy.storage.base import DatabaseTooNew, DatabaseTooOld
+from proxy.storage.postgres.connection import Connection
+from proxy.storage.postgres.schema import MIGRATIONS
+
+# Of the advisory lock that upgrades take. Any number will do that nobody else uses in this database.
+LOCK = 0x6F6C7669646F  # "olvido"
+
+_STEPS = "SELECT name FROM migrations ORDER BY name"
+_HAS_STEPS = "SELECT to_regclass('migrations') IS NOT NULL"
+_HAS_TABLES = "SELECT to_regclass('scopes') IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The steps of a database's schema."""
+
+    applied: tuple[str, ...]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]  # of a newer version of this program
+    is_empty: bool  # no table of ours is there
+
+
+def status(connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS) -> Status:
+    """Returns the steps that are applied, and those that are not."""
+    has_steps = bool((connection.execute(_HAS_STEPS).fetchone() or (False,))[0])
+    has_tables = bool((connection.execute(_HAS_TABLES).fetchone() or (False,))[0])
+    applied = tuple(name for (name,) in connection.execute(_STEPS)) if has_steps else ()
+    return Status(
+        applied,
+        tuple(name for name in migrations if name not in applied),
+        tuple(name for name in applied if name not in migrations),
+        is_empty=not applied and not has_tables,
+    )
+
+
+def upgrade(connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS) -> tuple[str, ...]:
+    """Applies the missing steps, all or nothing, and returns their names; whoever comes at the same time waits, and
+    finds nothing to do. Raises DatabaseTooNew, and psycopg.Error."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        found = status(connection, migrations)
+        if found.unknown:
+            raise too_new(found)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at DOUBLE PRECISION NOT NULL)"
+        )
+        for name in found.missing:
+            for statement in migrations[name]:
+                connection.execute(statement.encode())
+            connection.execute("INSERT INTO migrations VALUES (%s, %s)", (name, time.time()))
+    return found.missing
+
+
+def ready(connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS) -> None:
+    """Makes sure that the database has the schema of this version: one without tables gets it. Raises DatabaseTooOld,
+    DatabaseTooNew, and psycopg.Error."""
+    found = status(connection, migrations)
+    if found.unknown:
+        raise too_new(found)
+    if found.is_empty:
+        upgrade(connection, migrations)
+    elif found.missing:
+        raise DatabaseTooOld(
+            f"the database has an older schema (it lacks {', '.join(found.missing)}): run `olvido db upgrade`"
+        )
+
+
+def too_new(found: Status) -> DatabaseTooNew:
+    """Returns the error for a database of a newer version."""
+    return DatabaseTooNew(
+        f"a newer version of this program has written the database (it has {', '.join(found.unknown)}): upgrade"
+    )
+
+
+def try_lock(connection: Connection, lock: int) -> bool:
+    """Takes an advisory lock until the transaction ends; False if another process has it. Raises psycopg.Error."""
+    try:
+        return bool((connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (lock,)).fetchone() or (False,))[0])
+    except psycopg.errors.LockNotAvailable:
+        return False

@@ -1,0 +1,116 @@
+"""Versions of scopes: how often each part of what is kept of a scope has changed, by whatever process. A process that
+reads a version which it did not make itself knows that what it has in memory may be old.
+
+Each batch counts the parts that it changes in its own transaction, before anything else: so the batches of one scope
+follow one another, and the numbers of its rows are in the order in which they become visible.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from proxy.lru import Lru
+from proxy.storage.base import PARTS, Part
+from proxy.storage.pending import Write
+from proxy.storage.postgres.connection import Connection
+
+MOST_SCOPES = 50_000  # whose versions a process knows
+
+_ALL: frozenset[Part] = frozenset(PARTS)
+# Parts that a write changes, by its kind; the ledger and contents are no memory.
+_CHANGED: Mapping[str, frozenset[Part]] = {
+    "links": frozenset({"paths"}),
+    "states": frozenset({"paths"}),
+    "turns": frozenset({"turns"}),
+    "facts": frozenset({"facts"}),
+    "reuse": frozenset({"reuse"}),
+    "deletions": _ALL,
+}
+_COLUMNS = tuple(f"{part}_changes" for part in PARTS)
+_LISTED = ", ".join(_COLUMNS)
+_MORE = tuple(f"more_{part}" for part in PARTS)
+_ADD = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
+# In the order of their names, as everybody locks them.
+_COUNT = f"""
+    WITH
+        told (name, {", ".join(_MORE)}) AS (SELECT * FROM unnest(%s::text[], {", ".join(["%s::int[]"] * len(PARTS))})),
+        locked AS MATERIALIZED (
+            SELECT id, told.* FROM scopes JOIN told USING (name) ORDER BY name FOR NO KEY UPDATE OF scopes
+        )
+    UPDATE scopes SET {", ".join(f"{name} = {name} + locked.{more}" for name, more in zip(_COLUMNS, _MORE, strict=True))}
+    FROM locked WHERE scopes.id = locked.id
+    RETURNING scopes.name, {_LISTED}
+""".encode()  # noqa: S608 (our own column names)
+READ = f"SELECT {_LISTED} FROM scopes WHERE name = %(scope)s"  # noqa: S608 (same)
+
+Numbers = tuple[int, ...]  # one for each of PARTS
+NONE: Numbers = (0,) * len(PARTS)
+
+
+def changed(writes: Iterable[Write]) -> dict[str, frozenset[Part]]:
+    """Returns the parts that writes change, by scope."""
+    parts: dict[str, frozenset[Part]] = {}
+    for write in writes:
+        if write.scope and (more := _CHANGED.get(write.kind.name)):
+            parts[write.scope] = parts.get(write.scope, frozenset()) | more
+    return parts
+
+
+def count(connection: Connection, parts: Mapping[str, frozenset[Part]]) -> dict[str, Numbers]:
+    """Counts a change of these parts of scopes, and locks the scopes until the transaction ends. Returns the new
+    versions."""
+    if not parts:
+        return {}
+    names = sorted(parts)
+    connection.execute(_ADD, (names,))
+    more = [[int(part in parts[name]) for name in names] for part in PARTS]
+    found = connection.execute(_COUNT, (names, *more)).fetchall()
+    return {name: tuple(numbers) for name, *numbers in found}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last versions of a scope that this process has seen."""
+
+    versions: Numbers
+    foreign: Numbers  # see `ForeignWrites`
+    at: float  # monotonic seconds of the last look
+
+
+class Versions:
+    """The versions that this process has seen, its own included. For the event loop alone."""
+
+    def __init__(self, most: int = MOST_SCOPES) -> None:
+        self._seen: Lru[str, Seen] = Lru(most)
+        self._numbers = itertools.count(1)
+
+    def get(self, scope: str) -> Seen | None:
+        """Returns what was seen last of a scope."""
+        return self._seen.get(scope)
+
+    def looked(self, scope: str, versions: Numbers, at: float) -> Seen:
+        """Records versions that were read at `at`; returns what is known of the scope from now on."""
+        seen = self._seen.get(scope)
+        if seen is None:
+            number = next(self._numbers)
+            seen = Seen(versions, (number,) * len(PARTS), at)
+        else:
+            seen = self._merged(seen, versions, NONE, max(at, seen.at))
+        self._seen.put(scope, seen)
+        return seen
+
+    def wrote(self, versions: Mapping[str, Numbers], parts: Mapping[str, frozenset[Part]]) -> None:
+        """Records the versions that a batch of this process has made of these parts."""
+        for scope, numbers in versions.items():
+            if (seen := self._seen.get(scope)) is not None:  # else it is looked at when it is asked for
+                own = tuple(int(part in parts[scope]) for part in PARTS)
+                self._seen.put(scope, self._merged(seen, numbers, own, seen.at))
+
+    def _merged(self, seen: Seen, versions: Sequence[int], own: Numbers, at: float) -> Seen:
+        """Returns what is known after `versions` were seen, which this process has made by `own` changes."""
+        newest = tuple(map(max, seen.versions, versions))
+        foreign = tuple(
+            number if new <= old + mine else next(self._numbers)
+            for number, old, new, mine in zip(seen.foreign, seen.versions, versions, own, strict=True)
+        )
+        return Seen(newest, foreign, at)

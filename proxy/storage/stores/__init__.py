@@ -1,0 +1,6 @@
+"""The stores in a database of whatever kind. Each implements its Protocol (`../base.py`, `../recollection.py`, where
+methods are documented) with the statements of one kind, from `../sqlite/` or `../postgres/`: a frozen dataclass of
+texts that select, and of functions that apply a batch of writes.
+
+facts.py   facts of users
+"""

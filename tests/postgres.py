@@ -1,0 +1,67 @@
+"""A real PostgreSQL for tests, with pgvector, from a package: one server a test process, and an empty database with our
+schema for whoever asks."""
+
+import atexit
+import functools
+import itertools
+import tempfile
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from proxy.storage.postgres import migrating
+from proxy.storage.postgres.connection import connect
+from proxy.storage.postgres.database import PostgresDatabase
+from proxy.tasks import Tasks
+
+_numbers = itertools.count(1)
+_TEMPLATE = "olvido_template"
+
+
+@functools.cache
+def server() -> str:
+    """Starts the server of this process, and returns the URL of its own database."""
+    with warnings.catch_warnings(action="ignore"):  # about a folder for what we do not use
+        import pgserver
+    folder = Path(tempfile.mkdtemp(prefix="olvido-pg-"))
+    running = pgserver.postgres_server.get_server(folder, cleanup_mode="delete")
+    atexit.register(running.cleanup)
+    url = str(running.get_uri())
+    with psycopg.connect(url, autocommit=True) as connection:
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):  # nothing outlives the tests
+            connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+        connection.execute("SELECT pg_reload_conf()")
+        connection.execute(f"CREATE DATABASE {_TEMPLATE}".encode())
+    with connect(_url(url, _TEMPLATE)) as connection:
+        migrating.upgrade(connection)
+    return url
+
+
+def database(*, template: str = _TEMPLATE) -> str:
+    """Returns the URL of a new database with our schema; `template="template1"`: without any table."""
+    url, name = server(), f"test_{next(_numbers)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+    return _url(url, name)
+
+
+def _url(url: str, name: str) -> str:
+    return url.replace("/postgres?", f"/{name}?")
+
+
+_of_folders: dict[Path, str] = {}
+
+
+@asynccontextmanager
+async def opened(folder: Path, **settings: Any) -> AsyncIterator[PostgresDatabase]:
+    """Opens the database that belongs to a test's folder: the same one whenever it is asked for again."""
+    url = _of_folders.get(folder) or _of_folders.setdefault(folder, database())
+    running = PostgresDatabase(url, Tasks(), size=3, **settings)
+    try:
+        yield running
+    finally:
+        await running.close()
