@@ -51,7 +51,8 @@ class Write:
     """A queued change of the database. It must be idempotent: after a failure it is applied again.
 
     `apply` runs in the writer's thread, inside a transaction, once for all writes of a batch that share it: with the
-    connection, and the `what` of each in the order they were queued. So many rows can be one statement.
+    connection, and the `what` of each in the order they were queued. So many rows can be one statement. Writes of one
+    `store` keep their order among each other.
     """
 
     rows: int
@@ -63,6 +64,8 @@ class Write:
     queued_at: float = field(default_factory=time.monotonic)
     erases: bool = False  # what it deletes must not stay in a log of the database either
     in_order: bool = False  # applied after all that was queued before it, and before all that was queued after it
+    store: object = None
+    spooled: int | None = None  # its number in the spool, which has `what` now
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +87,12 @@ def apply_all(connection: Any, writes: Sequence[Write]) -> None:
             for write in run:
                 write.apply(connection, [write.what])
         else:
-            together: dict[Apply, list[Any]] = {}
+            together: dict[object, list[Write]] = {}
             for write in run:
-                together.setdefault(write.apply, []).append(write.what)
-            for apply, whats in together.items():
-                apply(connection, whats)
+                together.setdefault(write.store or write.apply, []).append(write)
+            for writes_of_one in together.values():
+                for apply, same in itertools.groupby(writes_of_one, key=operator.attrgetter("apply")):
+                    apply(connection, [write.what for write in same])
 
 
 def tenant_of(scope: str) -> str:

@@ -6,24 +6,23 @@ row would cost a disk write each. A subclass says what that transaction is (`Wri
 
 While the database cannot be written (a full or broken disk, read-only, held by another process) the batch goes back
 into the queue, to be tried again every `retry` seconds: rows wait in their order as far as the shares of the queue go
-(`pending.py`), and what is too much is dropped and counted. `failing` says so.
+(`pending.py`), and what is too much is dropped and counted; where there is a spool (`spool.py`), they wait there, and
+survive this process. `failing` says so.
 """
 
 import asyncio
 import contextlib
 import functools
-import itertools
 import logging
-import operator
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from proxy.storage.base import StorageError
 from proxy.storage.pending import DELETIONS, Apply, Kind, Shares, Write, WriterLimits
+from proxy.storage.spool import Spool
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -36,12 +35,14 @@ class WriteQueue(ABC):
     """The queue of one database, and the task that writes it out in batches, in a thread of its own. The task lives as
     long as something is queued, so that draining the tasks also waits for what is not written yet."""
 
-    def __init__(self, tasks: Tasks, limits: WriterLimits | None = None) -> None:
+    def __init__(self, tasks: Tasks, limits: WriterLimits | None = None, spool: Spool | None = None) -> None:
         self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
         self.failing: str | None = None  # why the database cannot be written now
         self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
         self._tasks = tasks
         self._limits = limits or WriterLimits()
+        self._spool = spool  # takes what the database cannot
+        self._retry_at = 0.0  # while it cannot: when it is tried again (monotonic seconds)
         self._foreign = 0  # how often that was
         self._looked_at = time.monotonic()
         self._looking: asyncio.Task[None] | None = None
@@ -87,13 +88,25 @@ class WriteQueue(ABC):
         self._rows += write.rows
         if self._rows >= self._limits.batch_rows:
             self._hurry.set()
-        if self.failing is None:
+        if self.failing is None or self._spool is not None:
             self._start()
         return True
 
     def drop(self, kind: Kind, rows: int) -> None:
         """Counts rows that are not written."""
         self.dropped[kind.name] += rows
+
+    def adopt(self) -> None:
+        """Queues what earlier processes have left in the spool, before anything else. Called once, at the start."""
+        for write in self._spool.adopt() if self._spool else ():
+            self._queue.append(write)
+            self._queued += 1
+            self._rows += write.rows
+            if write.erases and write.scope:
+                self.erasing[write.scope] += 1
+        if self._queue:
+            log.warning("rows that had to wait are written now", extra={"rows": self._rows})
+            self._start()
 
     async def foreign_writes(self) -> int:
         """Returns how often another process was seen to have written, as of a second ago: every batch looks. As of
@@ -137,6 +150,8 @@ class WriteQueue(ABC):
             self._retrying.cancel()
         await self.flush()
         await asyncio.to_thread(self._thread.shutdown)
+        if self._spool is not None:
+            self._spool.close()
         self._disconnect()
 
     def _start(self) -> asyncio.Task[None]:
@@ -156,6 +171,10 @@ class WriteQueue(ABC):
                     await asyncio.get_running_loop().run_in_executor(self._thread, self._erase)
                 continue
             await self._wait(self._limits.interval)
+            if self._waits():
+                await self._to_spool()
+                self._try_again()
+                break
             self._take()
             try:
                 is_written = await self._commit(tuple(self._batch))
@@ -163,9 +182,49 @@ class WriteQueue(ABC):
                 self._queue.extendleft(reversed(self._batch))
                 self._batch.clear()
             if not is_written and not self._given_up:
-                self._retrying = asyncio.get_running_loop().call_later(self._limits.retry, self._start)
+                self._retry_at = time.monotonic() + self._limits.retry
+                await self._to_spool()
+                self._try_again()
                 break
         self._task = None
+
+    def _waits(self) -> bool:
+        """Tells whether the database cannot be written, and it is too soon to try again."""
+        return self.failing is not None and time.monotonic() < self._retry_at and not self._closed
+
+    def _try_again(self) -> None:
+        if self._retrying is not None:
+            self._retrying.cancel()
+        left = self._retry_at - time.monotonic()
+        self._retrying = asyncio.get_running_loop().call_later(max(0.0, left), self._start)
+
+    async def _to_spool(self) -> None:
+        """Moves what is queued to the spool, if there is one: it survives this process there."""
+        waiting = tuple(self._queue)
+        stored = await self._spooled(waiting)
+        for before, after in zip(waiting, stored, strict=True):
+            self._queue.popleft()
+            if before is not after:
+                self._shares.give_back(after.kind, after.scope, after.rows)
+        self._queue.extendleft(reversed(stored))
+
+    async def _spooled(self, writes: Sequence[Write]) -> Sequence[Write]:
+        """Returns writes as they are now: in the spool, if there is one that can take them."""
+        if self._spool is None or all(write.spooled is not None for write in writes):
+            return writes
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, writes)
+        except Exception as error:  # noqa: BLE001 (then they wait in memory)
+            log.error("the spool cannot be written", extra={"error": str(error)})  # noqa: TRY400 (the text says it all)
+            return writes
+
+    async def _give_up(self, writes: Sequence[Write]) -> bool:
+        """Settles writes at the end of the process: those that the spool does not take are lost."""
+        for write in await self._spooled(writes):
+            if write.spooled is None:
+                self.drop(write.kind, write.rows)
+        self._settle(writes)
+        return True
 
     async def _wait(self, seconds: float) -> None:
         """Waits, or until what is queued shall be written at once."""
@@ -188,12 +247,12 @@ class WriteQueue(ABC):
         """Writes them in one transaction and settles each. False if the database cannot be written: then what is left
         of them is still the batch."""
         if self._given_up:
-            return self._lose(writes)
+            return await self._give_up(writes)
         pauses = self._limits.pauses if self.failing is None else ()
         for pause in (*pauses, None):
             at = time.monotonic()
             try:
-                is_foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._apply, writes)
+                is_foreign = await asyncio.get_running_loop().run_in_executor(self._thread, self._written, writes)
                 break
             except Exception as error:  # noqa: BLE001 (a bad write must not end the writer)
                 if not self._cannot_write(error):
@@ -235,6 +294,13 @@ class WriteQueue(ABC):
         self._settle(writes)
         return True
 
+    def _written(self, writes: Sequence[Write]) -> bool:
+        if self._spool is None:
+            return self._apply(writes)
+        is_foreign = self._apply(self._spool.loaded(writes))
+        self._spool.remove(writes)
+        return is_foreign
+
     @abstractmethod
     def _apply(self, writes: Sequence[Write]) -> bool:
         """Writes a batch in one transaction, or raises. True if another process has written since the last batch. Runs
@@ -261,7 +327,8 @@ class WriteQueue(ABC):
             self._batch.popleft()  # writes are settled in the order they were queued
             self._rows -= write.rows
             self._settled += 1
-            self._shares.give_back(write.kind, write.scope, write.rows)
+            if write.spooled is None:
+                self._shares.give_back(write.kind, write.scope, write.rows)
             if write.erases and write.scope:
                 _one_less(self.erasing, write.scope)
             if write.settled:
@@ -299,8 +366,7 @@ class ScopedWrites:
     ) -> None:
         """Queues a change of the scope, which takes the room of `rows`. `erases`, `in_order`: see Write."""
         settled, kind = functools.partial(_one_less, self._unsettled, scope), kind or self._kind
-        change = (apply, what)
-        write = Write(rows, self.apply, change, settled, erases=erases, in_order=in_order, kind=kind, scope=scope)
+        write = Write(rows, apply, what, settled, erases=erases, in_order=in_order, kind=kind, scope=scope, store=self)
         if self._writer.put(write):
             self._unsettled[scope] += 1
 
@@ -323,11 +389,6 @@ class ScopedWrites:
             await self._writer.flush()
             if _has(self._writer.erasing, scope):
                 self._raise_if_failing()
-
-    def apply(self, connection: Any, changes: Sequence[tuple[Apply, Any]]) -> None:
-        """Applies writes of the store: the `Write.apply` of all of them."""
-        for apply, run in itertools.groupby(changes, key=operator.itemgetter(0)):
-            apply(connection, [what for _, what in run])
 
     def _raise_if_failing(self) -> None:
         if self._writer.failing is not None:

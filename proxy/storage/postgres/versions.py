@@ -37,7 +37,7 @@ _COUNT = f"""
         locked AS MATERIALIZED (
             SELECT id, told.* FROM scopes JOIN told USING (name) ORDER BY name FOR NO KEY UPDATE OF scopes
         )
-    UPDATE scopes SET {", ".join(f"{name} = {name} + locked.{more}" for name, more in zip(_COLUMNS, _MORE, strict=True))}
+    UPDATE scopes SET {", ".join(f"{part}_changes = {part}_changes + more_{part}" for part in PARTS)}
     FROM locked WHERE scopes.id = locked.id
     RETURNING scopes.name, {_LISTED}
 """.encode()  # noqa: S608 (our own column names)

@@ -23,6 +23,7 @@ import numpy as np
 from proxy.storage.base import Part, StorageError
 from proxy.storage.database import Observed, Values
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
+from proxy.storage.spool import Spool
 from proxy.storage.sqlite.connection import (
     CANNOT_WRITE,
     MEMORY,
@@ -71,8 +72,9 @@ class Writer(WriteQueue):
         tasks: Tasks,
         limits: WriterLimits | None = None,
         observed: Callable[[float], object] = lambda _seconds: None,
+        spool: Spool | None = None,
     ) -> None:
-        super().__init__(tasks, limits)
+        super().__init__(tasks, limits, spool)
         self._connection = connection
         self._observed = observed  # called in the thread with the seconds that a batch took
         self._version = self._data_version()

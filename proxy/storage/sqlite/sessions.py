@@ -231,7 +231,7 @@ class SqliteStates(Store):
     def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
         queued = _State(scope, session, link, at, state)
         settled = functools.partial(self._settle, queued)
-        write = Write(1, self._writes.apply, (_put_states, queued), settled, kind=STATES, scope=scope)
+        write = Write(1, _put_states, queued, settled, kind=STATES, scope=scope, store=self._writes)
         if self._database.writer.put(write):
             self._queued[scope, link] = queued
 
