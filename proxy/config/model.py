@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 from proxy.config.profiles import Profile, with_overrides
 from proxy.config.upstreams import (
     BaseUrl,
+    DatabaseUrl,
     Dollars,
     Folder,
     Host,
@@ -201,10 +202,19 @@ class Storage(Section):
     """Storage of what the proxy keeps."""
 
     path: Folder = setting(Path("~/.local/share/olvido"), "Folder of everything that is kept.")
-    kind: Literal["sqlite", "memory", "off"] = setting(
+    kind: Literal["sqlite", "postgres", "memory", "off"] = setting(
         "sqlite",
-        "`sqlite`: in the folder. `memory`: until the process ends, and no more than 256 MiB beside what "
-        "requests said: then the oldest leaves. `off`: nothing is kept.",
+        "`sqlite`: in the folder. `postgres`: in the database of `url`, which any number of machines share (needs the "
+        "extra olvido[cluster]). `memory`: until the process ends, and no more than 256 MiB beside what requests said: "
+        "then the oldest leaves. `off`: nothing is kept.",
+    )
+    url: DatabaseUrl | None = setting(
+        None,
+        "Of PostgreSQL, with `kind: postgres`: postgresql://user:password@host/name, as ${NAME} from the environment.",
+    )
+    pool: int = setting(8, "Connections to PostgreSQL of each process, at most.", ge=2, le=1_000)
+    spool_mb: int = setting(
+        256, "Size of what waits on disk, in the folder `spool`, while PostgreSQL takes no writes, MiB.", ge=1
     )
     keep: Keep = setting(Keep(), "How long things are kept.")
 

@@ -159,6 +159,14 @@ def _sums_fade_in_order(config: Config) -> _Found:
         yield ("storage", "keep", "hours"), "must not be shorter than `storage.keep.minutes`"
 
 
+def _a_database_has_a_url(config: Config) -> _Found:
+    storage = config.storage
+    if storage.kind == "postgres" and storage.url is None:
+        yield ("storage", "url"), "must be set: `storage.kind` is postgres"
+    if storage.kind != "postgres" and storage.url is not None:
+        yield ("storage", "url"), f"is only used with `storage.kind: postgres`, which is {storage.kind} here"
+
+
 def _embedding_key_has_a_use(config: Config) -> _Found:
     if config.embedding.base_url and config.embedding.model == "builtin":
         yield ("embedding", "model"), "must name a model of `embedding.base_url`; `builtin` runs here"
@@ -197,6 +205,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _profiles_exist,
     _facts_fade_in_order,
     _sums_fade_in_order,
+    _a_database_has_a_url,
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
 )

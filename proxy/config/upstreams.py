@@ -127,6 +127,12 @@ def _base_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _database_url(secret: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"postgres(ql)?://\S+", secret.get_secret_value()):
+        raise ValueError("a URL like postgresql://user:password@host:5432/name")
+    return secret
+
+
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s/?#@*:\[\]]+)(:[0-9]{1,5})?")
 _IMPLIED = (("http://", ":80"), ("https://", ":443"))
@@ -169,6 +175,7 @@ Seconds: TypeAlias = Annotated[
 Period: TypeAlias = Annotated[Seconds, Field(gt=0)]  # a duration that cannot be nothing
 Secret: TypeAlias = Annotated[SecretStr, AfterValidator(_header_safe)]
 LongSecret: TypeAlias = Annotated[Secret, AfterValidator(_long_enough)]
+DatabaseUrl: TypeAlias = Annotated[SecretStr, AfterValidator(_database_url)]
 KeyHash: TypeAlias = Annotated[
     str,
     BeforeValidator(_as_hash),

@@ -76,7 +76,9 @@ class Library:
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
         self._shelves: Lru[str, Shelf] = Lru(most_shelves)
-        self._recent: Lru[tuple[str, bytes], PathState] = Lru(most_states)
+        # With what `ForeignWrites` was: a state may have a successor, of another process, since then.
+        self._recent: Lru[tuple[str, bytes], tuple[int, PathState]] = Lru(most_states)
+        self._seen_paths: Lru[str, int] = Lru(most_states)  # `ForeignWrites` of scopes, as of their last request
 
     # --- what a scope remembers ---------------------------------------------------------------------------------------
 
@@ -277,29 +279,34 @@ class Library:
         """Returns the state of the last request before this one on the path `chain`, and its number of messages; None
         if unknown. `is_new`: storage was asked for this history, and has none of it."""
         lengths = range(len(chain) - 1, max(0, len(chain) - 1 - STEPS_BACK), -1)
-        for length in lengths:
-            if (state := self._recent.get((scope, chain[length - 1]))) is not None:
-                self._recent.move_to_end((scope, chain[length - 1]))
-                return state, length
-        stored = [] if is_new else [chain[length - 1] for length in lengths]
-        found = await self._states.get(scope, stored) if stored else None
-        if found is None or (state := unpack(found[1])) is None:
+        foreign = await self._foreign_writes(scope, "paths")
+        self._seen_paths.put(scope, foreign)
+        known = next((length for length in lengths if (scope, chain[length - 1]) in self._recent), 0)
+        newer = [] if is_new else [chain[length - 1] for length in lengths if length > known]
+        held = self._recent.used((scope, chain[known - 1])) if known else None
+        if held is not None and (held[0] == foreign or not newer):
+            return held[1], known
+        found = await self._states.get(scope, newer) if newer else None
+        if found is not None and (state := unpack(found[1])) is not None:
+            self._recent.put((scope, found[0]), (foreign, state))
+            return state, next(length for length in lengths if chain[length - 1] == found[0])
+        if held is None:
             return None
-        self._recent.put((scope, found[0]), state)
-        return state, next(length for length in lengths if chain[length - 1] == found[0])
+        self._recent.put((scope, chain[known - 1]), (foreign, held[1]))
+        return held[1], known
 
     def keep_state(self, scope: str, session: str, link: bytes, state: PathState) -> None:
         """Stores the state after a request whose last message has the link `link`."""
-        self._recent.put((scope, link), state)
+        self._recent.put((scope, link), (self._seen_paths.get(scope, 0), state))
         self._states.put(scope, session, link, state.at, pack(state))
 
     def forget_states(self, scope: str) -> None:
         """Removes text from the states of a scope, since it may quote what is forgotten: folds stay, their heads are
         rebuilt, and a turn that goes on loses what was recalled for it."""
-        for key, state in self._recent.items():
+        for key, (as_of, state) in self._recent.items():
             if key[0] == scope:
                 fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
-                self._recent[key] = replace(state, fold=fold, volatile=VolatileBlock())
+                self._recent[key] = as_of, replace(state, fold=fold, volatile=VolatileBlock())
         self._states.forget(scope)
 
 

@@ -23,6 +23,7 @@ SECRET = "tenant.secret"  # noqa: S105 (the name of its file)
 SECRET_BYTES = 32
 OTHERS = stat.S_IRWXG | stat.S_IRWXO  # permissions
 
+SHARED_SECRET = "database.secret"  # noqa: S105 (the name of its file)
 LOGOUTS = "admin.logouts"
 REREAD = 1.0  # seconds
 MOST_LOGOUTS = 10_000  # cookies; the oldest are dropped
@@ -58,6 +59,29 @@ def tenant_secret(folder: Path) -> bytes:
             return _read(path)
     except OSError as error:
         raise SecretUnsafe(f"{path}: {error.strerror}") from error
+
+
+def kept_secret(folder: Path, secret: bytes | None = None) -> bytes | None:
+    """Returns the secret of a shared database as this machine knows it, so that it can serve while the database is
+    away; None if it does not. `secret`: what the database says, which is kept. Raises SecretUnsafe."""
+    path = folder / SHARED_SECRET
+    try:
+        private_folder(folder)
+        if secret is not None:
+            _replace(path, secret)
+            return secret
+        return _read(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SecretUnsafe(f"{path}: {error.strerror}") from error
+
+
+def _replace(path: Path, secret: bytes) -> None:
+    descriptor, aside = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secret)
+    Path(aside).replace(path)
 
 
 def _read(path: Path) -> bytes:

@@ -12,4 +12,7 @@ setting and no lock outlives a transaction.
 | health.py | the breaker in front of the database, and the probes that close it again |
 | versions.py | how often the memory of a scope has changed, by whomever |
 | database.py | the database: its writer, its readers, their deadlines |
+| opening.py | the database as a process that serves opens it: the tenants' secret, the spool, a database that is away |
+| operations.py | the writes of all stores, by the names under which they wait in the spool |
+| facts.py | facts |
 """

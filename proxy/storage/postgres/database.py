@@ -32,6 +32,7 @@ from proxy.storage.postgres.connection import (
 )
 from proxy.storage.postgres.health import Health, State
 from proxy.storage.postgres.versions import Numbers, Versions
+from proxy.storage.spool import Spool
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 
@@ -90,8 +91,9 @@ class Writer(WriteQueue):
         limits: WriterLimits,
         known: Versions,
         observed: Callable[[float], object],
+        spool: Spool | None,
     ) -> None:
-        super().__init__(tasks, limits)
+        super().__init__(tasks, limits, spool)
         self._connections = connections
         self._known = known
         self._observed = observed  # called in the thread with the seconds that a batch took
@@ -142,6 +144,7 @@ class PostgresDatabase:
         size: int = 8,
         limits: WriterLimits | None = None,
         *,
+        spool: Spool | None = None,
         observed: Observed = lambda _operation, _seconds: None,
         on_change: Callable[[State], object] = lambda _state: None,
     ) -> None:
@@ -155,7 +158,7 @@ class PostgresDatabase:
         self._closed = False
         self.health = Health(self._probe, tasks, on_change)
         written = functools.partial(observed, "write")
-        self.writer = Writer(self.connections, tasks, limits or LIMITS, self._known, written)
+        self.writer = Writer(self.connections, tasks, limits or LIMITS, self._known, written, spool)
 
     @property
     def trouble(self) -> str | None:
@@ -178,6 +181,16 @@ class PostgresDatabase:
         with self.connections.one(2.0) as connection:
             check_server(connection)
             migrating.ready(connection)
+
+    async def change(self, work: Callable[[Connection], T], seconds: float = LONG_SECONDS) -> T:
+        """Runs `work` in one transaction, in a thread, and returns its result: for what cannot wait in the queue.
+        Raises StorageError."""
+
+        def run(connection: Connection) -> T:
+            with connection.transaction():
+                return work(connection)
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, run, seconds)
 
     async def read(self, query: Callable[[Connection], T], seconds: float = READ_SECONDS) -> T:
         """Runs `query` with a connection, in a thread, for `seconds` at most, and returns its result. Raises

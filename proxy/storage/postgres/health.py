@@ -40,7 +40,12 @@ class Health:
     def failure(self, why: str) -> None:
         """Records a read that failed, or was broken off."""
         self._failures += 1
-        if self.why is None and self._failures >= MOST_FAILURES and not self._closed:
+        if self._failures >= MOST_FAILURES:
+            self.fail(why)
+
+    def fail(self, why: str) -> None:
+        """Opens the breaker, if it is closed."""
+        if self.why is None and not self._closed:
             self.why = why
             log.error("PostgreSQL does not answer: requests go on with what is in memory", extra={"why": why})
             self._on_change("unreachable")

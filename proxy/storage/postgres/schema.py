@@ -23,6 +23,14 @@ def in_postgres(statement: str) -> str:
     return _DIFFERENT.sub(lambda found: _WORDS[found[0]], statement)
 
 
+# What a file or a process has for itself where SQLite is the storage.
+_OWN: Mapping[str, Sequence[str]] = {
+    "0001_schema": (
+        # One row: the secret that tenants are hashed with, which all machines share.
+        "CREATE TABLE tenant_secret (is_it BOOLEAN PRIMARY KEY CHECK (is_it), secret BYTEA NOT NULL)",
+    )
+}
+
 MIGRATIONS: Mapping[str, Sequence[str]] = {
-    name: tuple(map(in_postgres, statements)) for name, statements in schema.MIGRATIONS.items()
+    name: (*map(in_postgres, statements), *_OWN.get(name, ())) for name, statements in schema.MIGRATIONS.items()
 }
