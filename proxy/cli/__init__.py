@@ -1,5 +1,6 @@
 """The command `olvido` and its subcommands.
 
+db.py        `olvido db`: schema of a shared database, copy of a storage folder into it
 doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from proxy import config as configuration
+from proxy.cli import db as db_cli
 from proxy.cli import doctor
 from proxy.cli import memory as memory_cli
 from proxy.config import Config, ConfigError
@@ -73,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
 
     memory = commands.add_parser("memory", help="list, show, forget, confirm, export, import what is remembered")
     memory_cli.add_commands(memory, _config_option)
+
+    database = commands.add_parser(
+        "db", help="the shared database: its schema, and the copy of a storage folder into it"
+    )
+    db_cli.add_commands(database, _config_option)
 
     bench = commands.add_parser("bench", help="what the proxy costs on this machine, in about a minute; needs no key")
     _config_option(bench)
