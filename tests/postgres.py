@@ -7,14 +7,14 @@ import itertools
 import tempfile
 import warnings
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from proxy.storage.postgres import migrating
-from proxy.storage.postgres.connection import connect
+from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.tasks import Tasks
 
@@ -51,6 +51,26 @@ def database(*, template: str = _TEMPLATE) -> str:
 
 def _url(url: str, name: str) -> str:
     return url.replace("/postgres?", f"/{name}?")
+
+
+@asynccontextmanager
+async def processes(count: int, **settings: Any) -> AsyncIterator[list[PostgresDatabase]]:
+    """Opens one new database as often as so many processes do. No lock was ever waited for in a circle."""
+    url = database()
+    async with AsyncExitStack() as stack:
+        running = [PostgresDatabase(url, Tasks(), size=3, **settings) for _ in range(count)]
+        for each in running:
+            stack.push_async_callback(each.close)
+        yield running
+    with connect(url) as connection:
+        deadlocks = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        assert deadlocks.fetchone() == (0,)
+
+
+def plan(connection: Connection, statement: str | bytes, values: Any) -> str:
+    """Returns how the server would run a statement."""
+    text = statement if isinstance(statement, bytes) else statement.encode()
+    return "\n".join(line for (line,) in connection.execute(b"EXPLAIN " + text, values))
 
 
 _of_folders: dict[Path, str] = {}

@@ -208,30 +208,35 @@ class Pending:
                 self._links[key] = (writes - 1, queued)
 
 
-class Recent(Lru[Key, Link]):
-    """The links that were used last, each with all that the database has of it; least recently used out first.
+class Recent(Lru[Key, tuple[int, Link]]):
+    """The links that were used last, least recently used out first: each with all that the database had of it when it
+    was read, and how often other processes had written to its scope until then (`ForeignWrites`). At another number it
+    is as if it were not here.
 
     A chain is recognised without the database if its last link is here, or one that no session went on from: then the
     database cannot know a longer prefix.
     """
 
-    def find(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
+    def find(self, scope: str, chain: Sequence[bytes], as_of: int) -> KnownPrefix | None:
         """Returns the longest known prefix of `chain`; None: ask the database."""
         for length in range(len(chain), 0, -1):
             key = (scope, chain[length - 1])
-            if (link := self.get(key)) is not None:
+            if (known := self.get(key)) is not None and known[0] == as_of:
+                link = known[1]
                 if link.went_on and length < len(chain):
                     return None
                 self.move_to_end(key)
                 return link.as_prefix(length)
         return None
 
-    def holds(self, changes: Iterable[tuple[Key, Link]]) -> bool:
+    def holds(self, changes: Iterable[tuple[Key, Link]], as_of: int) -> bool:
         """Returns True if these changes alter nothing but a time, by less than a minute: then they need not be written,
         as for a request that is sent again and again."""
         for key, link in changes:
-            known = self.get(key)
-            if known is None or (link.went_on and not known.went_on):
+            if (found := self.get(key)) is None or found[0] != as_of:
+                return False
+            known = found[1]
+            if link.went_on and not known.went_on:
                 return False
             if link.sessions:
                 (session, at), (lead, last) = link.sessions[0], known.sessions[0]
@@ -239,11 +244,11 @@ class Recent(Lru[Key, Link]):
                     return False
         return True
 
-    def follow(self, changes: Iterable[tuple[Key, Link]], *, new: bool) -> None:
+    def follow(self, changes: Iterable[tuple[Key, Link]], as_of: int, *, new: bool) -> None:
         """Applies the changes of one `remember`. A link that is not here is added only if it is `new` to the database
         as well: otherwise the database may know more of it."""
         for key, link in changes:
-            if (known := self.get(key)) is not None:
-                self.put(key, known.merged(link))
+            if (known := self.get(key)) is not None and known[0] == as_of:
+                self.put(key, (as_of, known[1].merged(link)))
             elif new and link.sessions:
-                self.put(key, link)
+                self.put(key, (as_of, link))

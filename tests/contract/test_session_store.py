@@ -13,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.base import KnownPrefix, SessionStore
+from proxy.storage.postgres.sessions import PostgresSessions
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.stores.sessions import DatabaseSessions
 from proxy.tasks import Tasks
 from tests import stores
+from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[SessionStore]]
 
@@ -46,7 +49,7 @@ def memory(folder: Path) -> AbstractAsyncContextManager[SessionStore]:
 class OnDisk:
     """A database that has nothing in memory when it is asked, so that the answer comes from SQL."""
 
-    sessions: SqliteSessions
+    sessions: DatabaseSessions
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         await self.flush()
@@ -69,7 +72,25 @@ async def sqlite_on_disk(folder: Path) -> AsyncIterator[SessionStore]:
         await database.close()
 
 
-BACKENDS = {"file": sqlite, "memory": memory, "file-read": sqlite_on_disk}
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[SessionStore]:
+    async with opened(folder) as database:
+        yield PostgresSessions(database)
+
+
+@asynccontextmanager
+async def postgres_read(folder: Path) -> AsyncIterator[SessionStore]:
+    async with opened(folder) as database:
+        yield OnDisk(PostgresSessions(database))
+
+
+BACKENDS = {
+    "file": sqlite,
+    "memory": memory,
+    "file-read": sqlite_on_disk,
+    "postgres": postgres,
+    "postgres-read": postgres_read,
+}
 
 
 @pytest.fixture(params=BACKENDS)

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.storage.postgres.states import PostgresStates
 from proxy.storage.recollection import STATE_SECONDS, StateStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.tasks import Tasks
 from tests import stores
+from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[StateStore]]
 
@@ -35,7 +37,13 @@ def memory(folder: Path) -> AbstractAsyncContextManager[StateStore]:
     return sqlite(folder, name=None)
 
 
-BACKENDS = {"file": sqlite, "memory": memory}
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[StateStore]:
+    async with opened(folder) as database:
+        yield PostgresStates(database)
+
+
+BACKENDS = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)

@@ -64,31 +64,46 @@ def test_pending_is_forgotten_with_the_last_write_that_touches_it() -> None:
 
 def test_a_conversation_is_recognised_at_its_tip_and_at_its_end() -> None:
     recent = Recent(10)
-    recent.put(("a/", A), Link((("s", 1),)))
-    recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], new=True)
-    assert recent.find("a/", [A, B, C]) == KnownPrefix(2, ("s",), is_tip=True)
-    assert recent.find("a/", [A]) == KnownPrefix(1, ("s",), is_tip=False)
+    recent.put(("a/", A), (7, Link((("s", 1),))))
+    recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], 7, new=True)
+    assert recent.find("a/", [A, B, C], 7) == KnownPrefix(2, ("s",), is_tip=True)
+    assert recent.find("a/", [A], 7) == KnownPrefix(1, ("s",), is_tip=False)
 
 
 def test_what_may_go_on_elsewhere_is_left_to_the_database() -> None:
     recent = Recent(10)
-    recent.put(("a/", A), Link((("s", 1),), went_on=True))
-    assert recent.find("a/", [A, C]) is None
+    recent.put(("a/", A), (7, Link((("s", 1),), went_on=True)))
+    assert recent.find("a/", [A, C], 7) is None
 
 
 def test_links_that_the_database_may_know_more_about_are_not_kept() -> None:
     recent = Recent(10)
-    recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], new=False)
-    assert recent.find("a/", [A, B]) is None
+    recent.follow([(("a/", A), Link(went_on=True)), (("a/", B), Link((("s", 2),)))], 7, new=False)
+    assert recent.find("a/", [A, B], 7) is None
+
+
+def test_what_was_read_before_another_process_wrote_is_as_if_it_were_not_here() -> None:
+    recent, tip = Recent(10), Link((("s", 1),))
+    recent.put(("a/", A), (7, tip))
+    changes = [(("a/", A), Link(went_on=True)), (("a/", B), tip)]
+    assert (recent.find("a/", [A], 8), recent.holds([(("a/", A), tip)], 7), recent.holds([(("a/", A), tip)], 8)) == (
+        None,
+        True,
+        False,
+    )
+    recent.follow(changes, 8, new=False)
+    assert (recent.find("a/", [A, B], 8), recent.find("a/", [A], 7)) == (None, KnownPrefix(1, ("s",), is_tip=True))
+    recent.follow(changes, 8, new=True)
+    assert recent.find("a/", [A, B], 8) == KnownPrefix(2, ("s",), is_tip=True)
 
 
 def test_the_links_used_last_are_kept() -> None:
     recent = Recent(2)
-    recent.put(("a/", A), Link((("s", 1),)))
-    recent.put(("a/", B), Link((("t", 1),)))
-    assert recent.find("a/", [A])
-    recent.put(("a/", C), Link((("u", 1),)))
-    assert [bool(recent.find("a/", [link])) for link in (A, B, C)] == [True, False, True]
+    recent.put(("a/", A), (7, Link((("s", 1),))))
+    recent.put(("a/", B), (7, Link((("t", 1),))))
+    assert recent.find("a/", [A], 7)
+    recent.put(("a/", C), (7, Link((("u", 1),))))
+    assert [bool(recent.find("a/", [link], 7)) for link in (A, B, C)] == [True, False, True]
 
 
 def test_the_metrics_know_every_kind() -> None:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,6 +48,22 @@ LIMITS = WriterLimits(interval=0.1, pauses=(0.05, 0.25), retry=0.5)
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = %(scope)s)"
 # Names are sorted, here and wherever rows are locked.
 ADD_SCOPES = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
+ADD_SESSIONS = b"""
+    INSERT INTO sessions (scope_id, name)
+    SELECT scopes.id, told.session
+    FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS told (scope, session, place)
+    JOIN scopes ON scopes.name = told.scope
+    ORDER BY told.place
+    ON CONFLICT DO NOTHING
+"""
+
+
+def add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None:
+    """Adds scopes and sessions, as far as they are new."""
+    ordered = sorted(set(names))
+    scopes = [scope for scope, _ in ordered]
+    connection.execute(ADD_SCOPES, (sorted(set(scopes)),))
+    connection.execute(ADD_SESSIONS, (scopes, [session for _, session in ordered]))
 
 
 class Connections:
@@ -223,10 +239,14 @@ class PostgresDatabase:
         return next(iter(await self.rows(statement, values, of, seconds)), None)
 
     async def foreign_writes(self, scope: str, part: Part) -> int:
-        """Returns how often another process was seen to have written this part of a scope, as of a moment ago: see
-        `ForeignWrites`. As of the last look while the database does not answer."""
+        """Returns how often another process was seen to have written this part of a scope: see `ForeignWrites`. Of
+        "paths", which a request asks for first, as of now; of the others as of a moment ago. As of the last look while
+        the database does not answer."""
+        is_first = part == "paths"
         seen = self._known.get(scope)
-        if seen is None or time.monotonic() - seen.at > FRESH_SECONDS:
+        if is_first or seen is None or time.monotonic() - seen.at > FRESH_SECONDS:
+            if is_first and (looking := self._looking.get(scope)) is not None:
+                await asyncio.wait({looking})  # it has begun before this request; those who wait for it share the next
             looking = self._looking.get(scope)
             if looking is None or looking.done():
                 looking = self._looking[scope] = self._tasks.spawn(self._look(scope), name="look for foreign writes")

@@ -23,14 +23,19 @@ def in_postgres(statement: str) -> str:
     return _DIFFERENT.sub(lambda found: _WORDS[found[0]], statement)
 
 
-# What a file or a process has for itself where SQLite is the storage.
-_OWN: Mapping[str, Sequence[str]] = {
+# What a step does here beside that.
+_ONLY_HERE: Mapping[str, Sequence[str]] = {
     "0001_schema": (
         # One row: the secret that tenants are hashed with, which all machines share.
         "CREATE TABLE tenant_secret (is_it BOOLEAN PRIMARY KEY CHECK (is_it), secret BYTEA NOT NULL)",
+        # SQLite's indexes end with the row's number; what is no number it does not store.
+        "DROP INDEX archive_changes",
+        "CREATE INDEX archive_changes ON archive (scope_id, change)",
+        "ALTER TABLE archive ADD CHECK (at <> 'NaN')",
+        "ALTER TABLE path_states ADD CHECK (at <> 'NaN')",
     )
 }
 
 MIGRATIONS: Mapping[str, Sequence[str]] = {
-    name: (*map(in_postgres, statements), *_OWN.get(name, ())) for name, statements in schema.MIGRATIONS.items()
+    name: (*map(in_postgres, statements), *_ONLY_HERE.get(name, ())) for name, statements in schema.MIGRATIONS.items()
 }

@@ -1,34 +1,17 @@
-"""Conversations in SQLite: the index of hash-chain links that recognises them, and their states.
+"""Conversations in SQLite: the index of hash-chain links that recognises them, and their states."""
 
-A running conversation is recognised without SQLite: its links are in memory (`Recent`), and so are queued links
-(`Pending`) and queued states, which the next request, within the batch interval, must already see.
-"""
-
-import functools
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
-from proxy.lru import Lru
 from proxy.protocol.chat import LINK_BYTES
-from proxy.storage.base import KnownPrefix
-from proxy.storage.database import Database, Store
-from proxy.storage.pending import CUT_LINKS, LINKS, STATES, Key, Link, Pending, Recent, Write, changes_of
+from proxy.storage.database import Database
+from proxy.storage.pending import Link
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
 from proxy.storage.sqlite.database import NAMED, SCOPE_ID, add_names
-from proxy.storage.write_queue import ScopedWrites
-
-# The changes of one `remember`, with its scope, its session and its time.
-_Passage = tuple[str, str, float, Sequence[tuple[Key, Link]]]
-
-PRUNED = 200  # expired states that one batch deletes, at most
-MOST_SCOPES = 50_000
-MAX_LOOKED_UP = 1_000  # requests between their look-up and their end
-# The last links of one request that are stored: a longer history is recognised if it goes on, or is edited within as
-# many messages of its end.
-MOST_LINKS = 2_000
+from proxy.storage.stores.sessions import DatabaseSessions, Passage, SessionStatements
+from proxy.storage.stores.states import PRUNED, DatabaseStates, State, StateStatements
 
 # Links come as one JSON array with one blob beside it: a statement a batch, see `Write`. (Ledger rows have too many
 # columns for that: taking them out of JSON costs 43 µs a row, binding them 7.)
@@ -116,74 +99,7 @@ GET_STATE = f"""
 """  # noqa: S608 (our own text)
 
 
-class SqliteSessions(Store):
-    """The index of links in SQLite. `max_recent`: links in memory."""
-
-    def __init__(self, database: Database, max_recent: int = 50_000) -> None:
-        super().__init__(database)
-        self._pending = Pending()
-        self._recent = Recent(max_recent)
-        self._looked_up: Lru[Key, int] = Lru(MAX_LOOKED_UP)  # last link of a chain → how much of it was known
-        self._as_of: Lru[str, int] = Lru(MOST_SCOPES)  # `ForeignWrites` of the scopes whose links are in `_recent`
-
-    async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
-        if not chain or not self.keeps:
-            return None
-        if (foreign := await self._database.foreign_writes(scope, "paths")) != self._as_of.get(scope, foreign):
-            self.invalidate()
-        self._as_of.put(scope, foreign)
-        if (known := self._recent.find(scope, chain)) is not None:
-            self._looked_up.put((scope, chain[-1]), known.length)
-            return known
-        # Pending first, then the database: what leaves the one in between is in the other.
-        settlements = self._pending.settlements
-        queued = {n: waiting for n, digest in enumerate(chain, 1) if (waiting := self._pending.get((scope, digest)))}
-        stored, link = await self._database.read(functools.partial(_longest_prefix, scope, chain))
-        length = max(stored, max((n for n, waiting in queued.items() if waiting.sessions), default=0))
-        if settlements == self._pending.settlements:
-            self._looked_up.put((scope, chain[-1]), length)
-        if length == 0:
-            return None
-        key = (scope, chain[length - 1])
-        link = link if stored == length else Link()
-        for later in (queued.get(length), self._pending.get(key)):
-            link = link.merged(later) if later else link
-        if settlements == self._pending.settlements:
-            self._recent.put(key, link)
-        return link.as_prefix(length)
-
-    def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
-        if start >= len(chain) or not self.keeps:
-            return
-        if (first := len(chain) - MOST_LINKS) > start:
-            self._database.writer.drop(CUT_LINKS, first - start)
-            start = first
-        changes = [((scope, digest), link) for digest, link in changes_of(session, chain, start, at)]
-        keys = [key for key, _ in changes]
-        if self._recent.holds(changes):
-            return
-        passage = (scope, session, at, changes)
-        settled = functools.partial(self._pending.settle, keys)
-        write = Write(len(changes), _merge_links, passage, settled, kind=LINKS, scope=scope)
-        self._recent.follow(changes, new=self._is_new(scope, chain, start))
-        if self._database.writer.put(write):
-            for key, link in changes:
-                self._pending.add(key, link)
-
-    def invalidate(self) -> None:
-        """Empties the cache after another process has written: it may have used the same links."""
-        self._recent.clear()
-        self._looked_up.clear()
-
-    def _is_new(self, scope: str, chain: Sequence[bytes], start: int) -> bool:
-        """Returns True if a look-up has found nothing of `chain[start:]`. The request's chain was this one, or all of
-        it but the answer's link."""
-        lengths = [self._looked_up.pop((scope, link), None) for link in chain[-2:]]
-        return any(known is not None and known <= start for known in lengths)
-
-
-def _longest_prefix(scope: str, chain: Sequence[bytes], connection: sqlite3.Connection) -> tuple[int, Link]:
-    """Returns length and last link of the longest known prefix; 0 and an empty link if there is none."""
+def _longest_prefix(connection: sqlite3.Connection, scope: str, chain: Sequence[bytes]) -> tuple[int, Link]:
     parameters = {"scope": scope, "length": len(chain), "chain": b"".join(chain), "width": len(chain[0])}
     row = connection.execute(LONGEST_PREFIX, parameters).fetchone()
     if row is None:
@@ -193,7 +109,7 @@ def _longest_prefix(scope: str, chain: Sequence[bytes], connection: sqlite3.Conn
     return length, Link(sessions, bool(went_on))
 
 
-def _merge_links(connection: sqlite3.Connection, passages: Sequence[_Passage]) -> None:
+def _merge_links(connection: sqlite3.Connection, passages: Sequence[Passage]) -> None:
     merged, went_on = [], []
     digests, gone = bytearray(), bytearray()
     for scope, session, at, changes in passages:
@@ -211,56 +127,18 @@ def _merge_links(connection: sqlite3.Connection, passages: Sequence[_Passage]) -
         connection.execute(GO_ON, {"rows": rows, "digests": bytes(gone), "width": LINK_BYTES})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    scope: str
-    session: str
-    link: bytes
-    at: float
-    state: bytes
+class SqliteSessions(DatabaseSessions):
+    """The index of links in SQLite. `max_recent`: links in memory."""
 
-
-class SqliteStates(Store):
-    """States of conversations in SQLite."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self._queued: dict[Key, _State] = {}
-        self._writes = ScopedWrites(database.writer, STATES)
-
-    def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
-        queued = _State(scope, session, link, at, state)
-        settled = functools.partial(self._settle, queued)
-        write = Write(1, _put_states, queued, settled, kind=STATES, scope=scope, store=self._writes)
-        if self._database.writer.put(write):
-            self._queued[scope, link] = queued
-
-    def forget(self, scope: str) -> None:
-        for key in [key for key in self._queued if key[0] == scope]:
-            del self._queued[key]
-        self._writes.delete(scope, _forget_states, scope)
-
-    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
-        await self._writes.erased(scope)
-        queued = None
-        for place, link in enumerate(links):
-            if (waiting := self._queued.get((scope, link))) is not None:
-                links, queued = links[:place], (link, waiting.state)
-                break
-        if not links:
-            return queued
-        return await self._database.read(functools.partial(_get_state, scope, links)) or queued
-
-    def _settle(self, written: _State) -> None:
-        if self._queued.get((written.scope, written.link)) is written:
-            del self._queued[written.scope, written.link]
+    def __init__(self, database: Database, max_recent: int = 50_000) -> None:
+        super().__init__(database, SessionStatements(_merge_links, _longest_prefix), max_recent)
 
 
 def _forget_states(connection: sqlite3.Connection, scopes: Sequence[str]) -> None:
     connection.executemany(FORGET_STATES, [{"scope": scope} for scope in scopes])
 
 
-def _put_states(connection: sqlite3.Connection, states: Sequence[_State]) -> None:
+def _put_states(connection: sqlite3.Connection, states: Sequence[State]) -> None:
     rows: list[tuple[str, str, float, int, int, int, int]] = []
     data = bytearray()
     for each in states:
@@ -274,7 +152,14 @@ def _put_states(connection: sqlite3.Connection, states: Sequence[_State]) -> Non
     connection.execute(PRUNE_STATES, {"until": until, "limit": PRUNED})
 
 
-def _get_state(scope: str, links: Sequence[bytes], connection: sqlite3.Connection) -> tuple[bytes, bytes] | None:
+def _get_state(connection: sqlite3.Connection, scope: str, links: Sequence[bytes]) -> tuple[int, bytes] | None:
     values = {"scope": scope, "links": b"".join(links), "count": len(links), "width": len(links[0])}
-    row = connection.execute(GET_STATE, values).fetchone()
-    return None if row is None else (links[row[0]], row[1])
+    row: tuple[int, bytes] | None = connection.execute(GET_STATE, values).fetchone()
+    return row
+
+
+class SqliteStates(DatabaseStates):
+    """States of conversations in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, StateStatements(_put_states, _forget_states, _get_state))

@@ -19,7 +19,8 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase, put_rows
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.sessions import MOST_LINKS, SqliteSessions, SqliteStates
+from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.storage.stores.sessions import MOST_LINKS
 from proxy.tasks import Tasks
 from proxy.types import Fact, LedgerRow
 from tests.storage.sqlite.conftest import LAZY, chain_of

@@ -10,7 +10,9 @@ import pytest
 from proxy.storage.base import KnownPrefix, StorageError
 from proxy.storage.recollection import STATE_SECONDS
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.sessions import MOST_LINKS, PRUNED, SqliteSessions, SqliteStates
+from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.storage.stores.sessions import MOST_LINKS
+from proxy.storage.stores.states import PRUNED
 from proxy.tasks import Tasks
 from tests.storage.sqlite.conftest import LAZY, chain_of
 
