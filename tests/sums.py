@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from proxy.storage.sqlite.ledger import MECHANISMS
+from proxy.storage.stores.ledger import MECHANISMS
 from proxy.types import LedgerRow, Sums
 
 

@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.base import Ledger
+from proxy.storage.postgres.ledger import PostgresLedger
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
 from tests import stores
+from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Ledger]]
 
@@ -77,7 +79,13 @@ def memory(folder: Path) -> AbstractAsyncContextManager[Ledger]:
     return sqlite(folder, name=None)
 
 
-BACKENDS = {"file": sqlite, "memory": memory}
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[Ledger]:
+    async with opened(folder) as database:
+        yield PostgresLedger(database)
+
+
+BACKENDS = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -87,8 +95,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture
 async def ledger(backend: Backend, tmp_path: Path) -> AsyncIterator[Ledger]:
-    async with backend(tmp_path) as opened:
-        yield opened
+    async with backend(tmp_path) as found:
+        yield found
 
 
 class TestLedger:

@@ -17,7 +17,7 @@ from psycopg import conninfo, errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 from psycopg.rows import TupleRow
-from psycopg.types.numeric import Int8Dumper
+from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
@@ -58,6 +58,13 @@ class _Flag(Int8Dumper):
 
     def dump(self, obj: Any) -> bytes:
         return b"1" if obj else b"0"
+
+
+class _Number(FloatDumper):
+    """Writes what is no number as NULL, as SQLite does: our columns refuse it, and no sum is spoilt by it."""
+
+    def dump(self, obj: Any) -> Buffer | None:
+        return None if obj != obj else super().dump(obj)  # noqa: PLR0124 (NaN)
 
 
 # PostgreSQL's texts hold no NUL, people's do: it stands there as two characters that Unicode has set aside.
@@ -122,6 +129,7 @@ def connect(url: str) -> Connection:
 
 def _configure(connection: Connection) -> None:
     connection.adapters.register_dumper(bool, _Flag)
+    connection.adapters.register_dumper(float, _Number)
     connection.adapters.register_dumper(str, _TextDumper)
     connection.adapters.register_loader("text", _TextLoader)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from proxy.storage.base import PARTS, Part, StorageError
 from proxy.storage.database import Observed, Values
-from proxy.storage.pending import Write, WriterLimits, apply_all
+from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
 from proxy.storage.postgres.connection import (
     CANNOT_WRITE,
@@ -97,6 +97,14 @@ class Connections:
         return explained(error, self._url)
 
 
+def in_turn(writes: Sequence[Write]) -> Sequence[Write]:
+    """Returns the writes of a batch as they are applied: what takes a lock that all processes need (`ledger.py`) comes
+    last, the ledger and then the job in the background; as they were queued, where something is to be in order."""
+    if any(write.in_order for write in writes):
+        return writes
+    return sorted(writes, key=lambda write: 1 if write.kind is LEDGER else 2 * (write.scope == ""))
+
+
 class Writer(WriteQueue):
     """The writer of a database."""
 
@@ -121,7 +129,7 @@ class Writer(WriteQueue):
             with self._connections.one(WRITE_SECONDS) as connection, connection.transaction():
                 parts = versions.changed(writes)
                 made = versions.count(connection, parts)
-                apply_all(connection, writes)
+                apply_all(connection, in_turn(writes))
         except StorageError as error:
             raise error.__cause__ or error from None
         finally:

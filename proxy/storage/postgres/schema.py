@@ -14,6 +14,13 @@ _WORDS = {
     "BLOB": "BYTEA",
     "WITHOUT ROWID": "",
     "strftime('%s', 'now')": "extract(epoch FROM now())",
+    # Rows of SQLite's indexes are in the order of their numbers, unasked.
+    "ON ledger (scope_id)": "ON ledger (scope_id, id)",
+    "ON ledger (session_id)": "ON ledger (session_id, id)",
+    "ON contents (scope_id)": "ON contents (scope_id, id)",
+    "ON contents (session_id)": "ON contents (session_id, id)",
+    "ON reuse_entries (scope_id, partition)": "ON reuse_entries (scope_id, partition, change)",
+    "ON reuse_log (scope_id)": "ON reuse_log (scope_id, id)",
 }
 _DIFFERENT = re.compile("|".join(rf"{re.escape(words)}(?!\w)" for words in _WORDS))
 

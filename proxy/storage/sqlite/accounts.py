@@ -24,7 +24,7 @@ from proxy.storage.sqlite.database import (
     rows_of,
     whose,
 )
-from proxy.storage.sqlite.ledger import READ, SUMS, numbered
+from proxy.storage.stores.ledger import READ, SUMS, numbered
 from proxy.storage.write_queue import ScopedWrites
 from proxy.types import Bucket, Contents, LedgerRow, SessionCard, Sums, TurnCard
 

@@ -18,7 +18,8 @@ from proxy.config.model import Keep
 from proxy.storage.base import StorageError
 from proxy.storage.pending import DELETIONS, Write
 from proxy.storage.sqlite import accounts, facts
-from proxy.storage.sqlite.ledger import MINUTE, condense
+from proxy.storage.sqlite.ledger import condense
+from proxy.storage.stores.ledger import MINUTE
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 

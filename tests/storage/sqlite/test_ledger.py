@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from proxy.observe.metrics import Metrics
 from proxy.storage.sqlite import ledger as module
 from proxy.storage.sqlite.connection import migrate
-from proxy.storage.sqlite.ledger import MECHANISMS, RECENT, SUMS, add_rows, condense, numbered
+from proxy.storage.sqlite.ledger import RECENT, add_rows, condense
+from proxy.storage.stores.ledger import MECHANISMS, SUMS, numbered
 from proxy.types import UNANSWERED, LedgerRow, Sums
 from tests.builders import ledger_row
 
@@ -30,7 +31,7 @@ def requests(connection: sqlite3.Connection) -> int:
 
 
 def recent_rows(scope: str, connection: sqlite3.Connection) -> list[LedgerRow]:
-    return [numbered(row)[1] for row in connection.execute(RECENT, (scope, 99))]
+    return [numbered(row)[1] for row in connection.execute(RECENT, {"scope": scope, "limit": 99})]
 
 
 def test_what_is_known_already_is_in_the_sums_once(connection: sqlite3.Connection) -> None:
