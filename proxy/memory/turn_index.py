@@ -12,14 +12,15 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from proxy.language.words import terms
+from proxy.memory import packing
 from proxy.memory.cues import asking, concreteness
+from proxy.memory.packing import IndexedMessage, Messages, PackedIndex, Postings
 from proxy.memory.view import (
     FIRST_ROWS,
     Columns,
@@ -51,17 +52,17 @@ _MESSAGE_BYTES = 600  # of a message's objects: its entry, its link, its spans
 _TERM_BYTES = 200  # of a term's: the word, its entry, its list
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedMessage:
-    """A message of the index."""
-
-    link: bytes
-    role: Literal["user", "assistant"]
-    text: str
-    session: str
-    turn: int
-    at: float  # seconds since the epoch
-    spans: tuple[tuple[int, int], ...]  # of its passages
+_MESSAGE_COLUMNS: Mapping[str, Any] = {
+    "first": np.int64,
+    "count": np.int64,
+    "is_user": np.bool_,
+    "asks": np.float32,
+    "concrete": np.float32,
+    "tokens": np.int64,
+    "session": np.int64,
+    "is_here": np.bool_,
+}
+_PASSAGE_COLUMNS: Mapping[str, Any] = {"length": np.float32, "scale": np.float32}
 
 
 class TurnIndex:
@@ -70,21 +71,12 @@ class TurnIndex:
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
         self._sessions: dict[str, int] = {}
-        self._messages: list[IndexedMessage | None] = []  # None: removed
-        self._postings: dict[str, array[int]] = {}
+        self._messages = Messages()
+        self._postings = Postings()
         self._entries = 0  # in all posting lists
         self._text_bytes = 0
-        self._by_message = Columns(
-            first=np.int64,
-            count=np.int64,
-            is_user=np.bool_,
-            asks=np.float32,
-            concrete=np.float32,
-            tokens=np.int64,
-            session=np.int64,
-            is_here=np.bool_,
-        )
-        self._by_passage = Columns(length=np.float32, scale=np.float32)
+        self._by_message = Columns(**_MESSAGE_COLUMNS)
+        self._by_passage = Columns(**_PASSAGE_COLUMNS)
         # To be multiplied by `scale`; rounding changes a cosine by 0.001.
         self._vectors: npt.NDArray[np.int8] | None = None
         self._paths = Paths()
@@ -102,6 +94,43 @@ class TurnIndex:
         vectors = 0 if self._vectors is None else self._vectors.nbytes
         objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
         return arrays + vectors + objects + self._text_bytes
+
+    def packed(self) -> bytes:
+        """Returns the index as bytes, for `unpacked`."""
+        columns = {name: self._by_message[name].tobytes() for name in _MESSAGE_COLUMNS}
+        columns |= {name: self._by_passage[name].tobytes() for name in _PASSAGE_COLUMNS}
+        rows = None if self._vectors is None else self._vectors[: len(self._by_passage)]
+        return packing.encode(
+            PackedIndex(
+                packing.FORMAT,
+                self._messages.packed(self._sessions),
+                self._postings.packed(),
+                columns,
+                b"" if rows is None else rows.tobytes(),
+                0 if rows is None else rows.shape[1],
+                self._entries,
+                self._text_bytes,
+            )
+        )
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "TurnIndex | None":
+        """Returns the index of `packed` bytes; None if they are another version's."""
+        if (packed := packing.decode(data)) is None:
+            return None
+        index = cls()
+        index._messages = Messages(packed.messages)
+        index._postings = Postings(packed.postings)
+        index._by_message = Columns.of(packing.columns_of(packed.columns, _MESSAGE_COLUMNS))
+        index._by_passage = Columns.of(packing.columns_of(packed.columns, _PASSAGE_COLUMNS))
+        index._entries, index._text_bytes = packed.entries, packed.text_bytes
+        is_here = index._by_message["is_here"].tolist()
+        links = packing.links_of(packed.messages)
+        index._numbers = {link: number for number, link in enumerate(links) if is_here[number]}
+        index._sessions = {name: number for number, name in enumerate(packed.messages.sessions)}
+        if packed.dimensions:
+            index._vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions).copy()
+        return index
 
     def message(self, number: int) -> IndexedMessage:
         """Returns the message of this number; raises LookupError if it was removed."""
@@ -153,15 +182,14 @@ class TurnIndex:
             first = int(self._by_message["first"][number])
             for offset, (start, end) in enumerate(message.spans):
                 for term in set(terms(message.text[start:end])):
-                    posting = self._postings.pop(term)
+                    posting = self._postings.of(term)
                     left = array("I", (entry for entry in posting if entry >> _FREQUENCY_BITS != first + offset))
                     self._entries -= len(posting) - len(left)
-                    if left:
-                        self._postings[term] = left
+                    self._postings.put(term, left)
             if self._vectors is not None:
                 self._vectors[first : first + len(message.spans)] = 0
                 self._by_passage["scale"][first : first + len(message.spans)] = 0
-            self._messages[number] = None
+            self._messages.remove(number)
             self._by_message["is_here"][number] = False
             self._paths.clear()
             self._text_bytes -= len(message.text.encode())
@@ -176,7 +204,7 @@ class TurnIndex:
         """Returns the links of all messages in the turns of these messages."""
         said = [self.message(self._numbers[link]) for link in links if link in self._numbers]
         turns = {(each.session, each.turn) for each in said}
-        mates = (each for each in self._messages if each is not None and (each.session, each.turn) in turns)
+        mates = (each for each in self._messages.since(0) if each and (each.session, each.turn) in turns)
         return {each.link for each in mates} if turns else set()
 
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
@@ -214,8 +242,9 @@ class TurnIndex:
 
     def _is_outdated(self, known: Walked) -> bool:
         """Tells whether messages missing on a known path have come since, or too many to check."""
-        new = self._messages[known.upto :]
-        return len(new) > known.length or any(said is not None and said.link in known.missing for said in new)
+        if len(self._messages) - known.upto > known.length:
+            return True
+        return any(said is not None and said.link in known.missing for said in self._messages.since(known.upto))
 
     def _seen(self, messages: Ints, begins: Flags, at: Ints) -> View:
         counts = self._by_message["count"][messages]
@@ -255,7 +284,7 @@ class TurnIndex:
 
     def _between(self, term: str, low: int, high: int) -> "array[int]":
         """Returns the posting list of a term, of passages from `low` to before `high`."""
-        posting = self._postings[term]
+        posting = self._postings.of(term)
         start = bisect_left(posting, low << _FREQUENCY_BITS)
         return posting[start : bisect_left(posting, high << _FREQUENCY_BITS, start)]
 
@@ -301,8 +330,7 @@ class TurnIndex:
             counted = Counter(terms(utterance.text[start:end]))
             self._by_passage.append(length=counted.total(), scale=0.0)
             for term, times in counted.items():
-                posting = self._postings.setdefault(term, array("I"))
-                posting.append((first + offset) << _FREQUENCY_BITS | min(times, _MOST_FREQUENT))
+                self._postings.of(term).append((first + offset) << _FREQUENCY_BITS | min(times, _MOST_FREQUENT))
             self._entries += len(counted)
         self._by_message.append(
             first=first,

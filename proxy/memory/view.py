@@ -7,7 +7,7 @@ looked up before, so the last paths are cached by their last link: only messages
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, TypeVar
 
@@ -204,6 +204,14 @@ class Columns:
     def __init__(self, **types: Any) -> None:
         self._arrays = {name: np.zeros(FIRST_ROWS, dtype=kind) for name, kind in types.items()}
         self._length = 0
+
+    @classmethod
+    def of(cls, columns: Mapping[str, npt.NDArray[Any]]) -> "Columns":
+        """Returns a table of these columns."""
+        table = cls()
+        table._arrays = dict(columns)
+        table._length = len(next(iter(columns.values())))
+        return table
 
     def __len__(self) -> int:
         return self._length

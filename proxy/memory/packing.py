@@ -1,0 +1,214 @@
+"""A search index as bytes, which a process that has not served a scope yet can load at once: reading 10,000 turns takes
+seconds, loading their index some tens of milliseconds. Messages and posting lists stay packed until they are used.
+
+It holds what its turns say: it is stored, and forgotten, with them.
+"""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+FORMAT = 1  # of the bytes: another one is not read
+ROLES: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedMessage:
+    """A message of the index."""
+
+    link: bytes
+    role: Literal["user", "assistant"]
+    text: str
+    session: str
+    turn: int
+    at: float  # seconds since the epoch
+    spans: tuple[tuple[int, int], ...]  # of its passages
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMessages:
+    """Messages as arrays, one item each; a message without a link was removed."""
+
+    links: bytes  # 16 bytes each
+    roles: bytes
+    sessions: tuple[str, ...]
+    session: bytes  # int32: its place in `sessions`
+    turns: bytes  # int32
+    times: bytes  # float64
+    texts: bytes  # UTF-8, one after another
+    text_ends: bytes  # int64
+    spans: bytes  # int32, start and end of each passage, one after another
+    span_ends: bytes  # int32: passages up to and with this message
+
+
+@dataclass(frozen=True, slots=True)
+class PackedIndex:
+    """An index in parts that msgpack can hold."""
+
+    format: int
+    messages: PackedMessages
+    postings: Mapping[str, bytes]  # uint32 each
+    columns: Mapping[str, bytes]  # of messages and of passages
+    vectors: bytes  # int8, a row a passage
+    dimensions: int  # 0: there are none
+    entries: int
+    text_bytes: int
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(PackedIndex).decode
+LINK_BYTES = 16
+_REMOVED = bytes(LINK_BYTES)
+
+
+def encode(index: PackedIndex) -> bytes:
+    """Returns the bytes of an index."""
+    return _encode(index)
+
+
+def decode(data: bytes) -> PackedIndex | None:
+    """Returns the index of bytes; None if they are none, or another version's."""
+    try:
+        index = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return index if index.format == FORMAT else None
+
+
+class Messages:
+    """The messages of an index, by number. Packed ones are made when they are used."""
+
+    def __init__(self, packed: PackedMessages | None = None) -> None:
+        self._packed = packed
+        self._made: list[IndexedMessage | None] = []
+        self._first = 0  # number of packed ones
+        if packed is not None:
+            self._first = len(packed.roles)
+            self._made = [None] * self._first
+            self._is_packed = bytearray(
+                packed.links[start : start + LINK_BYTES] != _REMOVED
+                for start in range(0, len(packed.links), LINK_BYTES)
+            )
+            self._turns = np.frombuffer(packed.turns, np.int32)
+            self._times = np.frombuffer(packed.times, np.float64)
+            self._session = np.frombuffer(packed.session, np.int32)
+            self._text_ends = np.frombuffer(packed.text_ends, np.int64)
+            self._spans = np.frombuffer(packed.spans, np.int32).reshape(-1, 2)
+            self._span_ends = np.frombuffer(packed.span_ends, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, number: int) -> IndexedMessage | None:
+        """Returns a message; None if it was removed."""
+        if number < self._first and self._is_packed[number]:
+            self._made[number] = self._message(number)
+            self._is_packed[number] = 0
+        return self._made[number]
+
+    def since(self, number: int) -> Iterator[IndexedMessage | None]:
+        """Yields the messages from a number on."""
+        return (self[each] for each in range(number, len(self._made)))
+
+    def append(self, message: IndexedMessage) -> None:
+        """Adds a message."""
+        self._made.append(message)
+
+    def remove(self, number: int) -> None:
+        """Removes a message; its number stays."""
+        self._made[number] = None
+        if number < self._first:
+            self._is_packed[number] = 0
+
+    def packed(self, sessions: Mapping[str, int]) -> PackedMessages:
+        """Returns all of them as arrays. `sessions`: the numbers of all sessions, in their order."""
+        links, roles, session, turns, times, texts, span_ends = [], bytearray(), [], [], [], [], []
+        spans: list[tuple[int, int]] = []
+        for message in self.since(0):
+            spans += message.spans if message else ()
+            session.append(sessions[message.session] if message else 0)
+            links.append(message.link if message else _REMOVED)
+            roles.append(ROLES.index(message.role) if message else 0)
+            turns.append(message.turn if message else 0)
+            times.append(message.at if message else 0.0)
+            texts.append(message.text.encode() if message else b"")
+            span_ends.append(len(spans))
+        return PackedMessages(
+            links=b"".join(links),
+            roles=bytes(roles),
+            sessions=tuple(sessions),
+            session=np.array(session, np.int32).tobytes(),
+            turns=np.array(turns, np.int32).tobytes(),
+            times=np.array(times, np.float64).tobytes(),
+            texts=b"".join(texts),
+            text_ends=np.cumsum([len(text) for text in texts], dtype=np.int64).tobytes(),
+            spans=np.array(spans, np.int32).tobytes(),
+            span_ends=np.array(span_ends, np.int32).tobytes(),
+        )
+
+    def _message(self, number: int) -> IndexedMessage:
+        packed = self._packed
+        assert packed is not None
+        start, end = (0 if number == 0 else int(self._text_ends[number - 1])), int(self._text_ends[number])
+        first, last = (0 if number == 0 else int(self._span_ends[number - 1])), int(self._span_ends[number])
+        return IndexedMessage(
+            packed.links[LINK_BYTES * number : LINK_BYTES * (number + 1)],
+            ROLES[packed.roles[number]],
+            packed.texts[start:end].decode(),
+            packed.sessions[self._session[number]],
+            int(self._turns[number]),
+            float(self._times[number]),
+            tuple((begin, stop) for begin, stop in self._spans[first:last].tolist()),
+        )
+
+
+class Postings:
+    """The posting lists of an index, by term. Packed ones become arrays when they are used."""
+
+    def __init__(self, packed: Mapping[str, bytes] | None = None) -> None:
+        self._lists: dict[str, array[int] | bytes] = dict(packed or {})
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+    def __contains__(self, term: str) -> bool:
+        return term in self._lists
+
+    def of(self, term: str) -> "array[int]":
+        """Returns the list of a term, to read and to append to: a new one if it has none."""
+        found = self._lists.get(term)
+        if type(found) is array:
+            return found
+        made = array("I")
+        if found is not None:
+            made.frombytes(found)
+        self._lists[term] = made
+        return made
+
+    def put(self, term: str, entries: "array[int]") -> None:
+        """Sets the list of a term; an empty one is removed."""
+        if entries:
+            self._lists[term] = entries
+        else:
+            self._lists.pop(term, None)
+
+    def packed(self) -> dict[str, bytes]:
+        """Returns all lists as bytes."""
+        return {
+            term: found if type(found) is bytes else bytes(memoryview(found)) for term, found in self._lists.items()
+        }
+
+
+def columns_of(packed: Mapping[str, bytes], types: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    """Returns packed columns as arrays that can be written."""
+    return {name: np.frombuffer(packed[name], kind).copy() for name, kind in types.items()}
+
+
+def links_of(messages: PackedMessages) -> Sequence[bytes]:
+    """Returns the links of packed messages, in their order."""
+    return [messages.links[start : start + LINK_BYTES] for start in range(0, len(messages.links), LINK_BYTES)]
