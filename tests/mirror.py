@@ -22,6 +22,7 @@ ELSEWHERE = {
     "storage/stores/archive.py": "tests/contract/test_archive.py, tests/storage/sqlite/test_archive.py",
     "storage/stores/sessions.py": "tests/contract/test_session_store.py, tests/storage/sqlite/test_sessions.py",
     "storage/stores/states.py": "tests/contract/test_state_store.py, tests/storage/sqlite/test_sessions.py",
+    "storage/stores/wipes.py": "tests/contract/test_wipe_store.py, tests/storage/sqlite/test_wipes.py",
     "types/answer.py": _DATA,
     "types/ledger.py": _DATA,
     "types/memory.py": _DATA,

@@ -120,7 +120,7 @@ FORGOTTEN_AT = f"""
     SELECT link, coalesce(forgotten_at, 0) FROM archive
     WHERE scope_id = {SCOPE_ID} AND link = ANY(%(links)s::bytea[]) AND at IS NULL AND lifted = 0
 """.encode()  # noqa: S608 (our own text)
-# Bounds of rows, not of columns: where numbers are alone in the order, the planner may walk through those of all scopes.
+# Bounds of rows, not of columns: in the order of numbers alone, the planner may walk through those of all scopes.
 CHANGES = f"""
     SELECT archive.change, archive.lifted, archive.dimensions, archive.vectors, {TURN}
     FROM archive LEFT JOIN sessions ON sessions.id = archive.session_id

@@ -6,4 +6,5 @@ archive.py    the archive of turns
 facts.py      facts of users
 sessions.py   the index of links, which recognises conversations
 states.py     states of conversations
+wipes.py      memories of scopes that were wiped
 """

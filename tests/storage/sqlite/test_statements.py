@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from proxy.storage.sqlite import accounts, archive, expiry, facts, ledger, sessions
+from proxy.storage.sqlite import accounts, archive, expiry, facts, ledger, sessions, wipes
 from proxy.storage.sqlite.connection import migrate
 
 
@@ -23,7 +23,7 @@ def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-MODULES = (accounts, archive, facts, ledger, expiry, sessions)
+MODULES = (accounts, archive, facts, ledger, expiry, sessions, wipes)
 STATEMENTS = {
     name: text
     for module in MODULES
