@@ -16,10 +16,11 @@ from proxy.storage.pending import Write, WriterLimits
 from proxy.storage.sqlite.accounts import ContentLimits, SqliteAccounts, SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase, Writer
-from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

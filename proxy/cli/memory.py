@@ -33,8 +33,9 @@ from proxy.storage.opening import DATABASE
 from proxy.storage.sqlite.accounts import SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Fact, FactStatus, Forgetting, Scope
 

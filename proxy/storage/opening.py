@@ -21,10 +21,11 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.database import NoDatabase
 from proxy.storage.sqlite.expiry import IN_MEMORY, Expiry, OnFailure, Pace, Retention
-from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

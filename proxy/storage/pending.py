@@ -43,6 +43,8 @@ LEDGER = Kind("ledger", "small")
 FACTS = Kind("facts", "small")
 DELETIONS = Kind("deletions", "deletion")
 
+PAGE_BYTES = 4096  # of a database: a write that fills several counts as several rows
+
 KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, DELETIONS)
 
 

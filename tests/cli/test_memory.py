@@ -19,8 +19,9 @@ from proxy.http.access import Authenticator
 from proxy.storage.folder import tenant_secret
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT, config

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from proxy.storage.base import PAGE
 from proxy.storage.pending import Key
 from proxy.storage.recollection import ArchiveChanges, links_of
-from proxy.storage.sqlite.database import packed_rows, unpacked_rows
+from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Fact, Vector
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.recollection import Archive, ArchiveChanges
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
@@ -19,6 +20,7 @@ from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance, Vector
 from tests import stores
 from tests.contract.model import ModelArchive
+from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Archive]]
 
@@ -65,7 +67,13 @@ def memory(folder: Path) -> AbstractAsyncContextManager[Archive]:
     return sqlite(folder, name=None)
 
 
-BACKENDS = {"file": sqlite, "memory": memory}
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[Archive]:
+    async with opened(folder) as database:
+        yield PostgresArchive(database, TTL)
+
+
+BACKENDS = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)

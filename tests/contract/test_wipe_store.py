@@ -12,15 +12,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from proxy.storage.postgres.archive import PostgresArchive
+from proxy.storage.postgres.facts import PostgresFacts
+from proxy.storage.postgres.wipes import PostgresWipes
 from proxy.storage.recollection import Archive, FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests import stores
 from tests.contract.model import ModelArchive, ModelFacts
 from tests.contract.model_wipes import ModelWipes
+from tests.postgres import opened
 
 NOW = 1_700_000_000.5
 TTL = 90 * 86_400.0
@@ -85,7 +90,17 @@ def memory(folder: Path) -> AbstractAsyncContextManager[House]:
     return sqlite(folder, name=None)
 
 
-BACKENDS: dict[str, Callable[[Path], AbstractAsyncContextManager[House]]] = {"file": sqlite, "memory": memory}
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[House]:
+    async with opened(folder) as database:
+        yield House(PostgresFacts(database), PostgresArchive(database, TTL), PostgresWipes(database))
+
+
+BACKENDS: dict[str, Callable[[Path], AbstractAsyncContextManager[House]]] = {
+    "file": sqlite,
+    "memory": memory,
+    "postgres": postgres,
+}
 
 
 @pytest.fixture(params=BACKENDS)

@@ -20,8 +20,9 @@ from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import ArchiveChanges, FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase
-from proxy.storage.sqlite.facts import SqliteFacts, SqliteWipes
+from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates
+from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlock
 from tests import stores

@@ -14,5 +14,11 @@ setting and no lock outlives a transaction.
 | database.py | the database: its writer, its readers, their deadlines |
 | opening.py | the database as a process that serves opens it: the tenants' secret, the spool, a database that is away |
 | operations.py | the writes of all stores, by the names under which they wait in the spool |
-| facts.py | facts |
+| names.py | names of scopes and sessions, as many batches at once add them |
+| facts.py, … | the statements of a store: see `../stores/` |
+
+What is deleted (retention, an end user, what is forgotten) is in no row any more, and no reader gets it. In the files
+of the server its bytes stay until VACUUM and new rows have overwritten them, in its write-ahead log until that is
+recycled, and in backups and replicas as long as these are kept: that is the server's to configure. SQLite's files are
+overwritten by us.
 """

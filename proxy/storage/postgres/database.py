@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,22 +48,6 @@ LIMITS = WriterLimits(interval=0.1, pauses=(0.05, 0.25), retry=0.5)
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = %(scope)s)"
 # Names are sorted, here and wherever rows are locked.
 ADD_SCOPES = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
-ADD_SESSIONS = b"""
-    INSERT INTO sessions (scope_id, name)
-    SELECT scopes.id, told.session
-    FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS told (scope, session, place)
-    JOIN scopes ON scopes.name = told.scope
-    ORDER BY told.place
-    ON CONFLICT DO NOTHING
-"""
-
-
-def add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None:
-    """Adds scopes and sessions, as far as they are new."""
-    ordered = sorted(set(names))
-    scopes = [scope for scope, _ in ordered]
-    connection.execute(ADD_SCOPES, (sorted(set(scopes)),))
-    connection.execute(ADD_SESSIONS, (scopes, [session for _, session in ordered]))
 
 
 class Connections:

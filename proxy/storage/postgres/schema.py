@@ -15,6 +15,7 @@ _WORDS = {
     "WITHOUT ROWID": "",
     "strftime('%s', 'now')": "extract(epoch FROM now())",
     # Rows of SQLite's indexes are in the order of their numbers, unasked.
+    "ON archive (scope_id)": "ON archive (scope_id, change)",
     "ON ledger (scope_id)": "ON ledger (scope_id, id)",
     "ON ledger (session_id)": "ON ledger (session_id, id)",
     "ON contents (scope_id)": "ON contents (scope_id, id)",
@@ -35,11 +36,6 @@ _ONLY_HERE: Mapping[str, Sequence[str]] = {
     "0001_schema": (
         # One row: the secret that tenants are hashed with, which all machines share.
         "CREATE TABLE tenant_secret (is_it BOOLEAN PRIMARY KEY CHECK (is_it), secret BYTEA NOT NULL)",
-        # SQLite's indexes end with the row's number; what is no number it does not store.
-        "DROP INDEX archive_changes",
-        "CREATE INDEX archive_changes ON archive (scope_id, change)",
-        "ALTER TABLE archive ADD CHECK (at <> 'NaN')",
-        "ALTER TABLE path_states ADD CHECK (at <> 'NaN')",
     )
 }
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from proxy.storage.database import Database
 from proxy.storage.pending import Key, Link
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import SCOPE_ID, add_names
+from proxy.storage.postgres.database import SCOPE_ID
+from proxy.storage.postgres.names import add_names
 from proxy.storage.stores.sessions import DatabaseSessions, Passage, SessionStatements
 
 FIRST = 64  # of a chain's newest links are looked for: of a conversation that goes on, one of them is known
@@ -63,15 +64,15 @@ def _merge(connection: Connection, passages: Sequence[Passage]) -> None:
                 links[key] = links[key].merged(link) if key in links else link
             else:
                 went_on.add(key)
-    add_names(connection, ((scope, session) for scope, session, _, _ in passages))
-    # The newest session of each link, then the one before it.
-    for place in range(max((len(link.sessions) for link in links.values()), default=0)):
-        rows = [
-            (*key, *link.sessions[place], link.went_on) for key, link in links.items() if place < len(link.sessions)
-        ]
-        connection.execute(MERGE_LINKS, [list(column) for column in zip(*rows, strict=True)])
-    if went_on:
-        connection.execute(GO_ON, [list(column) for column in zip(*went_on, strict=True)])
+    with connection.pipeline():
+        add_names(connection, ((scope, session) for scope, session, _, _ in passages))
+        # The newest session of each link, then the one before it.
+        for place in range(max((len(link.sessions) for link in links.values()), default=0)):
+            told = [(key, link) for key, link in links.items() if place < len(link.sessions)]
+            rows = [(*key, *link.sessions[place], link.went_on) for key, link in told]
+            connection.execute(MERGE_LINKS, [list(column) for column in zip(*rows, strict=True)])
+        if went_on:
+            connection.execute(GO_ON, [list(column) for column in zip(*went_on, strict=True)])
 
 
 def _longest_prefix(connection: Connection, scope: str, chain: Sequence[bytes]) -> tuple[int, Link]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from proxy.storage.database import Database
 from proxy.storage.pending import Key
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import SCOPE_ID, add_names
+from proxy.storage.postgres.database import SCOPE_ID
+from proxy.storage.postgres.names import add_names
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
 from proxy.storage.stores.states import PRUNED, DatabaseStates, State, StateStatements
 
@@ -69,10 +70,11 @@ def _put(connection: Connection, states: Sequence[State]) -> None:
         newest[each.scope, each.link] = each
     rows = [(each.scope, each.session, each.at, each.link, each.state) for each in newest.values()]
     scopes, sessions, *rest = (list(column) for column in zip(*rows, strict=True))
-    add_names(connection, zip(scopes, sessions, strict=True))
-    connection.execute(PUT_STATES, (scopes, sessions, *rest))
-    connection.execute(KEEP_NEWEST, (scopes, sessions, STATES_PER_SESSION))
-    connection.execute(PRUNE_STATES, (max(each.at for each in states) - STATE_SECONDS, PRUNED))
+    with connection.pipeline():
+        add_names(connection, zip(scopes, sessions, strict=True))
+        connection.execute(PUT_STATES, (scopes, sessions, *rest))
+        connection.execute(KEEP_NEWEST, (scopes, sessions, STATES_PER_SESSION))
+        connection.execute(PRUNE_STATES, (max(each.at for each in states) - STATE_SECONDS, PRUNED))
 
 
 def _forget(connection: Connection, scopes: Sequence[str]) -> None:

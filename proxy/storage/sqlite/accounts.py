@@ -14,10 +14,9 @@ import msgspec
 
 from proxy.storage.base import Dimension, Width
 from proxy.storage.database import Database, Store
-from proxy.storage.pending import CONTENTS
+from proxy.storage.pending import CONTENTS, PAGE_BYTES
 from proxy.storage.sqlite.database import (
     OWNERS,
-    PAGE_BYTES,
     SCOPE_ID,
     add_names,
     put_rows,

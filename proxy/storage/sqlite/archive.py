@@ -1,31 +1,16 @@
 """The archive of turns in SQLite. Readers follow changes by their number; of a forgotten turn the link stays."""
 
-import functools
 import itertools
 import sqlite3
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from proxy.storage.base import PAGE
-from proxy.storage.database import Database, Store
-from proxy.storage.pending import TURNS
-from proxy.storage.recollection import ArchiveChanges, links_of
-from proxy.storage.sqlite.database import (
-    ADD_SCOPE,
-    PAGE_BYTES,
-    SCOPE_ID,
-    add_names,
-    packed_rows,
-    unpacked_rows,
-)
-from proxy.storage.write_queue import ScopedWrites
-from proxy.types import ArchivedTurn, Utterance, Vector
-
-PRUNED = 500  # expired turns that one `prune` deletes
+from proxy.storage.database import Database
+from proxy.storage.recollection import links_of
+from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, add_names
+from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
 # Replaces the row of a link that was forgotten, and may come again.
 ADD = """
@@ -88,7 +73,6 @@ FIND = """
     WHERE archive.at IS NOT NULL OR NOT archive.lifted
 """
 
-TURN = "archive.link, archive.parent, sessions.name, archive.turn, archive.at, archive.messages, archive.utterances"
 CHANGES = f"""
     SELECT archive.change, archive.lifted, archive.dimensions, archive.vectors, {TURN}
     FROM archive LEFT JOIN sessions ON sessions.id = archive.session_id
@@ -122,85 +106,19 @@ LATEST = f"""
 """  # noqa: S608 (our own text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Added:
-    scope: str
-    turn: ArchivedTurn
-    vectors: tuple[int, bytes] | None
-
-    @property
-    def owner(self) -> dict[str, Any]:
-        """The values that name the turn's row."""
-        return {"scope": self.scope, "link": self.turn.link, "parent": self.turn.parent}
-
-
-class SqliteArchive(Store):
-    """The archive in SQLite. `ttl`: seconds that a turn is kept."""
-
-    def __init__(self, database: Database, ttl: float) -> None:
-        super().__init__(database)
-        self._ttl = ttl
-        self._writes = ScopedWrites(database.writer, TURNS)
-
-    def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
-        if self.keeps:
-            rows = 1 + len(turn.messages) // PAGE_BYTES
-            self._writes.put(scope, _add, _Added(scope, turn, packed_rows(vectors)), rows)
-
-    def forget(self, scope: str, links: Sequence[bytes], at: float | None = None) -> None:
-        if links:
-            values = {"scope": scope, "at": time.time() if at is None else at}
-            self._writes.delete(scope, _forget, [{**values, "link": link} for link in links], len(links))
-
-    def lift(self, scope: str, links: Sequence[bytes]) -> None:
-        if links:
-            self._writes.put(scope, _lift, [{"scope": scope, "link": link} for link in links], len(links))
-
-    def prune(self, now: float) -> None:
-        self._writes.delete("", _prune, (now - self._ttl, PRUNED), erases=False)
-
-    async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
-        await self._writes.erased(scope)
-        values = {"scope": scope, "after": after, "since": now - self._ttl, "limit": limit}
-        return await self._database.read(functools.partial(_changes, values))
-
-    async def known(self, scope: str, links: Sequence[bytes]) -> set[bytes]:
-        await self._writes.settled(scope)
-        found = await self._database.read(lambda connection: _find(connection, [(scope, link) for link in links]))
-        return {links[place] for place, is_gone in found if not is_gone}
-
-    async def forgotten_at(self, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
-        await self._writes.settled(scope)
-        return await self._database.read(functools.partial(_forgotten_at, scope, links))
-
-    async def containing(self, scope: str, links: Sequence[bytes]) -> list[ArchivedTurn]:
-        found = [turn for link in links for turn in await self._turns(SAID, {"scope": scope, "link": link})]
-        return sorted({turn.link: turn for turn in found}.values(), key=lambda turn: turn.at)
-
-    async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
-        return await self._turns(PATH, {"scope": scope, "link": link, "limit": limit})
-
-    async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
-        return next(iter(await self._turns(LATEST, {"scope": scope, "session": session})), None)
-
-    async def _turns(self, statement: str, values: Mapping[str, Any]) -> list[ArchivedTurn]:
-        await self._writes.settled(values["scope"])
-        return await self._database.rows(statement, values, _turn)
-
-
-def _add(connection: sqlite3.Connection, added: Sequence[_Added]) -> None:
+def _add(connection: sqlite3.Connection, added: Sequence[Added]) -> None:
     add_names(connection, [(each.scope, each.turn.session) for each in added])
     owned = [(place, (each.scope, link)) for place, each in enumerate(added) for link in links_of(each.turn)]
     found = _find(connection, [key for _, key in owned])
     refused = {owned[number][0] for number, is_gone in found if is_gone}
-    connection.executemany(REFUSE, [added[place].owner for place in refused])
+    connection.executemany(REFUSE, [_owner(added[place]) for place in refused])
     taken = [each for place, each in enumerate(added) if place not in refused]
     rows = [_row(each) for each in taken]
     for row in rows:  # one by one: readers see changes in the order in which they were made
         connection.execute(ADD, row)
         if row["vectors"] is not None:
             connection.execute(ADD_VECTORS, row)
-    links = [{**each.owner, "message": link} for each in taken for link in links_of(each.turn)[1:]]
+    links = [{**_owner(each), "message": link} for each in taken for link in links_of(each.turn)[1:]]
     connection.executemany(ADD_LINK, links)
 
 
@@ -225,32 +143,33 @@ def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> 
     return connection.execute(FIND, values).fetchall()
 
 
-def _forgotten_at(scope: str, links: Sequence[bytes], connection: sqlite3.Connection) -> dict[bytes, float]:
+def _known(connection: sqlite3.Connection, scope: str, links: Sequence[bytes]) -> list[bytes]:
+    found = _find(connection, [(scope, link) for link in links])
+    return [links[place] for place, is_gone in found if not is_gone]
+
+
+def _forgotten_at(connection: sqlite3.Connection, scope: str, links: Sequence[bytes]) -> dict[bytes, float]:
     rows = {link: connection.execute(FORGOTTEN_AT, {"scope": scope, "link": link}).fetchone() for link in links}
     return {link: row[0] for link, row in rows.items() if row is not None}
 
 
-def _changes(values: Mapping[str, Any], connection: sqlite3.Connection) -> ArchiveChanges:
-    rows = connection.execute(CHANGES, values).fetchall()
-    entries: list[tuple[ArchivedTurn, Vector | None]] = []
-    gone: list[bytes] = []
-    back: list[bytes] = []
-    for _, lifted, dimensions, vectors, link, *rest in rows:
-        if lifted:
-            back.append(link)
-        elif rest[-1] is None:
-            gone.append(link)
-        if rest[-1] is not None:
-            stored = None if dimensions is None else (dimensions, vectors)
-            entries.append((_turn((link, *rest)), unpacked_rows(stored)))
-    upto = rows[-1][0] if rows else values["after"]
-    return ArchiveChanges(tuple(entries), tuple(gone), tuple(back), upto, more=len(rows) == values["limit"])
+def _changes(connection: sqlite3.Connection, values: Mapping[str, Any]) -> Rows:
+    return connection.execute(CHANGES, values).fetchall()
 
 
-def _row(added: _Added) -> dict[str, Any]:
+def _containing(connection: sqlite3.Connection, scope: str, links: Sequence[bytes]) -> Rows:
+    return [row for link in links for row in connection.execute(SAID, {"scope": scope, "link": link})]
+
+
+def _owner(added: Added) -> dict[str, Any]:
+    """Returns the values that name the turn's row."""
+    return {"scope": added.scope, "link": added.turn.link, "parent": added.turn.parent}
+
+
+def _row(added: Added) -> dict[str, Any]:
     dimensions, vectors = added.vectors or (None, None)
     return {
-        **added.owner,
+        **_owner(added),
         "session": added.turn.session,
         "turn": added.turn.number,
         "at": added.turn.at,
@@ -261,7 +180,13 @@ def _row(added: _Added) -> dict[str, Any]:
     }
 
 
-def _turn(row: Sequence[Any]) -> ArchivedTurn:
-    link, parent, session, number, at, messages, utterances = row
-    said = msgspec.json.decode(utterances, type=tuple[Utterance, ...])
-    return ArchivedTurn(link, parent, session, number, at, messages, said)
+STATEMENTS = ArchiveStatements(
+    _add, _forget, _lift, _prune, _changes, _known, _forgotten_at, _containing, path=PATH, latest=LATEST
+)
+
+
+class SqliteArchive(DatabaseArchive):
+    """The archive in SQLite. `ttl`: seconds that a turn is kept."""
+
+    def __init__(self, database: Database, ttl: float) -> None:
+        super().__init__(database, STATEMENTS, ttl)

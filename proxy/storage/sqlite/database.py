@@ -1,5 +1,5 @@
 """An SQLite database as its stores use it: a file (WAL, one writer, reads in threads of their own, several processes
-may share it), memory, or one that keeps nothing; and what the stores have in common: SQL of names, vectors as bytes.
+may share it), memory, or one that keeps nothing; and what the stores have in common: SQL of names.
 
 A batch of the writer's queue is durable as one short transaction. Durable means that killing the process loses nothing
 (WAL, synchronous=NORMAL); a power cut may take the last batches, whole. Python's sqlite3 releases the GIL at every step
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
-import numpy as np
 
 from proxy.storage.base import Part, StorageError
 from proxy.storage.database import Observed, Values
@@ -35,12 +34,10 @@ from proxy.storage.sqlite.connection import (
 )
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
-from proxy.types import Vector
 
 T = TypeVar("T")
 READERS = 2
 LOCK_SECONDS = 2.0  # how long a statement waits for another process
-PAGE_BYTES = 4096  # of the file: a write that fills several counts as several rows of the queue
 
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
 # Names come as one JSON array, `[scope, session, …]` a row: a statement a batch, see `Write`. `NAMED`: each of these
@@ -314,23 +311,3 @@ def add_names(connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> 
     connection.execute(ADD_SCOPES, {"rows": encoded})
     connection.execute(ADD_SESSIONS, {"rows": encoded})
     return encoded
-
-
-def packed(vector: Vector) -> bytes:
-    """Returns a vector as float16, two bytes a dimension: that changes a cosine by 0.0005 at most."""
-    return vector.astype("<f2").tobytes()
-
-
-def unpacked(stored: bytes) -> Vector:
-    """Returns the vector of packed bytes, as float32."""
-    return np.frombuffer(stored, "<f2").astype(np.float32)
-
-
-def packed_rows(vectors: Vector | None) -> tuple[int, bytes] | None:
-    """Returns the number of dimensions, and the rows one after another as float16; None for no vectors."""
-    return None if vectors is None else (vectors.shape[1], packed(vectors))
-
-
-def unpacked_rows(stored: tuple[int, bytes] | None) -> Vector | None:
-    """Returns the matrix of packed rows, as float32."""
-    return None if stored is None else unpacked(stored[1]).reshape(-1, stored[0])

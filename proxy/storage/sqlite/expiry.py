@@ -17,7 +17,7 @@ from typing import Any
 from proxy.config.model import Keep
 from proxy.storage.base import StorageError
 from proxy.storage.pending import DELETIONS, Write
-from proxy.storage.sqlite import accounts, facts
+from proxy.storage.sqlite import accounts, wipes
 from proxy.storage.sqlite.ledger import condense
 from proxy.storage.stores.ledger import MINUTE
 from proxy.storage.write_queue import WriteQueue
@@ -241,7 +241,7 @@ class Expiry:
     def work(self, now: float) -> Iterator[Work]:
         """Yields the work of one run, in its order."""
         keep = self.keep
-        yield Work("wiped", partial(facts.remove_expired, until=now), 1)
+        yield Work("wiped", partial(wipes.remove_expired, until=now), 1)
         yield Work("condensed", partial(condense, until=now - MINUTE), MOST_STEPS)
         if keep.requests:
             until = now - keep.requests
@@ -301,7 +301,7 @@ def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int 
     gone = sum(connection.execute(statement, {"most": most_kept}).rowcount for statement in (_FACTS, _FORGOTTEN))
     aside, first = connection.execute(_ASIDE).fetchone()
     if aside > most_kept:
-        gone += facts.remove_expired(connection, first)
+        gone += wipes.remove_expired(connection, first)
     used = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
     if used * _pragma(connection, "page_size") > most_bytes:
         sizes = connection.execute(_OLDEST_CONTENTS).fetchall()

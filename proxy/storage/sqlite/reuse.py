@@ -13,7 +13,8 @@ import msgspec
 from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED, PAGE, ReuseChanges
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import DELETIONS, REUSE, Kind, Write
-from proxy.storage.sqlite.database import ADD_SCOPE, packed, unpacked
+from proxy.storage.sqlite.database import ADD_SCOPE
+from proxy.storage.vectors import packed, unpacked
 from proxy.types import Judgement, ReuseDecision, ReuseEntry, Vector
 
 PRUNED = 1_000  # expired entries that one batch deletes, at most

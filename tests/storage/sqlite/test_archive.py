@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proxy.storage.pending import WriterLimits
-from proxy.storage.sqlite import archive as module
+from proxy.storage.pending import PAGE_BYTES, WriterLimits
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import PAGE_BYTES, Database
+from proxy.storage.sqlite.database import Database
+from proxy.storage.stores.archive import PRUNED
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance
 from tests.storage.sqlite.conftest import LAZY
@@ -54,10 +54,10 @@ async def test_vectors_of_another_model_are_dropped_and_their_turns_kept(path: P
 
 async def test_turns_leave_a_bounded_number_at_a_time_the_oldest_first(database: Database) -> None:
     archive = SqliteArchive(database, TTL)
-    for number in reversed(range(1, module.PRUNED + 51)):
+    for number in reversed(range(1, PRUNED + 51)):
         archive.add("a/", turn(number), None)
     archive.prune(100_000.0)
-    assert await numbers(archive) == list(reversed(range(module.PRUNED + 1, module.PRUNED + 51)))
+    assert await numbers(archive) == list(reversed(range(PRUNED + 1, PRUNED + 51)))
     archive.prune(100_000.0)
     assert await numbers(archive) == []
     rows = await database.read(lambda connection: connection.execute("SELECT * FROM archive_links").fetchall())
