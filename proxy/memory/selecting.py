@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from proxy.memory.cues import Cues, Extent, asks_for, cues
-from proxy.memory.recall import WEIGHTS, Query, Ranking, Search, Weights
 from proxy.memory.packing import IndexedMessage
+from proxy.memory.recall import WEIGHTS, Query, Ranking, Search, Weights
 from proxy.memory.turn_index import TurnIndex
 from proxy.memory.view import Flags, Floats, needed, spread
 from proxy.types import Excerpt
