@@ -9,17 +9,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic, time
+from typing import TypeVar
 
 from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
+from proxy.memory import shelving
 from proxy.memory.commands import Order, Orders, mark
 from proxy.memory.facts import reunited
 from proxy.memory.shelf import Shelf
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
-from proxy.tasks import Attempts, Tasks
+from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
+
+T = TypeVar("T")
 
 PATIENCE = 0.3  # seconds that a request waits for the index of a scope to be read
 READING_DEADLINE = 60.0  # seconds; the next request continues the reading
@@ -75,6 +80,7 @@ class Library:
         self._foreign_writes = foreign_writes
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
+        self._slices = FairQueue()
         self._shelves: Lru[str, Shelf] = Lru(most_shelves)
         # With what `ForeignWrites` was: a state may have a successor, of another process, since then.
         self._recent: Lru[tuple[str, bytes], tuple[int, PathState]] = Lru(most_states)
@@ -115,14 +121,29 @@ class Library:
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
         foreign, more = await self._foreign_writes(scope, "turns"), True
+        if not shelf.upto and (stored := await self.archive.shelf(scope, time())) is not None:
+            gone = await self._in_thread(partial(shelving.unpack, shelf, stored))
+            shelf.forgotten |= gone or frozenset()
         while more:
             changes = await self.archive.changes(scope, shelf.upto, time())
             shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)
             if changes.entries or changes.gone:
-                await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, changes)
+                await self._in_thread(partial(shelf.take, changes))
             shelf.upto, more = changes.upto, changes.more
         shelf.read_as_of = foreign
         self._shrink()
+        if shelving.is_due(shelf) and shelf.wiped_at == float("-inf"):
+            shelf.stored = len(shelf.index)
+            self._tasks.spawn(self._store(scope, shelf, shelf.upto), name="store shelf")
+
+    async def _store(self, scope: str, shelf: Shelf, upto: int) -> None:
+        """Stores the shelf of a large scope, for processes that have not served it yet."""
+        packed = await in_slices(self._executor, shelving.packing(shelf, upto), self._slices, scope)
+        if packed is not None:
+            self.archive.keep_shelf(scope, packed)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def _shrink(self) -> None:
         held = sum(shelf.size for shelf in self._shelves.values())
@@ -145,7 +166,8 @@ class Library:
 
     def keep_turn(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Archives a turn; now and then removes turns and wipes whose time has passed."""
-        self.archive.add(scope, turn, vectors)
+        if turn.messages:  # else it came from a stored shelf: the archive has it
+            self.archive.add(scope, turn, vectors)
         if monotonic() - self._tidied_at > TIDY_SECONDS:
             self._tidied_at = monotonic()
             self.archive.prune(time())
@@ -267,7 +289,7 @@ class Library:
         if late := await looking - links:
             self.archive.forget(scope, tuple(late), at)
             shelf.forget(frozenset(late), at)
-        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.take, ArchiveChanges())
+        await self._in_thread(partial(shelf.take, ArchiveChanges()))
 
     def _forget_contents(self, scope: str) -> None:
         if self._contents is not None:

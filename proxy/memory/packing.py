@@ -5,7 +5,7 @@ It holds what its turns say: it is stored, and forgotten, with them.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,6 +63,7 @@ class PackedIndex:
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(PackedIndex).decode
 LINK_BYTES = 16
+AT_ONCE = 500  # messages of a step
 _REMOVED = bytes(LINK_BYTES)
 
 
@@ -125,11 +126,16 @@ class Messages:
         if number < self._first:
             self._is_packed[number] = 0
 
-    def packed(self, sessions: Mapping[str, int]) -> PackedMessages:
-        """Returns all of them as arrays. `sessions`: the numbers of all sessions, in their order."""
+    def packing(self, sessions: Mapping[str, int]) -> Generator[None, None, PackedMessages]:
+        """Returns all that are there now as arrays, a step at a time. `sessions`: the numbers of all sessions, in their
+        order."""
         links, roles, session, turns, times, texts, span_ends = [], bytearray(), [], [], [], [], []
         spans: list[tuple[int, int]] = []
-        for message in self.since(0):
+        names, most = tuple(sessions), len(self._made)
+        for number in range(most):
+            if number % AT_ONCE == 0:
+                yield
+            message = self[number]
             spans += message.spans if message else ()
             session.append(sessions[message.session] if message else 0)
             links.append(message.link if message else _REMOVED)
@@ -138,10 +144,11 @@ class Messages:
             times.append(message.at if message else 0.0)
             texts.append(message.text.encode() if message else b"")
             span_ends.append(len(spans))
+        yield
         return PackedMessages(
             links=b"".join(links),
             roles=bytes(roles),
-            sessions=tuple(sessions),
+            sessions=names,
             session=np.array(session, np.int32).tobytes(),
             turns=np.array(turns, np.int32).tobytes(),
             times=np.array(times, np.float64).tobytes(),
@@ -207,6 +214,12 @@ class Postings:
 def columns_of(packed: Mapping[str, bytes], types: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """Returns packed columns as arrays that can be written."""
     return {name: np.frombuffer(packed[name], kind).copy() for name, kind in types.items()}
+
+
+def oldest(messages: PackedMessages) -> float:
+    """Returns the time of the first message; 0 if there is none."""
+    times = np.frombuffer(messages.times, np.float64)
+    return float(min(times[times > 0], default=0.0))
 
 
 def links_of(messages: PackedMessages) -> Sequence[bytes]:

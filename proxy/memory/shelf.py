@@ -86,6 +86,7 @@ class Shelf:
     leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by the next lock holder
     changes: int = 0  # number of changes of the facts by this process
     stated_as_of: int | None = None  # `ForeignWrites` when the facts were read from storage; None: they were not
+    stored: int = 0  # messages of the index when it was last stored
     upto: int = 0  # position in the archive's changes up to which the index is read
     read_as_of: int | None = None  # the same, when the archive was read whole
     reading: asyncio.Task[None] | None = None  # of the archive, under way

@@ -11,8 +11,8 @@ For one thread at a time: a posting list that is being read cannot grow.
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -95,23 +95,26 @@ class TurnIndex:
         objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
         return arrays + vectors + objects + self._text_bytes
 
-    def packed(self) -> bytes:
-        """Returns the index as bytes, for `unpacked`."""
+    def packing(self) -> Generator[None, None, tuple[bytes, float]]:
+        """Returns what is in the index now as bytes, for `unpacked`, and the time of its first turn, a step at a time.
+        Between steps messages may be added, and none removed."""
         columns = {name: self._by_message[name].tobytes() for name in _MESSAGE_COLUMNS}
         columns |= {name: self._by_passage[name].tobytes() for name in _PASSAGE_COLUMNS}
-        rows = None if self._vectors is None else self._vectors[: len(self._by_passage)]
-        return packing.encode(
-            PackedIndex(
-                packing.FORMAT,
-                self._messages.packed(self._sessions),
-                self._postings.packed(),
-                columns,
-                b"" if rows is None else rows.tobytes(),
-                0 if rows is None else rows.shape[1],
-                self._entries,
-                self._text_bytes,
-            )
-        )
+        rows = None if self._vectors is None else room(self._vectors, len(self._by_passage))[: len(self._by_passage)]
+        vectors, dimensions = (b"", 0) if rows is None else (rows.tobytes(), rows.shape[1])
+        postings, entries, text_bytes = self._postings.packed(), self._entries, self._text_bytes
+        messages = yield from self._messages.packing(self._sessions)
+        packed = PackedIndex(packing.FORMAT, messages, postings, columns, vectors, dimensions, entries, text_bytes)
+        return packing.encode(packed), packing.oldest(messages)
+
+    def packed(self) -> bytes:
+        """Returns the index as bytes at once."""
+        steps = self.packing()
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return cast(bytes, end.value[0])
 
     @classmethod
     def unpacked(cls, data: bytes) -> "TurnIndex | None":
@@ -131,6 +134,11 @@ class TurnIndex:
         if packed.dimensions:
             index._vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions).copy()
         return index
+
+    def find(self, link: bytes) -> IndexedMessage | None:
+        """Returns the message with this link; None if it is not in the index."""
+        number = self._numbers.get(link)
+        return None if number is None else self.message(number)
 
     def message(self, number: int) -> IndexedMessage:
         """Returns the message of this number; raises LookupError if it was removed."""

@@ -41,11 +41,12 @@ CONTENTS = Kind("contents", "bulk")
 REUSE = Kind("reuse", "bulk")
 LEDGER = Kind("ledger", "small")
 FACTS = Kind("facts", "small")
+SHELVES = Kind("shelves", "bulk")
 DELETIONS = Kind("deletions", "deletion")
 
 PAGE_BYTES = 4096  # of a database: a write that fills several counts as several rows
 
-KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, DELETIONS)
+KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, SHELVES, DELETIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

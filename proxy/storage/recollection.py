@@ -58,6 +58,15 @@ class ArchiveChanges:
     more: bool = False  # there may be another page
 
 
+@dataclass(frozen=True, slots=True)
+class StoredShelf:
+    """The search index of a large scope, as `memory/shelving.py` packs it: a copy of what is in the archive."""
+
+    upto: int  # position in the archive's changes that are in it
+    oldest: float  # time of its first turn
+    shelf: bytes
+
+
 class Archive(Queued, Protocol):
     """The archive of complete turns, verbatim, with the vectors of their passages: a matrix, one row a passage, in the
     caller's order of passages. Turns are kept for `memory.archive_ttl`."""
@@ -92,6 +101,12 @@ class Archive(Queued, Protocol):
     async def path(self, scope: str, link: bytes, limit: int) -> list[ArchivedTurn]:
         """Returns the turns up to the turn `link`, oldest first, at most `limit`: as far back as each one's parent is
         in the archive. Forgotten turns are left out."""
+
+    async def shelf(self, scope: str, now: float) -> StoredShelf | None:
+        """Returns the shelf that was kept last, unless turns in it have expired at `now`; None if there is none."""
+
+    def keep_shelf(self, scope: str, shelf: StoredShelf) -> None:
+        """Queues the shelf. It is kept until something of the scope is forgotten, or expires."""
 
     async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
         """Returns the newest turn of a session, or None; of several at one time, the one with the highest number."""

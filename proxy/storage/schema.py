@@ -260,6 +260,16 @@ _MEMORY = (
     ) WITHOUT ROWID
     """,
     "CREATE INDEX archive_links_of ON archive_links (change)",
+    # The search index of a large scope, with its archive up to a change: a copy, which is made again when it is missed.
+    # `oldest`: the time of its first turn.
+    """
+    CREATE TABLE shelves (
+        scope_id INTEGER NOT NULL PRIMARY KEY REFERENCES scopes,
+        upto INTEGER NOT NULL,
+        oldest REAL NOT NULL,
+        shelf BLOB NOT NULL
+    )
+    """,
     # Which embedding model made the vectors of the archive.
     "CREATE TABLE embedded_by (model TEXT NOT NULL)",
     "INSERT INTO embedded_by VALUES ('minilm-l6-v2/int8/2')",

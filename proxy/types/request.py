@@ -22,7 +22,9 @@ PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]
 SessionSource = Literal["header", "client", "prompt_cache_key", "metadata", "chain", "new"]
 Continuity = Literal["new", "continued", "branched", "regenerated"]
 # Kinds of stored rows. cut_links: links that are not stored, since a request has too many.
-RowKind = Literal["links", "cut_links", "turns", "states", "contents", "reuse", "ledger", "facts", "deletions"]
+RowKind = Literal[
+    "links", "cut_links", "turns", "states", "contents", "reuse", "ledger", "facts", "shelves", "deletions"
+]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]
 
 

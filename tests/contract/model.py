@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from proxy.storage.base import PAGE
 from proxy.storage.pending import Key
-from proxy.storage.recollection import ArchiveChanges, links_of
+from proxy.storage.recollection import ArchiveChanges, StoredShelf, links_of
 from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Fact, Vector
 
@@ -183,6 +183,12 @@ class ModelArchive:
         rows = (row for (owner, _), row in self._rows.items() if owner == scope and row.turn.session == session)
         newest = max(rows, key=lambda row: (row.turn.at, row.turn.number, row.change), default=None)
         return None if newest is None else newest.turn
+
+    async def shelf(self, scope: str, now: float) -> StoredShelf | None:
+        raise NotImplementedError  # a copy of the rest
+
+    def keep_shelf(self, scope: str, shelf: StoredShelf) -> None:
+        raise NotImplementedError
 
     async def flush(self) -> None: ...
     async def close(self) -> None: ...

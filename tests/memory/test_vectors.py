@@ -52,7 +52,7 @@ class House:
 
 def turn(text: str) -> ArchivedTurn:
     link = text.encode()
-    return ArchivedTurn(link, b"", "s", 1, 1.0, b"", (Utterance("user", text, link),))
+    return ArchivedTurn(link, b"", "s", 1, 1.0, b"[]", (Utterance("user", text, link),))
 
 
 def a_fact(name: str, value: str, superseded_by: str | None = None) -> Fact:

@@ -8,6 +8,7 @@ backups) is the server's affair.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
 from proxy.storage.postgres.names import add_names
-from proxy.storage.recollection import links_of
+from proxy.storage.recollection import StoredShelf, links_of
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
 NEXT = "nextval(pg_get_serial_sequence('archive', 'change'))"
@@ -103,6 +104,19 @@ LIFT = f"""
     WHERE archive.change = moved.old
 """.encode()  # noqa: S608 (our own text)
 # Of whatever scope, and so without those that another process is just writing.
+DROP_SHELVES = b"DELETE FROM shelves USING scopes WHERE scopes.id = scope_id AND scopes.name = ANY(%s::text[])"
+KEEP_SHELF = b"""
+    INSERT INTO shelves (scope_id, upto, oldest, shelf)
+    SELECT scopes.id, %(upto)s::bigint, %(oldest)s::float8, %(shelf)b::bytea FROM scopes
+    WHERE scopes.name = %(scope)s AND NOT EXISTS (
+        SELECT 1 FROM archive WHERE scope_id = scopes.id AND change > %(upto)s::bigint AND at IS NULL AND lifted = 0
+    )
+    ON CONFLICT (scope_id) DO UPDATE SET upto = excluded.upto, oldest = excluded.oldest, shelf = excluded.shelf
+    WHERE excluded.upto > shelves.upto
+"""
+SHELF = f"""
+    SELECT upto, oldest, shelf FROM shelves WHERE scope_id = {SCOPE_ID} AND oldest > %(since)s::float8
+""".encode()  # noqa: S608 (our own text)
 PRUNE = b"""
     DELETE FROM archive WHERE change IN (
         SELECT change FROM archive WHERE at <= %s::float8 ORDER BY at LIMIT %s::bigint FOR UPDATE SKIP LOCKED
@@ -200,6 +214,7 @@ def _forget(connection: Connection, forgotten: Sequence[Sequence[Mapping[str, An
     with connection.pipeline():
         connection.execute(ADD_SCOPES, (sorted({row["scope"] for row in rows}),))
         connection.execute(FORGET, [[row[name] for row in rows] for name in ("scope", "link", "at")])
+        connection.execute(DROP_SHELVES, (sorted({row["scope"] for row in rows}),))
 
 
 def _lift(connection: Connection, lifted: Sequence[Sequence[Mapping[str, Any]]]) -> None:
@@ -210,6 +225,18 @@ def _lift(connection: Connection, lifted: Sequence[Sequence[Mapping[str, Any]]])
 def _prune(connection: Connection, pruned: Sequence[tuple[float, int]]) -> None:
     for until, most in pruned:
         connection.execute(PRUNE, (until, most))
+        connection.execute(b"DELETE FROM shelves WHERE oldest <= %s::float8", (until,))
+
+
+def _keep_shelf(connection: Connection, shelves: Sequence[tuple[str, StoredShelf]]) -> None:
+    for scope, shelf in shelves:
+        connection.execute(KEEP_SHELF, {"scope": scope, **asdict(shelf)})
+
+
+def _shelf(connection: Connection, scope: str, since: float) -> StoredShelf | None:
+    # As binary: as text it would be twice as long.
+    row = connection.execute(SHELF, {"scope": scope, "since": since}, binary=True).fetchone()
+    return None if row is None else StoredShelf(row[0], row[1], bytes(row[2]))
 
 
 def _changes(connection: Connection, values: Mapping[str, Any]) -> Rows:
@@ -230,7 +257,18 @@ def _containing(connection: Connection, scope: str, links: Sequence[bytes]) -> R
 
 
 STATEMENTS = ArchiveStatements(
-    _add, _forget, _lift, _prune, _changes, _known, _forgotten_at, _containing, path=PATH, latest=LATEST
+    _add,
+    _forget,
+    _lift,
+    _prune,
+    _keep_shelf,
+    _changes,
+    _known,
+    _forgotten_at,
+    _containing,
+    path=PATH,
+    latest=LATEST,
+    shelf=_shelf,
 )
 
 

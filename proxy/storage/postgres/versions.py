@@ -25,6 +25,7 @@ _CHANGED: Mapping[str, frozenset[Part]] = {
     "facts": frozenset({"facts"}),
     "reuse": frozenset({"reuse"}),
     "deletions": _ALL,
+    "shelves": frozenset(),  # only locks: what is forgotten meanwhile must not come back
 }
 _COLUMNS = tuple(f"{part}_changes" for part in PARTS)
 _LISTED = ", ".join(_COLUMNS)
@@ -51,7 +52,7 @@ def changed(writes: Iterable[Write]) -> dict[str, frozenset[Part]]:
     """Returns the parts that writes change, by scope."""
     parts: dict[str, frozenset[Part]] = {}
     for write in writes:
-        if write.scope and (more := _CHANGED.get(write.kind.name)):
+        if write.scope and (more := _CHANGED.get(write.kind.name)) is not None:
             parts[write.scope] = parts.get(write.scope, frozenset()) | more
     return parts
 

@@ -38,6 +38,7 @@ def _own(*statements: str) -> tuple[bytes, ...]:
 
 # Statement by statement, in one transaction: what SQLite replaces gets a new number.
 WIPE = _own(
+    "DELETE FROM shelves WHERE {own}",
     """
     INSERT INTO wiped_facts (until, scope_id, {fact})
     SELECT {until}, scope_id, {fact} FROM facts WHERE {own} AND created_at <= %(at)s::float8 ORDER BY number

@@ -3,12 +3,13 @@
 import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
 
 from proxy.storage.database import Database
-from proxy.storage.recollection import links_of
+from proxy.storage.recollection import StoredShelf, links_of
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, add_names
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
@@ -62,6 +63,17 @@ FORGOTTEN_AT = f"""
     SELECT coalesce(forgotten_at, 0) FROM archive
     WHERE scope_id = {SCOPE_ID} AND link = :link AND at IS NULL AND NOT lifted
 """  # noqa: S608 (our own text)
+DROP_SHELF = "DELETE FROM shelves WHERE scope_id = (SELECT id FROM scopes WHERE name = ?)"
+KEEP_SHELF = """
+    INSERT INTO shelves (scope_id, upto, oldest, shelf)
+    SELECT scopes.id, :upto, :oldest, :shelf FROM scopes
+    WHERE scopes.name = :scope AND NOT EXISTS (
+        SELECT 1 FROM archive WHERE scope_id = scopes.id AND change > :upto AND at IS NULL AND NOT lifted
+    )
+    ON CONFLICT (scope_id) DO UPDATE SET upto = excluded.upto, oldest = excluded.oldest, shelf = excluded.shelf
+    WHERE excluded.upto > shelves.upto
+"""
+SHELF = f"SELECT upto, oldest, shelf FROM shelves WHERE scope_id = {SCOPE_ID} AND oldest > :since"  # noqa: S608 (our own text)
 PRUNE = "DELETE FROM archive WHERE change IN (SELECT change FROM archive WHERE at <= ? ORDER BY at LIMIT ?)"
 # Those of some links that are known, each with 1 if it was forgotten. Links are one blob; JSON has their places in it.
 FIND = """
@@ -126,6 +138,8 @@ def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping
     connection.executemany(ADD_SCOPE, {(each[0]["scope"],) for each in forgotten})
     connection.executemany(FORGET, [row for each in forgotten for row in each])
 
+    connection.executemany(DROP_SHELF, {(each[0]["scope"],) for each in forgotten})
+
 
 def _lift(connection: sqlite3.Connection, lifted: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     connection.executemany(LIFT, [row for each in lifted for row in each])
@@ -133,6 +147,16 @@ def _lift(connection: sqlite3.Connection, lifted: Sequence[Sequence[Mapping[str,
 
 def _prune(connection: sqlite3.Connection, pruned: Sequence[tuple[float, int]]) -> None:
     connection.executemany(PRUNE, pruned)
+    connection.executemany("DELETE FROM shelves WHERE oldest <= ?", [(until,) for until, _ in pruned])
+
+
+def _keep_shelf(connection: sqlite3.Connection, shelves: Sequence[tuple[str, StoredShelf]]) -> None:
+    connection.executemany(KEEP_SHELF, [{"scope": scope, **asdict(shelf)} for scope, shelf in shelves])
+
+
+def _shelf(connection: sqlite3.Connection, scope: str, since: float) -> StoredShelf | None:
+    row = connection.execute(SHELF, {"scope": scope, "since": since}).fetchone()
+    return None if row is None else StoredShelf(*row)
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> list[tuple[int, int]]:
@@ -181,7 +205,18 @@ def _row(added: Added) -> dict[str, Any]:
 
 
 STATEMENTS = ArchiveStatements(
-    _add, _forget, _lift, _prune, _changes, _known, _forgotten_at, _containing, path=PATH, latest=LATEST
+    _add,
+    _forget,
+    _lift,
+    _prune,
+    _keep_shelf,
+    _changes,
+    _known,
+    _forgotten_at,
+    _containing,
+    path=PATH,
+    latest=LATEST,
+    shelf=_shelf,
 )
 
 

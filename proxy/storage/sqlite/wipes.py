@@ -29,6 +29,7 @@ def _own(*statements: str) -> tuple[str, ...]:
 
 # Statement by statement, in one transaction.
 WIPE = _own(
+    "DELETE FROM shelves WHERE {own}",
     """
     INSERT OR REPLACE INTO wiped_facts (until, scope_id, {fact})
     SELECT :until, scope_id, {fact} FROM facts WHERE {own} AND created_at <= :at ORDER BY number

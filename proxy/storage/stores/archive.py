@@ -9,8 +9,8 @@ import msgspec
 
 from proxy.storage.base import PAGE
 from proxy.storage.database import Database, Store
-from proxy.storage.pending import PAGE_BYTES, TURNS, Apply
-from proxy.storage.recollection import ArchiveChanges
+from proxy.storage.pending import PAGE_BYTES, SHELVES, TURNS, Apply
+from proxy.storage.recollection import ArchiveChanges, StoredShelf
 from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.storage.write_queue import ScopedWrites
 from proxy.types import ArchivedTurn, Utterance, Vector
@@ -38,13 +38,17 @@ class ArchiveStatements:
     add: Apply  # of Added
     forget: Apply  # of sequences of {"scope", "link", "at"}
     lift: Apply  # of sequences of {"scope", "link"}
-    prune: Apply  # of times, each with the most rows that leave
+    prune: Apply  # of times, each with the most rows that leave; shelves with older turns leave, too
+    keep_shelf: (
+        Apply  # of StoredShelf, each with its scope: unless something was forgotten since, or a newer one is there
+    )
     changes: Callable[[Any, Mapping[str, Any]], Rows]  # gets scope, after, since and limit; rows: see `_changes`
     known: Callable[[Any, str, Sequence[bytes]], list[bytes]]
     forgotten_at: Callable[[Any, str, Sequence[bytes]], dict[bytes, float]]
     containing: Callable[[Any, str, Sequence[bytes]], Rows]  # returns rows of TURN
     path: str  # selects TURN by `scope`, `link` and `limit`
     latest: str  # selects TURN by `scope` and `session`
+    shelf: Callable[[Any, str, float], StoredShelf | None]  # gets the connection, the scope, and since when turns count
 
 
 class DatabaseArchive(Store):
@@ -109,6 +113,15 @@ class DatabaseArchive(Store):
     async def latest(self, scope: str, session: str) -> ArchivedTurn | None:
         await self._writes.settled(scope)
         return await self._database.row(self._statements.latest, {"scope": scope, "session": session}, turn_of)
+
+    async def shelf(self, scope: str, now: float) -> StoredShelf | None:
+        await self._writes.erased(scope)
+        return await self._database.read(lambda connection: self._statements.shelf(connection, scope, now - self._ttl))
+
+    def keep_shelf(self, scope: str, shelf: StoredShelf) -> None:
+        if self.keeps:
+            rows = 1 + len(shelf.shelf) // PAGE_BYTES
+            self._writes.put(scope, self._statements.keep_shelf, (scope, shelf), rows, kind=SHELVES)
 
 
 def _changes(rows: Rows, asked: Mapping[str, Any]) -> ArchiveChanges:
