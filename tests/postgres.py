@@ -6,10 +6,10 @@ import functools
 import itertools
 import tempfile
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -17,6 +17,8 @@ from proxy.storage.postgres import migrating
 from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.tasks import Tasks
+
+T = TypeVar("T")
 
 _numbers = itertools.count(1)
 _TEMPLATE = "olvido_template"
@@ -53,12 +55,19 @@ def _url(url: str, name: str) -> str:
     return url.replace("/postgres?", f"/{name}?")
 
 
+class Patient(PostgresDatabase):
+    """One whose readers wait long enough for a busy machine: their deadline has tests of its own."""
+
+    async def read(self, query: Callable[[Connection], T], seconds: float = 0.0) -> T:
+        return await super().read(query, max(seconds, 20.0))
+
+
 @asynccontextmanager
 async def processes(count: int, **settings: Any) -> AsyncIterator[list[PostgresDatabase]]:
     """Opens one new database as often as so many processes do. No lock was ever waited for in a circle."""
     url = database()
     async with AsyncExitStack() as stack:
-        running = [PostgresDatabase(url, Tasks(), size=3, **settings) for _ in range(count)]
+        running: list[PostgresDatabase] = [Patient(url, Tasks(), size=3, **settings) for _ in range(count)]
         for each in running:
             stack.push_async_callback(each.close)
         yield running
@@ -80,7 +89,7 @@ _of_folders: dict[Path, str] = {}
 async def opened(folder: Path, **settings: Any) -> AsyncIterator[PostgresDatabase]:
     """Opens the database that belongs to a test's folder: the same one whenever it is asked for again."""
     url = _of_folders.get(folder) or _of_folders.setdefault(folder, database())
-    running = PostgresDatabase(url, Tasks(), size=3, **settings)
+    running = Patient(url, Tasks(), size=3, **settings)
     try:
         yield running
     finally:

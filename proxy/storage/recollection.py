@@ -1,10 +1,10 @@
 """Protocols of the stores of memory: facts, archived turns, states of conversations, wipes. Scopes, times, writes and
 errors are as in base.py; reads see what this process has queued, unless they say otherwise.
 
-What is forgotten is in no row after `flush`. In SQLite it is overwritten on disk as well, not only unlinked, write-ahead
-logs included: none of its bytes stay, or a moment later if a reader was busy just then. In PostgreSQL the files are the
-server's (`postgres/`). While it cannot be erased, reads of the scope raise StorageError: they never return what was to
-be forgotten.
+What is forgotten is in no row after `flush`. In SQLite it is overwritten on disk as well, not only unlinked,
+write-ahead logs included: none of its bytes stay, or a moment later if a reader was busy just then. In PostgreSQL the
+files are the server's (`postgres/`). While it cannot be erased, reads of the scope raise StorageError: they never
+return what was to be forgotten.
 """
 
 from collections.abc import Sequence

@@ -83,10 +83,11 @@ class Connections:
 
 def in_turn(writes: Sequence[Write]) -> Sequence[Write]:
     """Returns the writes of a batch as they are applied: what takes a lock that all processes need (`ledger.py`) comes
-    last, the ledger and then the job in the background; as they were queued, where something is to be in order."""
+    last, the ledger and then the job in the background, which is no store's; as they were queued, where something is to
+    be in order. What a store prunes of all scopes stays before what it adds later."""
     if any(write.in_order for write in writes):
         return writes
-    return sorted(writes, key=lambda write: 1 if write.kind is LEDGER else 2 * (write.scope == ""))
+    return sorted(writes, key=lambda write: 1 if write.kind is LEDGER else 2 * (write.scope == "" and not write.store))
 
 
 class Writer(WriteQueue):
