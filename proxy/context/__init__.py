@@ -8,6 +8,7 @@
     shortening.py   long answers lose their middle, old tool results become a line each
     elide.py        instructions that the model knows are left out
     volatile.py     facts and excerpts that this question needs and the window does not hold
+    pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message
 
 Summaries:

@@ -21,6 +21,19 @@ FRAMING = 4  # tokens that a block or a message costs beside its text
 
 
 @dataclass(frozen=True, slots=True)
+class Pointed:
+    """The items of a list that a question points at, as they are recalled where the prompt does not hold them."""
+
+    index: int  # of the message that lists them
+    items: tuple[str, ...]  # verbatim
+    excerpt: Excerpt
+
+    def is_in(self, text: str) -> bool:
+        """Tells whether a text, the message or what is left of it, has the items."""
+        return all(item in text for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """The remembered facts, notes and old turns of a scope that may matter for one request."""
 
@@ -32,6 +45,7 @@ class Memory:
     wanted: int = 0  # tokens of excerpts that the question calls for
     is_faint: bool = False  # the question hardly needs the past: a share of this request's savings is its price
     is_asked_for: bool = False  # the question asks for the past: worth more than its price
+    pointed: Pointed | None = None  # goes with the question at any price
     # (tokens, index of the first message that the prompt holds) → excerpts from before it and from other conversations
     recall: Callable[[int, int], tuple[Excerpt, ...]] = lambda _tokens, _start: ()
 

@@ -8,13 +8,14 @@ it goes with this question only, and within the savings so far, unless the quest
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 
 from proxy.context import economics
-from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Step, TokenBudget, TooMuch
+from proxy.context.draft import FRAMING, Draft, Memory, PlanContext, Pointed, Step, TokenBudget, TooMuch
 from proxy.context.folding import FoldPlanner
+from proxy.context.pointed import by_item
 from proxy.conversation.progress import (
     Case,
     Progress,
@@ -69,6 +70,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     before = _last_said(case, so_far, upto=so_far.newest)
     told = tuple(holding.marked(fact) for fact in choosing.unsaid(answers, before))
     memory = replace(memory, relevant=told or relevant)
+    if (listed := by_item(memory, asked, context, case, so_far, shelf)) is not None:
+        return listed
     held = _first_held(case, so_far, context.limit)
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:
@@ -88,11 +91,6 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     numbers = case.profile.recall
     most = numbers.cap if numbers.tokens == "rest" else min(numbers.cap, numbers.tokens)
 
-    def counted(at: int, said: str) -> int | None:
-        """A message that is a role and a text has been counted, and so has its text."""
-        known = case.messages[at]
-        return case.tokens(at) - FRAMING if known.is_bare and known.text == said else None
-
     # Messages since that fact may have changed it in words that were not understood: only these are recalled.
     since = _turn_after(case, so_far, {link for fact in answers for link in fact.links})
     weights = selecting.NEAR if answers else recall.WEIGHTS
@@ -106,17 +104,28 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
             raise TooMuch
         rest = replace(query, exclude=frozenset((*case.chain[:since], *case.chain[start:])))
         return selecting.select(
-            shelf.index, ranking(), rest, budget_tokens=tokens, count=context.count, known=counted, weights=weights
+            shelf.index,
+            ranking(),
+            rest,
+            budget_tokens=tokens,
+            count=context.count,
+            known=partial(_counted, case),
+            weights=weights,
         )
 
-    wanted = round(needed.share * most)
     return replace(
         memory,
-        wanted=min(most, ANSWERED) if answers else wanted,
+        wanted=min(most, ANSWERED) if answers else round(needed.share * most),
         is_asked_for=needed.kind == "past",
         is_faint=needed.kind == "faint" and not answers,
         recall=recalled,
     )
+
+
+def _counted(case: Case, at: int, said: str) -> int | None:
+    """Returns the tokens of a message's text where they are known: a message that is a role and a text was counted."""
+    known = case.messages[at]
+    return case.tokens(at) - FRAMING if known.is_bare and known.text == said else None
 
 
 def read_question(case: Case, so_far: Progress) -> None:
@@ -240,11 +249,11 @@ class VolatilePlanner(Step):
     def _with_room(self, draft: Draft) -> Draft:
         """Returns the draft without older turns of the window, where a question about the past needs their room, for
         this one time: the next request sends them again, and the prefix cache still holds them."""
-        limit = self.context.limit
-        if limit is None or not self.memory.is_asked_for:
+        limit, item = self.context.limit, self._pointed(self.budget.start(draft))
+        if limit is None or not (self.memory.is_asked_for or item):
             return draft
         draft = self._stated_only(draft)
-        wanted = min(self.memory.wanted, max(self._allowance(draft), ASKED_FOR))
+        wanted = item.excerpt.tokens if item else min(self.memory.wanted, max(self._allowance(draft), ASKED_FOR))
         while draft.omitted < len(draft.kept) and limit - self.budget.tokens(draft) < wanted + BLOCK:
             sent = draft.kept[draft.omitted :]
             if len(sent) <= LEAST_TURNS and sum(map(self.budget.size, sent)) <= LEAST_SHARE * limit:
@@ -274,6 +283,8 @@ class VolatilePlanner(Step):
             allowed = max(allowed, ASKED_FOR + self.budget.stated(relevant))
         if self.memory.is_faint:
             allowed = min(allowed, SHARED * self._saving(bare))
+        if item := self._pointed(start):
+            wanted = allowed = item.excerpt.tokens + self.budget.stated(relevant)
         room = round(min(wanted, allowed, free))
         excerpts = self._recalled(room - self.budget.stated(relevant), start)
         # Facts from a message that is quoted are not repeated.
@@ -327,7 +338,19 @@ class VolatilePlanner(Step):
         return tuple(chosen)
 
     def _recalled(self, tokens: int, start: int) -> tuple[Excerpt, ...]:
-        return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
+        if self.memory.pointed is None:
+            return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
+        item = self._pointed(start)
+        return (item.excerpt,) if item is not None and item.excerpt.tokens <= tokens else ()
+
+    def _pointed(self, start: int) -> Pointed | None:
+        """Returns the list item that the question points at; None if the prompt, which holds the messages from `start`
+        on, has it."""
+        item = self.memory.pointed
+        if item is None or item.index < start:
+            return item
+        shortened = self.budget.capped.get(item.index)
+        return None if shortened is None or item.is_in(shortened.text) else item
 
     def _allowance(self, draft: Draft, *, regret: float = economics.REGRET) -> int:
         """Returns the tokens of memory that the savings so far can pay. The next request sends the newest turn without

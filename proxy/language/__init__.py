@@ -16,5 +16,6 @@ in, and each language as one object. It knows nothing of conversations, memory o
               moment, feelings, orders    what is never reused (`proxy.reuse.gate`); they are read together
               function     the function words, and by how much each use of them differs
               lexicon, licences, frames, smalltalk    how two questions are compared
+              list_items   references to an item of a list: ordinals, "the last one", "más info del segundo"
               standing     whether a question is understood on its own; its rules are in `proxy.reuse.standing`
 """

@@ -38,6 +38,8 @@ Recall:
     turn_index.py     the search index of a scope
     recall.py         ranking of its messages for the question
     selecting.py      the gate of recall, and the best excerpts within a budget
+    list_references.py  references to an item of a list that the assistant gave
+    list_items.py     the item that such a reference means
     meaning.py        whether that depends on vectors, and on which
 
 The phrases that all of this is based on are data: `proxy/language/<code>/<subject>.txt`, a subject a file.

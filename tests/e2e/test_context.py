@@ -292,6 +292,40 @@ def test_a_kill_loses_no_fact_no_turn_and_no_place_in_the_conversation(
     assert second.complaints() == []
 
 
+BARS = "Acá van tres bares:\n\n1. **La Venencia**: jerez\n2. **Casa Labra**: croquetas\n3. **Urban**: azotea"
+
+
+@pytest.mark.parametrize("delta", [False, True], ids=["whole", "delta"])
+def test_an_item_of_a_list_that_was_folded_away_is_there_when_it_is_asked_for_also_after_a_restart(
+    delta: bool, demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path
+) -> None:
+    first = start_proxy(config(demo), tmp_path)
+    history = [{"role": "user", "content": "Buscame bares cerca de Sol"}, {"role": "assistant", "content": BARS}]
+    talk = Talk(first, demo, "sk-bars", headers={"x-olvido-session": "bars"}, messages=history)
+    talk.say("Gracias. Say: De nada.")
+    talk.delta = delta
+    assert "La Venencia" not in talk.go_on(14)[-1].text
+    asked = talk.say("Dame más info del segundo")
+    assert "[2/3] 2. **Casa Labra**: croquetas" in asked.messages[-1]["content"]
+    assert "La Venencia" not in asked.text
+    eventually(lambda: count(first, "archive") == 17)
+    first.stop()
+
+    talk.proxy = second = start_proxy(config(demo), tmp_path)
+    asked = talk.say("¿Y el primero?")
+    assert "[1/3] 1. **La Venencia**: jerez" in asked.messages[-1]["content"]
+    assert "Casa Labra" not in asked.text
+    assert asked.tokens <= BUDGET
+    assert second.complaints() == []
+
+
+def test_where_nothing_was_listed_a_question_for_an_item_brings_back_nothing(managing: Proxy, demo: Demo) -> None:
+    talk = Talk(managing, demo, "sk-nothing-listed")
+    talk.say(TOLD)
+    talk.go_on(14)
+    assert "<recalled>" not in talk.say("Tell me more about the second one").text
+
+
 @pytest.mark.parametrize("by", ["message", "api"])
 def test_what_is_forgotten_is_gone_from_prompts_lists_and_files(by: str, managing: Proxy, demo: Demo) -> None:
     key, name = f"sk-forgetting-{by}", {"message": "Captain Octavia", "api": "Captain Leopoldina"}[by]
