@@ -255,7 +255,7 @@ class Config(Section):
     )
     context: Context = setting(Context(), "Context management.")
     profiles: Annotated[Mapping[str, Profile], BeforeValidator(with_overrides)] = setting(
-        {}, "Numbers of the built-in profiles lean, balanced and agent to override, and profiles to add."
+        {}, "Numbers of the built-in profiles to override, and profiles to add."
     )
     reuse: Reuse = setting(Reuse(), "Answers from memory.")
     memory: Memory = setting(Memory(), "Facts and the archive of old turns.")
