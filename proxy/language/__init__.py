@@ -16,5 +16,6 @@ in, and each language as one object. It knows nothing of conversations, memory o
               moment, feelings, orders    what is never reused (`proxy.reuse.gate`); they are read together
               function     the function words, and by how much each use of them differs
               lexicon, licences, frames, smalltalk    how two questions are compared
+              state        numbers, dates and the words around them, by which fields of a conversation are read
               standing     whether a question is understood on its own; its rules are in `proxy.reuse.standing`
 """

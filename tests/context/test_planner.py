@@ -12,6 +12,7 @@ import pytest
 
 from proxy.context.planner import MOST_COUNTED, Planner
 from proxy.pipeline import Services
+from proxy.storage.base import StorageError
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MISSES, local_calibrations
 from proxy.tokens import RoughCounter
@@ -349,7 +350,7 @@ async def test_storage_that_cannot_be_read_is_told(tmp_path: Path, caplog: pytes
     async with build_services(settings) as services:
         upstream = services.router.route("m").upstream.config
         await services.storage.close()
-        with pytest.raises(Exception, match=r".*") as failed:
+        with pytest.raises(StorageError) as failed:
             await services.planner.plan(incoming(), LONG, identity(LONG), Directives(), upstream)
         assert reads(services) == {"failed": 1}
         assert told(caplog) == [("WARNING", "context_load_failed")]
