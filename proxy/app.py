@@ -6,7 +6,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.resources import files
 from time import time
 from urllib.parse import unquote
 
@@ -34,6 +36,7 @@ from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
+from proxy.pipeline.context_api import ContextReader
 from proxy.protocol import headers as wire_headers
 from proxy.services import build
 from proxy.types import Answer, Incoming
@@ -61,6 +64,7 @@ def create_app(config: Config) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.services = services = await build(config)
         app.state.admin = Admin.of(services)
+        app.state.contexts = ContextReader(services)
         pulse = admin.watch(services)
         try:
             yield
@@ -81,6 +85,8 @@ def create_app(config: Config) -> Starlette:
         routes=[
             route("/v1/chat/completions", chat, "POST", kind="api"),
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
+            route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
+            route("/olvido/openapi.yaml", openapi, "GET"),
             route("/healthz", healthz, "GET"),
             route("/readyz", readyz, "GET"),
             route("/metrics", administered(admin.metrics), "GET", kind="numbers"),
@@ -148,6 +154,33 @@ async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
 
 async def chat(call: Call, services: Services) -> None:
     """Answers the managed route, `/v1/chat/completions`."""
+    incoming = await _incoming(call, services)
+    count, in_flight = services.metrics.tally.add, services.metrics.in_flight
+    count(in_flight, 1)
+    try:
+        await call.answer(await handle(incoming, services))
+    finally:
+        count(in_flight, -1)
+
+
+async def context(call: Call, contexts: ContextReader) -> None:
+    """Answers `/olvido/context`: a conversation as the archive has it, for whoever builds prompts himself."""
+    answer = await contexts.answer(await _incoming(call, contexts.services))
+    await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def openapi(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)
+    """Answers with the types of the API."""
+    await call.answer(Answer(200, (("content-type", "application/yaml"),), _openapi()))
+
+
+@lru_cache(1)
+def _openapi() -> bytes:
+    return files("proxy").joinpath("openapi.yaml").read_bytes()
+
+
+async def _incoming(call: Call, services: Services) -> Incoming:
+    """Reads a request of the API whole. Raises what refuses its key, its coding or its body."""
     tenant = services.authenticator.tenant(call.headers)
     refuse_coding(call.headers)
     server = services.config.server
@@ -156,13 +189,7 @@ async def chat(call: Call, services: Services) -> None:
         call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout
     )
     call.watch.start()
-    incoming = Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
-    count, in_flight = services.metrics.tally.add, services.metrics.in_flight
-    count(in_flight, 1)
-    try:
-        await call.answer(await handle(incoming, services))
-    finally:
-        count(in_flight, -1)
+    return Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
 
 
 async def healthz(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)

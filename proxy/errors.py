@@ -17,6 +17,7 @@
     │   ├── TooMany                429  …/rate_limit_exceeded
     │   └── HeaderTooLarge         431  …/header_too_large
     ├── ShuttingDown               503  …/shutting_down
+    ├── ContextUnavailable         503  …/context_unavailable
     └── UpstreamError              502  upstream_error
         ├── UpstreamUnreachable    502  …/upstream_unreachable
         ├── UpstreamBroken         502  …/upstream_broken
@@ -165,6 +166,13 @@ class ShuttingDown(OlvidoError):
 
     status = 503
     code = "shutting_down"
+
+
+class ContextUnavailable(OlvidoError):
+    """The storage of conversations can't be read."""
+
+    status = 503
+    code = "context_unavailable"
 
 
 class UpstreamError(OlvidoError):

@@ -121,6 +121,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         vectors=vectors,
         executor=executor,
         patience=patience,
+        on_read=lambda result: metrics.of(metrics.context_reads, result).inc(),
+        on_compressed=metrics.context_compressed.inc,
     )
     recorder = Recorder(
         answered=answered,

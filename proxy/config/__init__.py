@@ -4,6 +4,7 @@
     model.py     plain values → frozen models
     upstreams.py types of settings: durations, secrets, URLs; the model of an upstream; prices of models, prefix caches
     profiles.py  the numbers of context management, as a table
+    session_state.py  fields of a conversation that are read from what its user says
     problems.py  rules between settings, and errors in the file's own words
 
 Secrets come from the environment alone, and no error, log or repr shows one.

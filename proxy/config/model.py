@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from proxy.config.profiles import Profile, with_overrides
+from proxy.config.session_state import SessionState
 from proxy.config.upstreams import (
     BaseUrl,
     DatabaseUrl,
@@ -255,10 +256,13 @@ class Config(Section):
     )
     context: Context = setting(Context(), "Context management.")
     profiles: Annotated[Mapping[str, Profile], BeforeValidator(with_overrides)] = setting(
-        {}, "Numbers of the built-in profiles lean, balanced and agent to override, and profiles to add."
+        {}, "Numbers of the built-in profiles to override, and profiles to add."
     )
     reuse: Reuse = setting(Reuse(), "Answers from memory.")
     memory: Memory = setting(Memory(), "Facts and the archive of old turns.")
+    session_state: SessionState = setting(
+        {}, "Fields of a conversation that are read from what its user says, for /olvido/context. Absent: none."
+    )
     embedding: Embedding = setting(Embedding(), "What turns text into vectors.")
     storage: Storage = setting(Storage(), "Where things are kept.")
     log: Log = setting(Log(), "What is logged, and how.")

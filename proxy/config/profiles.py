@@ -2,7 +2,10 @@
 
 `lean` is the architecture note "Arquitectura de Memoria y Contexto" to the letter (its sections 1.2, 2.1, 2.2 and 3.2
 are named beside the numbers). `balanced` lets the economics choose the budget, `agent` is for requests with tools.
-Their numbers marked "chosen" are starting values that no measurement supports yet. A configuration overrides any
+`conversation` and those that begin with its name have the three levels of the note "Sistema de Memoria de Conversación"
+(v2.0): working memory is the newest turn, short-term memory so many turns in full, long-term memory the turns before
+those as summaries. Their numbers are its defaults and its presets ("Tuning de Parámetros").
+Numbers marked "chosen" are starting values that no measurement supports yet. A configuration overrides any
 number of a built-in profile, or adds a profile that starts from one of them.
 """
 
@@ -122,7 +125,15 @@ class Profile:
     __pydantic_config__ = _OVERRIDABLE
 
     base: Annotated[
-        Literal["lean", "balanced", "agent"],
+        Literal[
+            "lean",
+            "balanced",
+            "agent",
+            "conversation",
+            "conversation-short",
+            "conversation-long",
+            "conversation-few-workers",
+        ],
         _about("The built-in profile that every number not given here comes from."),
     ]
     budget: Annotated[
@@ -131,6 +142,9 @@ class Profile:
     ]
     context_share: Annotated[float, _about("Share of the model's context that a prompt never exceeds.", gt=0, le=1)]
     pressure: Annotated[float, _about("Share of the limit above which a prompt is folded without waiting.", gt=0, le=1)]
+    head_share: Annotated[
+        float, _about("Share of the limit that the memory head, its summaries and facts, never exceeds.", ge=0, le=1)
+    ]
     fold: Annotated[
         Literal["economic", "strict"],
         _about("`economic`: fold when it pays or a limit forces it. `strict`: as soon as the window is full."),
@@ -156,6 +170,7 @@ _LEAN = Profile(
     budget=4_000,  # §2.1 MAX_CONTEXT_TOTAL
     context_share=1.0,  # the budget is the limit
     pressure=0.75,  # §2.2: summarise aggressively above 3,000 of 4,000
+    head_share=0.0925,  # §2.1, §3.2: of 4,000 tokens 200 are summaries and 150 facts; 20 for the tags around them
     fold="economic",  # `strict` is the note's own rule; it rewrites the prefix, and pays for it, at every turn
     window=Window(
         turns=6,  # §2.1 VENTANA_ACTIVA_DEFAULT
@@ -203,7 +218,75 @@ _AGENT = replace(
     tool_results=ToolResults(fold_first=True, keep=5),  # chosen
 )
 
-BUILT_IN: Mapping[str, Profile] = MappingProxyType({profile.base: profile for profile in (_LEAN, _BALANCED, _AGENT)})
+_SEGMENT = 5  # turns of a summary: long-term turns of every preset are a multiple of it
+_FRAME = 20  # tokens of the tags and titles around summaries and facts
+_LONGEST_SUMMARY = 50  # tokens, as in `lean`
+_FACTS_SHARE = 0.0375  # as in `lean`: 150 of 4,000
+
+
+def _three_levels(
+    name: Literal["conversation", "conversation-short", "conversation-long", "conversation-few-workers"],
+    *,
+    short_term: int,
+    long_term: int,
+    budget: int,
+    pressure: float,
+) -> Profile:
+    """Returns a profile of three levels. `short_term`, `long_term`: turns in full, and turns as summaries; `budget`:
+    tokens. Summaries and facts together hold at most 21 % of the budget."""
+    slots = long_term // _SEGMENT
+    facts = round(_FACTS_SHARE * budget)
+    return replace(
+        _LEAN,
+        base=name,
+        budget=budget,
+        pressure=pressure,
+        head_share=(slots * _LONGEST_SUMMARY + facts + _FRAME) / budget,  # so that every summary has its place
+        window=replace(
+            _LEAN.window,
+            turns=short_term,
+            min_turns=short_term,  # that note knows no continuity
+            max_turns=short_term,
+            tokens=round(0.625 * pressure * budget),  # chosen: less than pressure, else each turn would fold again
+            answer_tokens=0,  # "en detalle completo"
+        ),
+        summaries=Summaries(segment_turns=_SEGMENT, slots=slots, tokens=_LONGEST_SUMMARY),
+        facts=replace(_LEAN.facts, tokens=facts),
+    )
+
+
+_CONVERSATION = _three_levels(
+    "conversation",
+    short_term=10,  # DEFAULT_SHORT_TERM_TURNS
+    long_term=50,  # DEFAULT_LONG_TERM_TURNS
+    budget=4_000,  # DEFAULT_MAX_TOKENS
+    pressure=0.8,  # COMPRESSION_THRESHOLD
+)
+_SHORT = _three_levels(
+    "conversation-short",  # "conversaciones cortas (< 10 mensajes)"
+    short_term=5,  # max_short_term_turns
+    long_term=20,  # max_long_term_turns
+    budget=2_000,  # max_tokens
+    pressure=0.8,
+)
+_LONG = _three_levels(
+    "conversation-long",  # "conversaciones largas (> 30 mensajes)"
+    short_term=15,  # max_short_term_turns
+    long_term=100,  # max_long_term_turns
+    budget=6_000,  # max_tokens
+    pressure=0.8,
+)
+_FEW_WORKERS = _three_levels(
+    "conversation-few-workers",  # "workers limitados"; its TTL of 600 s is the setting `shared.hot_context_ttl`
+    short_term=5,  # "Reducir max_short_term_turns a 5"
+    long_term=50,
+    budget=4_000,
+    pressure=0.5,  # "compresión agresiva"; the number is chosen
+)
+
+BUILT_IN: Mapping[str, Profile] = MappingProxyType(
+    {profile.base: profile for profile in (_LEAN, _BALANCED, _AGENT, _CONVERSATION, _SHORT, _LONG, _FEW_WORKERS)}
+)
 DEFAULT_BASE = "balanced"  # the base of an added profile that names none
 
 

@@ -20,5 +20,11 @@ Summaries:
     referents.py    references of a clause to something that it does not name
     nouns.py        the noun phrases of a text
 
+For whoever builds prompts himself (`proxy/pipeline/context_api.py`):
+
+    digest.py       a conversation from the archive: its newest turns, summaries, items of lists
+    state.py        the fields of a conversation, read from the user's own words
+    values.py       numbers and dates in a text
+
 `proxy/memory/README.md` maps the architecture note that this is built from, item by item, to numbers and tests.
 """

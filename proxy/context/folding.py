@@ -16,9 +16,7 @@ from proxy.memory.current import render as render_facts
 from proxy.memory.shelf import Segment
 from proxy.types import Fact, Fold, Summary, TurnDigest
 
-# Shares of the limit that the head, and the facts in it, may take: as in the architecture note, of 4,000 tokens 200 are
-# summaries and 150 facts.
-HEAD_SHARE = 0.0925
+# Share of the limit that the facts in the head may take: 150 of 4,000 tokens, as in the architecture note.
 FACTS_SHARE = 0.0375
 
 
@@ -147,7 +145,7 @@ class FoldPlanner(Step):
         """Returns the fold with its head rendered, and with the newest summaries that the limit leaves room for."""
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
         rendered = [render(summary) for summary in fold.summaries]
-        room = self._head_room(HEAD_SHARE)
+        room = self._head_room(self.case.profile.head_share)
         head = memory_head(render_facts(stated), rendered)
         while rendered and self.context.count(head) + FRAMING > room:
             rendered.pop(0)
@@ -215,7 +213,7 @@ class FoldPlanner(Step):
         new = -(-len(draft.kept) // max(1, slots.segment_turns))
         stated = self.context.count(render_facts(self.memory.standing)) if self.memory.standing else 0
         expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
-        return round(min(expected + 2 * FRAMING, self._head_room(HEAD_SHARE)))
+        return round(min(expected + 2 * FRAMING, self._head_room(self.case.profile.head_share)))
 
 
 def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:

@@ -8,7 +8,8 @@ decided again.
 
 import asyncio
 import contextlib
-from collections.abc import Generator, Sequence
+import logging
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeVar, cast
@@ -31,8 +32,20 @@ from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
 from proxy.tasks import Offload, in_place
 from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
-from proxy.types import ChatRequest, Directives, Identity, Incoming, Message, PathState, Plan, PromptTokens, Vector
+from proxy.types import (
+    ChatRequest,
+    ContextRead,
+    Directives,
+    Identity,
+    Incoming,
+    Message,
+    PathState,
+    Plan,
+    PromptTokens,
+    Vector,
+)
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _rough = RoughCounter()
@@ -95,6 +108,8 @@ class Planner:
     vectors: VectorQueue
     executor: Executor
     patience: float = 1.0  # factor of every deadline
+    on_read: Callable[[ContextRead], object] = lambda _result: None  # the metric of state look-ups
+    on_compressed: Callable[[], object] = lambda: None  # the metric of prompts that turns have left
     _counted: RememberedCount = field(init=False)
     _shortened: Lru[tuple[bytes, int], Message] = field(init=False)  # by link and tokens
 
@@ -120,16 +135,17 @@ class Planner:
         limit = _limit(profile, upstream, factor)
         if len(request.raw) > MOST_COUNTED:
             return counted if is_metered else _judged(counted, counted.tokens.sent / max(1.0, factor), limit)
-        shelf = await self.library.shelf(identity.memory) if identity.is_answered else Shelf.passing()
+        with self._loading(identity):
+            shelf = await self.library.shelf(identity.memory) if identity.is_answered else Shelf.passing()
         if not directives.remember:
             shelf = shelf.apart()
         if _is_left_alone(counted, profile, limit, shelf):
             return counted
         found = None
         if identity.is_answered:
-            await self.library.index(identity.memory, shelf)
-            is_new = identity.session_source == "new"
-            found = await self.library.state(identity.memory, identity.chain, is_new=is_new)
+            with self._loading(identity):
+                await self.library.index(identity.memory, shelf)
+                found = await self._loaded(identity, counted)
         lacks: frozenset[Purpose] = PURPOSES if self.vectors.is_ready else frozenset()
         if not (identity.is_answered and directives.remember):
             lacks -= {"turns"}  # the index is dropped with the request
@@ -140,7 +156,49 @@ class Planner:
             original = round(tokens * factor)
             exact = replace(counted, tokens=replace(counted.tokens, original=original, sent=original, counted=tokens))
             return exact if is_metered else _judged(exact, tokens, limit)
+        if not is_metered:
+            self._tell(made, identity, state, profile)
         return _priced(request, counted, made, factor, metered=is_metered)
+
+    async def _loaded(self, identity: Identity, counted: Plan) -> tuple[PathState, int] | None:
+        """Returns the state of the conversation before this request, and its number of messages; None if unknown."""
+        read: list[ContextRead] = []
+        is_new = identity.session_source == "new"
+        found = await self.library.state(identity.memory, identity.chain, is_new=is_new, on_read=read.append)
+        for place in read:
+            self.on_read(place)
+        if "database" in read:
+            turns, tokens = (len(found[0].open) if found else 0), counted.tokens.original
+            extra = {"session": identity.session, "recent_turns": turns, "estimated_tokens": tokens}
+            log.info("context_loaded_from_database", extra=extra)
+        elif read:
+            log.debug("context_loaded_from_cache", extra={"session": identity.session})
+        return found
+
+    @contextlib.contextmanager
+    def _loading(self, identity: Identity) -> Iterator[None]:
+        """Tells of lookups that fail, a deadline included; what they raise passes through."""
+        try:
+            yield
+        except (Exception, asyncio.CancelledError) as error:
+            self.on_read("failed")
+            log.warning("context_load_failed", extra={"session": identity.session, "why": type(error).__name__})
+            raise
+
+    def _tell(self, made: Plan, identity: Identity, before: PathState | None, profile: Profile) -> None:
+        """Tells of a prompt that is near its limit, and of turns that have left it."""
+        trail, fates = made.trail, made.fates
+        if trail is None or fates is None:
+            return
+        decided, extra = trail.break_even, {"session": identity.session, "max_tokens": trail.limit}
+        standing = decided.standing if decided else made.tokens.original
+        if trail.limit is not None and standing > profile.pressure * trail.limit:
+            log.info("context_needs_compression", extra={**extra, "estimated_tokens": standing})
+        start = before.fold.start if before is not None and before.fold else fates.preamble
+        if fates.left > start:
+            self.on_compressed()
+            reason = decided.reason if decided and decided.leave else "limit"
+            log.info("context_compressed", extra={**extra, "estimated_tokens": made.tokens.sent, "reason": reason})
 
     async def count(self, request: ChatRequest, identity: Identity, upstream: Upstream) -> Plan:
         """Returns the plan to send the request unchanged, with the tokens that it is expected to cost at this

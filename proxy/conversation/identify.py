@@ -132,6 +132,11 @@ def end_user(name: str) -> str:
     return _hashed(name) if name.startswith(_HASHED) else _name(name)
 
 
+def session_named(name: str) -> str:
+    """Returns the session that a client means by `name`, with whatever header or field it says it."""
+    return _name(name)
+
+
 def is_scope(name: str) -> bool:
     """True if `name` could be the id of a scope; no request has any other."""
     return _SCOPE.fullmatch(name) is not None

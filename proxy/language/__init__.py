@@ -17,5 +17,6 @@ in, and each language as one object. It knows nothing of conversations, memory o
               function     the function words, and by how much each use of them differs
               lexicon, licences, frames, smalltalk    how two questions are compared
               list_items   references to an item of a list: ordinals, "the last one", "más info del segundo"
+              state        numbers, dates and the words around them, by which fields of a conversation are read
               standing     whether a question is understood on its own; its rules are in `proxy.reuse.standing`
 """

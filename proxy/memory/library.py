@@ -22,7 +22,7 @@ from proxy.memory.shelf import Shelf
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
-from proxy.types import ArchivedTurn, Fact, PathState, Vector, VolatileBlock
+from proxy.types import ArchivedTurn, ContextRead, Fact, PathState, Vector, VolatileBlock
 
 T = TypeVar("T")
 
@@ -297,9 +297,17 @@ class Library:
 
     # --- states of conversations --------------------------------------------------------------------------------------
 
-    async def state(self, scope: str, chain: Sequence[bytes], *, is_new: bool = False) -> tuple[PathState, int] | None:
+    async def state(
+        self,
+        scope: str,
+        chain: Sequence[bytes],
+        *,
+        is_new: bool = False,
+        on_read: Callable[[ContextRead], object] = lambda _place: None,
+    ) -> tuple[PathState, int] | None:
         """Returns the state of the last request before this one on the path `chain`, and its number of messages; None
-        if unknown. `is_new`: storage was asked for this history, and has none of it."""
+        if unknown. `is_new`: storage was asked for this history, and has none of it. `on_read` is told the place where
+        it was looked up, if anywhere."""
         lengths = range(len(chain) - 1, max(0, len(chain) - 1 - STEPS_BACK), -1)
         foreign = await self._foreign_writes(scope, "paths")
         self._seen_paths.put(scope, foreign)
@@ -307,8 +315,11 @@ class Library:
         newer = [] if is_new else [chain[length - 1] for length in lengths if length > known]
         held = self._recent.used((scope, chain[known - 1])) if known else None
         if held is not None and (held[0] == foreign or not newer):
+            on_read("memory")
             return held[1], known
         found = await self._states.get(scope, newer) if newer else None
+        if newer:
+            on_read("database")
         if found is not None and (state := unpack(found[1])) is not None:
             self._recent.put((scope, found[0]), (foreign, state))
             return state, next(length for length in lengths if chain[length - 1] == found[0])

@@ -17,7 +17,7 @@ from proxy.observe.tally import Tally
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
-from proxy.types import FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
+from proxy.types import ContextRead, FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -220,6 +220,15 @@ class Catalogue:
             "Facts of the scopes that are held in memory, by what may become of them.",
             "livemax",
             {"status": FACT},
+        )
+        self.context_reads = self._counter(
+            "olvido_context_reads",
+            "Look-ups of a conversation's state before its prompt is planned, by the place where it was found: memory "
+            "of this process, hot context that processes share, database; failed: none could be read in time.",
+            {"result": get_args(ContextRead)},
+        )
+        self.context_compressed = self._counter(
+            "olvido_context_compressed", "Prompts of which turns have just left, into summaries or altogether."
         )
         self.memory_scopes = self._gauge("olvido_memory_scopes", "Scopes that are held in memory.", "livemax")
         self.memory_bytes = self._gauge(

@@ -4,6 +4,7 @@ requests, built once for a process (`proxy/services.py` composes them), and the 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
+context_api.py  the context of a conversation as an API, told from the archive
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 """
 

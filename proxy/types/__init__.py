@@ -47,6 +47,7 @@ from proxy.types.memory import (
     DOMAINS,
     ArchivedTurn,
     Confidence,
+    ContextRead,
     Excerpt,
     Fact,
     FactSource,

@@ -16,6 +16,8 @@ FactSource = Literal["explicit", "inferred"]
 Stance = Literal["states", "changes", "keeps", "ends"]
 FactStatus = Literal["active", "retrieval-only", "stale", "superseded"]
 
+ContextRead = Literal["memory", "hot", "database", "failed"]  # place where a conversation's state was found
+
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects")  # of the seed; others are allowed
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from proxy.admin.auth import COOKIE
 from proxy.admin.routes import API, PATHS, ROUTES, LagMeter, Route, refresh
+from proxy.config.profiles import BUILT_IN
 from proxy.storage.shared.local import MOST_WRONG
 from tests.admin.conftest import TOKEN, Watched, error, started
 from tests.builders import body, user
@@ -182,7 +183,7 @@ def test_after_it_all_that_the_page_needs_to_know(watched: Watched) -> None:
     assert (told["needs_token"], told["is_admitted"], told["show_content"]) == (False, True, True)
     assert (told["profile"], told["profile_with_tools"], told["upstreams"]) == ("lean", "agent", ["demo"])
     assert told["profiles"]["lean"]["window"]["tokens"] == 1_200
-    assert set(told["profiles"]) == {"lean", "balanced", "agent"}
+    assert set(told["profiles"]) == set(BUILT_IN)
     assert isinstance(told["now"], float)
 
 

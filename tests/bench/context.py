@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -50,7 +51,8 @@ UPSTREAMS = (
 BUDGETS = (1_000, 2_000, 4_000)
 QUICK = 3  # one conversation in so many, of those that are many
 PLOTTED = "100K/5"
-PARTS = ("speed", "recall", "cost", "upstreams", "validity")
+LEVELS = ("lean", "conversation", "conversation-short", "conversation-long", "conversation-few-workers")
+PARTS = ("speed", "recall", "cost", "upstreams", "validity", "profiles")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -160,6 +162,28 @@ def upstream_rows(*, quick: bool) -> list[Section]:
     return sections
 
 
+def profile_rows(*, quick: bool) -> list[Section]:
+    """Each profile with a budget: evidence of LoCoMo in the prompt, and the cost of long conversations."""
+    talks, sections = context_data.locomo(), []
+    for profile in LEVELS:
+        _tell(f"profile {profile}")
+        answers = context_recall.asked(talks[: 1 if quick else None], told=False, context={"profile": profile})
+        rows = [
+            _share("LoCoMo evidence", answers),
+            _recalled(answers),
+            Row("— largest prompt, tokens", max(answer.tokens for answer in answers), len(answers)),
+        ]
+        like = provider(USUAL)
+        managed = replace(like, profile=profile)
+        long = [*talks[: 1 if quick else 3], *context_data.beam()[: 1 if quick else 2]]
+        courses = context_cost.courses([*long, *_some(context_data.authored(), quick=quick)], managed)
+        for source in ("locomo", "beam", "authored"):
+            if of := [course for course in courses if course.source == source]:
+                rows += _bounded(source, of)
+        sections.append(Section(f"Profile `{profile}`, r = {USUAL:g}", rows))
+    return sections
+
+
 def _costs(source: str, courses: Sequence[Course], ratio: float) -> list[Row]:
     rows = _bounded(source, courses)
     for tokens, must, aim in ((15_000, 0.5, 0.35), (50_000, 0.25, 0.12)):
@@ -237,6 +261,8 @@ def _measured(only: str | None, *, quick: bool) -> tuple[list[Section], list[Cou
         sections += costs
     if only in (None, "upstreams"):
         sections += upstream_rows(quick=quick)
+    if only == "profiles":
+        sections += profile_rows(quick=quick)
     if only in (None, "validity"):
         sections.append(validity_rows())
     return sections, plotted

@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from proxy.config.model import Config, Server
+from proxy.config.profiles import BUILT_IN
 
 
 def properties(schema: dict[str, Any], name: str = "") -> list[tuple[str, dict[str, Any]]]:
@@ -41,4 +42,4 @@ def test_an_unknown_key_is_refused() -> None:
 
 
 def test_built_in_profiles_are_there_without_being_named() -> None:
-    assert set(Config().profiles) == {"lean", "balanced", "agent"}
+    assert set(Config().profiles) == set(BUILT_IN)

@@ -29,6 +29,34 @@ def test_lean_is_the_architecture_note_to_the_letter() -> None:
     assert lean.recall.tokens == "rest"
 
 
+@pytest.mark.parametrize(
+    ("name", "short_term", "long_term", "budget", "pressure"),
+    [
+        ("conversation", 10, 50, 4_000, 0.8),
+        ("conversation-short", 5, 20, 2_000, 0.8),
+        ("conversation-long", 15, 100, 6_000, 0.8),
+        ("conversation-few-workers", 5, 50, 4_000, 0.5),
+    ],
+)
+def test_profiles_of_three_levels_keep_the_turns_of_their_presets(
+    name: str, short_term: int, long_term: int, budget: int, pressure: float
+) -> None:
+    profile = BUILT_IN[name]
+    window, summaries = profile.window, profile.summaries
+    assert {window.min_turns, window.turns, window.max_turns} == {short_term}
+    assert window.answer_tokens == 0  # in full
+    assert summaries.slots * summaries.segment_turns == long_term
+    assert (profile.budget, profile.pressure, profile.fold) == (budget, pressure, "economic")
+
+
+@pytest.mark.parametrize("profile", BUILT_IN.values(), ids=BUILT_IN)
+def test_every_summary_and_fact_of_a_small_budget_has_its_place(profile: Profile) -> None:
+    held = profile.summaries.slots * profile.summaries.tokens + profile.facts.tokens
+    if profile.budget != "economic":
+        assert held + 20 <= profile.head_share * profile.budget <= 0.21 * profile.budget
+        assert profile.window.tokens + profile.head_share * profile.budget < profile.pressure * profile.budget
+
+
 def test_every_profile_is_its_own_base() -> None:
     assert {name: profile.base for name, profile in BUILT_IN.items()} == {name: name for name in BUILT_IN}
 
@@ -70,6 +98,7 @@ def test_an_added_profile_starts_from_its_base(given_base: dict[str, str], base:
         {"summaries": {"slots": 100}},
         {"recall": {"tokens": "all"}},
         {"context_share": 0},
+        {"head_share": 1.1},
         {"context_share": float("nan")},
         {"fold": "never"},
         {"base": "fat"},

@@ -59,6 +59,16 @@ def test_of_a_small_budget_the_head_takes_a_small_share() -> None:
     assert len(made.summaries) < LEAN.summaries.slots
 
 
+def test_the_share_of_the_head_is_the_profiles() -> None:
+    wide = profile(STRICT, head_share=0.2)
+    of = case(messages(*history(18)), profile=wide)
+    so_far = progress(of)
+    assert so_far is not None
+    made = folded(FoldPlanner(TokenBudget(of, so_far, context(of, limit=1_000, rates=COLD)), Memory()))
+    assert 93 < made.head_tokens <= 200
+    assert len(made.summaries) > len(folded(folder(history(18), limit=1_000)).summaries)
+
+
 def test_what_a_standing_fact_says_is_not_said_twice() -> None:
     said = history(6)
     chain = folder(said).case.chain

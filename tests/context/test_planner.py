@@ -5,12 +5,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proxy.context.planner import MOST_COUNTED, Planner
 from proxy.pipeline import Services
+from proxy.storage.base import StorageError
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MISSES, local_calibrations
 from proxy.tokens import RoughCounter
@@ -287,3 +289,90 @@ async def test_a_request_with_tools_has_a_profile_of_its_own() -> None:
     async with desk() as stage:
         made = await stage.plan(with_tools)
     assert made.messages is None  # the agent's has no budget but the price
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    """The planner's log lines: level and message."""
+    mine = [record for record in caplog.records if record.name == "proxy.context.planner"]
+    assert all("question 3" not in str(vars(record)) for record in mine)
+    return [(record.levelname, record.message) for record in mine]
+
+
+def reads(services: Services) -> dict[str, float]:
+    """Look-ups of the state of a conversation, by result."""
+    (family,) = services.metrics.context_reads.collect()
+    found = {sample.labels["result"]: sample.value for sample in family.samples if sample.name.endswith("_total")}
+    return {result: count for result, count in found.items() if count}
+
+
+async def test_it_is_logged_and_counted_where_the_state_of_a_conversation_came_from(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "proxy.context.planner")
+    settings = config(storage={"path": str(tmp_path)}, embedding={"enabled": False})
+    longer = grown(LONG, assistant("Soon."), user("Thanks, that is all."))
+    who = identity(longer)
+
+    async def plan(services: Services, request: ChatRequest) -> Plan:
+        upstream = services.router.route("m").upstream.config
+        return await services.planner.plan(incoming(), request, identity(request), Directives(), upstream)
+
+    async with build_services(settings) as services:
+        made = await plan(services, LONG)
+        assert made.state is not None
+        services.library.keep_state(who.memory, who.session, identity(LONG).chain[-1], made.state)
+        await plan(services, longer)
+        assert reads(services) == {"database": 1, "memory": 1}
+    first = [("INFO", "context_loaded_from_database"), ("INFO", "context_needs_compression")]
+    assert told(caplog) == [*first, ("INFO", "context_compressed"), ("DEBUG", "context_loaded_from_cache")]
+    assert made.state.fold is not None
+    caplog.clear()
+    async with build_services(settings) as services:
+        await plan(services, longer)
+        assert reads(services) == {"database": 1}
+    (loaded,) = [vars(record) for record in caplog.records if record.message == "context_loaded_from_database"]
+    assert (loaded["session"], loaded["recent_turns"]) == (who.session, len(made.state.open))
+    assert loaded["estimated_tokens"] > 4_000
+    assert told(caplog) == [("INFO", "context_loaded_from_database")]  # its fold was made by the request before
+
+
+async def test_a_prompt_that_only_metering_would_compress_is_not_told_as_compressed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG", "proxy.context.planner")
+    async with desk() as stage:
+        await stage.plan(LONG, mode="meter")
+    assert ("INFO", "context_compressed") not in told(caplog)
+
+
+async def test_storage_that_cannot_be_read_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = config(storage={"path": str(tmp_path)}, embedding={"enabled": False})
+    async with build_services(settings) as services:
+        upstream = services.router.route("m").upstream.config
+        await services.storage.close()
+        with pytest.raises(StorageError) as failed:
+            await services.planner.plan(incoming(), LONG, identity(LONG), Directives(), upstream)
+        assert reads(services) == {"failed": 1}
+        assert told(caplog) == [("WARNING", "context_load_failed")]
+        assert vars(caplog.records[-1])["why"] == failed.type.__name__
+
+
+@pytest.mark.parametrize(
+    ("profile", "budget"), [("conversation", 4_000), ("conversation-short", 2_000), ("conversation-long", 6_000)]
+)
+async def test_twenty_long_messages_stay_below_the_budget_of_three_levels(
+    profile: str, budget: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "proxy.context.planner")
+    request, sent = chat(user(f"Long message number 0. {'word ' * 250}")), []
+    async with desk(context={"profile": profile}) as stage:
+        for number in range(1, 21):
+            made = await stage.plan(request)
+            if made.state is not None:
+                who = identity(request)
+                stage.planner.library.keep_state(who.memory, who.session, who.chain[-1], made.state)
+            sent.append(made.tokens.sent)
+            asked = f"Long message number {number}. {'word ' * 250}"
+            request = grown(request, assistant("It is noted. " * 20), user(asked))
+    assert max(sent) < budget < made.tokens.original
+    assert ("INFO", "context_compressed") in told(caplog)
