@@ -15,7 +15,7 @@ import yaml
 
 from proxy.cli import main
 from proxy.config import Config, load
-from tests.deploy.cluster import ENVIRONMENT, needs_cluster_settings, pool_of
+from tests.deploy.cluster import ENVIRONMENT, needs_shared, pool_of
 from tests.grafana.prometheus import RULES, needs_prometheus
 from tests.servers import eventually
 
@@ -136,10 +136,10 @@ def test_the_database_has_room_for_all_of_their_connections() -> None:
     assert 2 * len(PROXIES) * pool_of(settings) + 10 <= int(most)
 
 
-@needs_cluster_settings
+@needs_shared
 def test_the_configuration_is_one_that_may_be_reached_by_others() -> None:
     settings = load(CLUSTER / "olvido.yaml", ENVIRONMENT, host="0.0.0.0")
-    assert str(settings.storage.kind) == "postgres"
+    assert settings.storage.kind == "postgres"
 
 
 def test_prometheus_asks_as_it_does_of_one_proxy() -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from proxy.config import Config, load
-from tests.deploy.cluster import ENVIRONMENT, needs_cluster_settings
+from tests.deploy.cluster import ENVIRONMENT, needs_shared
 from tests.deploy.helm import CHART, Refused, Rendered, render
 from tests.deploy.test_cluster import SERVICES
 
@@ -51,6 +51,7 @@ CASES = {
     "own secrets": {"secrets": {**TOKENS, "DATABASE_URL": "postgresql://db/olvido", "REDIS_URL": "redis://redis"}},
     "with database": WITH_DATABASE,
     "everything": EVERYTHING,
+    "without redis": {**ALONE, "config": {"shared": None}},
     "one pod by itself": {**ALONE, "replicas": 1, "config": {"storage": None, "shared": None}},
 }
 BASIC = ["ConfigMap", "Deployment", "PodDisruptionBudget", "Service"]
@@ -139,21 +140,23 @@ def served(chart: Rendered, tmp_path: Path, ending: str = "demo-olvido") -> Path
     return path
 
 
-@needs_cluster_settings
-@pytest.mark.parametrize("name", [name for name in CASES if name != "everything"])
+@needs_shared
+@pytest.mark.parametrize("name", ["alone", "own secrets", "with database"])
 def test_the_configuration_that_it_makes_is_valid(name: str, tmp_path: Path) -> None:
     load(served(rendered(name), tmp_path), ENVIRONMENT, host="0.0.0.0")
 
 
 @pytest.mark.skipif("workers" not in type(Config().server).model_fields, reason="needs `server.workers`")
-@needs_cluster_settings
+@needs_shared
 def test_so_is_that_of_several_workers(tmp_path: Path) -> None:
     made = load(served(rendered("everything"), tmp_path), ENVIRONMENT, host="0.0.0.0")
     assert made.server.model_dump()["workers"] == EVERYTHING["workers"]
 
 
-def test_a_pod_by_itself_is_configured_with_settings_that_there_are(tmp_path: Path) -> None:
-    made = load(served(rendered("one pod by itself"), tmp_path), ENVIRONMENT, host="0.0.0.0")
+@pytest.mark.parametrize(("name", "kind"), [("one pod by itself", "sqlite"), ("without redis", "postgres")])
+def test_so_is_that_of_less(name: str, kind: str, tmp_path: Path) -> None:
+    made = load(served(rendered(name), tmp_path), ENVIRONMENT, host="0.0.0.0")
+    assert made.storage.kind == kind
     assert made.server.drain == values()["drainSeconds"]
     assert made.admin.metrics_token is not None
 
@@ -166,6 +169,8 @@ def values() -> Mapping[str, Any]:
 def test_its_defaults_are_those_of_the_proxy_and_of_the_compose_file() -> None:
     given = values()
     assert given["drainSeconds"] == Config().server.drain
+    assert given["config"]["storage"]["pool"] == Config().storage.pool
+    assert float(given["spool"]["size"].removesuffix("Gi")) * 1024 >= 2 * Config().storage.spool_mb
     annotations = given["ingress"]["annotations"]
     assert annotations["nginx.ingress.kubernetes.io/proxy-body-size"] == f"{Config().server.max_body_mb}m"
     assert (given["postgresql"]["image"], given["redis"]["image"]) == (
