@@ -82,11 +82,11 @@ CLUSTER = dashboard(
                     stacked=True,
                 ),
                 Graph(
-                    "State",
-                    "0: it answers; 1: it is tried again; 2: it is left alone, and requests go on without it.",
+                    "Processes, by how they find it",
+                    "unreachable: they go on without it. None: everything is kept on one machine.",
                     "short",
-                    [Query("max by (instance) (olvido_storage_state)", "{{instance}}")],
-                    most=2,
+                    [Query("sum by (state) (olvido_storage_state)", "{{state}}")],
+                    stacked=True,
                 ),
                 Graph(
                     "Rows that wait on a disk",

@@ -352,9 +352,10 @@ class Catalogue:
         )
         self.storage_state = self._gauge(
             "olvido_storage_state",
-            "PostgreSQL as the process that fares worst with it sees it. 0: it answers; 1: it is tried again; 2: it is "
-            "left alone for a while, requests go on without it.",
-            "livemax",
+            "Processes that find PostgreSQL in this state; unreachable: they go on without it, and try it again. All 0 "
+            "with another storage.",
+            "livesum",
+            {"state": ("ready", "unreachable")},
         )
 
     def _counter(self, name: str, meaning: str, labels: Labels = NONE) -> Counter:
