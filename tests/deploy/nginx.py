@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ import pytest
 
 from tests.servers import eventually
 
-CONF = Path(__file__).parents[2] / "deploy" / "cluster" / "nginx.conf"
+CONF = Path(__file__).parents[2] / "deploy" / "cluster" / "nginx" / "nginx.conf"
 PORT, HEALTH_PORT = 8484, 8485  # as the file has them
 
 needs_nginx = pytest.mark.skipif(
@@ -29,20 +30,34 @@ class Nginx:
     url: str
     health_url: str
     folder: Path
+    process: subprocess.Popen[bytes]
+
+    def take_out(self, proxy: str) -> None:
+        """As update.sh does; returns when the workers of before have ended."""
+        file, address = self.folder / "nginx.conf", proxy.removeprefix("http://")
+        file.write_text(file.read_text().replace(f"server {address} ", f"server {address} down "))
+        before = self._workers()
+        self.process.send_signal(signal.SIGHUP)
+        eventually(lambda: self._workers() and not self._workers() & before)
+
+    def _workers(self) -> set[str]:
+        return set(Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split())
 
     def log(self) -> str:
         return (self.folder / "access.log").read_text()
 
 
 def localised(text: str, proxies: Sequence[str], ports: Sequence[int], folder: Path) -> str:
-    """The configuration with these proxies (HOST:PORT) and ports instead of Docker's, in a folder of its own. A
-    parameter that only a newer nginx knows goes with the names that it resolves."""
+    """The configuration with these proxies (HOST:PORT) and ports instead of Docker's, in a folder of its own; without
+    what only a newer nginx knows: a parameter for names, which goes with them, and a delay at a reload."""
     (parameters,) = set(_SERVER.findall(text))
     servers = "\n".join(f"server {proxy} {parameters};" for proxy in proxies)
     text = _SERVER.sub("", text).replace("zone proxies 128k;", f"zone proxies 128k;\n{servers}\n")
+    text = re.sub(r"keepalive_min_timeout .*;", "", text)
     for given, port in zip((PORT, HEALTH_PORT), ports, strict=True):
         text = text.replace(f"listen {given};", f"listen 127.0.0.1:{port};")
     text = text.replace("worker_processes auto", "worker_processes 2").replace(" /tmp/", f" {folder}/")
+    text = text.replace("error_log stderr", f"error_log {folder / 'error.log'}")
     return text.replace("/dev/stdout", str(folder / "access.log"))
 
 
@@ -71,7 +86,7 @@ def run_nginx(proxies: Sequence[str], folder: Path) -> Iterator[Nginx]:
                 return probe.connect_ex(("127.0.0.1", ports[0])) == 0
 
         eventually(listens)
-        yield Nginx(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}", folder)
+        yield Nginx(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}", folder, process)
     finally:
         process.terminate()
         process.wait(timeout=10)

@@ -16,6 +16,7 @@ import yaml
 from proxy.cli import main
 from proxy.config import Config, load
 from tests.deploy.cluster import ENVIRONMENT, needs_shared, pool_of
+from tests.deploy.nginx import CONF
 from tests.grafana.prometheus import RULES, needs_prometheus
 from tests.servers import eventually
 
@@ -32,10 +33,14 @@ DRAIN = Config().server.drain
 
 def test_there_are_three_proxies_and_all_who_need_them_know_them() -> None:
     assert len(PROXIES) == 3
-    assert sorted(re.findall(r"server (olvido-\d):8484 resolve", (CLUSTER / "nginx.conf").read_text())) == PROXIES
+    assert sorted(re.findall(r"server (olvido-\d):8484 resolve", CONF.read_text())) == PROXIES
     (job,) = yaml.safe_load((CLUSTER / "prometheus.yml").read_text())["scrape_configs"]
     assert sorted(job["static_configs"][0]["targets"]) == [f"{name}:8484" for name in PROXIES]
     assert sorted(SERVICES["nginx"]["depends_on"]) == PROXIES
+    (folder,) = SERVICES["nginx"]["volumes"]
+    read = SERVICES["nginx"]["command"][2]
+    assert folder == f"./{CONF.parent.name}:{Path(read).parent}:ro"
+    assert f" -c {read} -s reload" in (CLUSTER / "update.sh").read_text()
 
 
 def test_they_differ_in_their_volume_alone() -> None:
@@ -107,6 +112,27 @@ def test_the_migration_is_a_command_that_there_is(capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as ended:
         main([*SERVICES["migrate"]["command"], "--help"])
     assert ended.value.code == 0
+
+
+def test_an_update_takes_one_proxy_out_at_a_time_and_all_in_again(tmp_path: Path) -> None:
+    """Up to what docker does: that is written down, with the proxies that nginx asks meanwhile."""
+    shutil.copytree(CLUSTER, tmp_path / "cluster")
+    docker = tmp_path / "docker"
+    asked_now = r"sed -n 's/.*server olvido-\([0-9]\):8484 resolve max.*/\1/p' nginx/nginx.conf | tr -d '\n'"
+    docker.write_text(f"#!/bin/sh\n{{ printf '%s|' \"$*\"; {asked_now}; echo; }} >> {tmp_path}/said\n")
+    pause = tmp_path / "sleep"
+    pause.write_text("#!/bin/sh\n")
+    for each in (docker, pause):
+        each.chmod(0o755)
+    path = f"{tmp_path}:/usr/bin:/bin"
+    subprocess.run([tmp_path / "cluster" / "update.sh"], check=True, env={"PATH": path})
+    said = [line.split("|") for line in (tmp_path / "said").read_text().splitlines()]
+    assert [line[0] for line in said[:2]] == ["compose build", "compose run --rm migrate"]
+    replaced = [(what.split()[-1], asked) for what, asked in said if " up " in what]
+    assert replaced == [("olvido-1", "23"), ("olvido-2", "13"), ("olvido-3", "12")]
+    reloaded = [asked for what, asked in said if what.endswith("-s reload")]
+    assert reloaded == ["23", "123", "13", "123", "12", "123", "123"]
+    assert (tmp_path / "cluster" / "nginx" / "nginx.conf").read_text() == CONF.read_text()
 
 
 def test_proxies_get_time_to_stop_and_no_secret_but_their_own() -> None:

@@ -4,7 +4,9 @@ passed over, and no question is asked twice."""
 import re
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,7 @@ class Cluster:
     http: httpx.Client  # through nginx
     upstream: Upstream
     first: ExitStack  # one of the two proxies: closing it stops it
+    first_url: str
 
     def post(self, **more: object) -> httpx.Response:
         return self.http.post(CHAT, json={**HELLO, **more})
@@ -41,7 +44,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     with run_upstream() as upstream, ExitStack() as first, ExitStack() as rest:
         urls = [each.enter_context(run_proxy(settings(upstream))) for each in (first, rest)]
         nginx = rest.enter_context(run_nginx(urls, tmp_path))
-        yield Cluster(nginx, rest.enter_context(client(nginx.url)), upstream, first)
+        yield Cluster(nginx, rest.enter_context(client(nginx.url)), upstream, first, urls[0])
 
 
 def settings(upstream: Upstream) -> Config:
@@ -78,6 +81,34 @@ def test_a_stopped_proxy_is_passed_over(cluster: Cluster) -> None:
     cluster.first.close()
     assert [cluster.post().status_code for _ in range(POSTS)] == [200] * POSTS
     assert len(cluster.upstream.bodies()) == 1 + POSTS
+
+
+@needs_nginx
+def test_a_proxy_that_was_taken_out_can_be_stopped_while_others_ask(cluster: Cluster) -> None:
+    """Stopped without that, requests on their way to it would be lost."""
+    asking, stopped = ThreadPoolExecutor(4), threading.Event()
+
+    def ask() -> Counter[int]:
+        """Each by a connection of its own: this old nginx closes those that idle when it is reloaded."""
+        seen: Counter[int] = Counter()
+        with client(cluster.nginx.url) as http:
+            while not stopped.is_set() or not seen:
+                seen[http.post(CHAT, json=HELLO, headers={"connection": "close"}).status_code] += 1
+        return seen
+
+    with asking:
+        try:
+            answers = [asking.submit(ask) for _ in range(4)]
+            eventually(lambda: cluster.nginx.log().count("\n") > POSTS)
+            cluster.nginx.take_out(cluster.first_url)
+            cluster.first.close()
+            asked = cluster.nginx.log().count("\n")
+            eventually(lambda: cluster.nginx.log().count("\n") > asked + POSTS)
+        finally:
+            stopped.set()
+    total = sum((each.result() for each in answers), Counter[int]())
+    assert set(total) == {200}
+    assert len(cluster.upstream.bodies()) == total[200]
 
 
 @needs_nginx
