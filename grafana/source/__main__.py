@@ -4,13 +4,14 @@ from pathlib import Path
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
+from grafana.source.cluster import CLUSTER
 from grafana.source.health import HEALTH
 from grafana.source.memory import MEMORY
 from grafana.source.overview import OVERVIEW
 from grafana.source.reuse import REUSE
 
 FOLDER = Path(__file__).parent.parent / "dashboards"
-DASHBOARDS = {"overview": OVERVIEW, "memory": MEMORY, "reuse": REUSE, "health": HEALTH}
+DASHBOARDS = {"overview": OVERVIEW, "memory": MEMORY, "reuse": REUSE, "health": HEALTH, "cluster": CLUSTER}
 
 
 def rendered(name: str) -> str:

@@ -58,6 +58,15 @@ STAGE = (
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
 ROWS: Sequence[str] = get_args(RowKind)
+SHARED_PART = (
+    *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),
+    *("throttle", "logouts", "connection"),
+)
+SHARED_REASON = (
+    *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),
+    *("protocol", "error"),
+)
+SHARED_STATE = ("connecting", "ready", "down")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,7 @@ class Catalogue:
         self._context()
         self._upstreams()
         self._health()
+        self._database()
 
     def of(self, metric: Metric, *labels: str) -> Metric:
         """Returns the series of `metric` with these labels. Cached: the library takes a lock and 2 µs to find one."""
@@ -298,6 +308,17 @@ class Catalogue:
             _STORAGE_SECONDS,
             {"operation": ("read", "write")},
         )
+        self.shared_failures = self._counter(
+            "olvido_shared_failures",
+            "What several processes share, and what was done without the others since Redis is gone, slow or full.",
+            {"part": SHARED_PART, "reason": SHARED_REASON},
+        )
+        self.shared_state = self._gauge(
+            "olvido_shared_state",
+            "Processes whose connection to Redis is in this state; all 0 where processes share nothing.",
+            "livesum",
+            {"state": SHARED_STATE},
+        )
         self.tasks = self._gauge("olvido_tasks", "Background tasks under way.", "livesum")
         self.loop_late = self._histogram(
             "olvido_loop_lag_seconds", "How late the event loop was, looked at twice a second.", _LATE_SECONDS
@@ -305,8 +326,36 @@ class Catalogue:
         self.loop_latest = self._gauge(
             "olvido_loop_lag_max_seconds", "The latest that the event loop was within the last minute.", "livemax"
         )
+        self.workers = self._gauge("olvido_workers", "Processes that serve, and told their metrics in time.", "livesum")
         self.build_info = self._gauge(
             "olvido_build_info", "Always 1.", "livemax", {"version": "of Olvido", "python": "of Python"}
+        )
+
+    def _database(self) -> None:
+        """A database that many processes share: PostgreSQL."""
+        self.pool_wait = self._histogram(
+            "olvido_pool_wait_seconds", "Time that work waits for a connection to PostgreSQL.", _STORAGE_SECONDS
+        )
+        self.pool_connections = self._gauge(
+            "olvido_pool_connections",
+            "Connections to PostgreSQL: at work, and open without work.",
+            "livesum",
+            {"state": ("used", "idle")},
+        )
+        self.spool_rows = self._gauge(
+            "olvido_spool_rows", "Rows that PostgreSQL could not take, and that wait on this machine's disk.", "livesum"
+        )
+        self.spool_seconds = self._gauge(
+            "olvido_spool_seconds",
+            "How long the oldest of the rows on the disk has been waiting. 0: none is.",
+            "livemax",
+        )
+        self.storage_state = self._gauge(
+            "olvido_storage_state",
+            "Processes that find PostgreSQL in this state; unreachable: they go on without it, and try it again. All 0 "
+            "with another storage.",
+            "livesum",
+            {"state": ("ready", "unreachable")},
         )
 
     def _counter(self, name: str, meaning: str, labels: Labels = NONE) -> Counter:

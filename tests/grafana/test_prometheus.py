@@ -26,6 +26,24 @@ from tests.servers import eventually
 # Expressions that have no answer here, and why.
 UNANSWERED = {
     "OlvidoHitRateDropped: 2": "compares with an hour ago",
+    **dict.fromkeys(
+        (
+            "olvido:pool_wait_seconds:p99_5m",
+            "OlvidoPoolWait: 1",
+            "cluster: Wait for a connection: median",
+            "cluster: Wait for a connection: 99 %",
+        ),
+        "SQLite has no pool",
+    ),
+    "cluster: Done without it, a second: {{part}}: {{reason}}": "one process has no Redis to lose",
+    **dict.fromkeys(
+        (
+            "olvido:context_hit_share:15m",
+            "OlvidoContextCold: 1",
+            "cluster: Contexts found without the database: found",
+        ),
+        "no context is counted yet",
+    ),
 }
 
 
