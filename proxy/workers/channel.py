@@ -67,10 +67,13 @@ def hear(channel: socket.socket) -> Received | None:
     """Returns the next message; None if there is none now. A connection whose socket could not be taken, since this
     process has no file descriptor left, comes without one."""
     try:
-        data, descriptors, _, _ = socket.recv_fds(channel, 1, 1, socket.MSG_CMSG_CLOEXEC)
+        data, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
     except BlockingIOError:
         return None
     except OSError:
         return Received(Says.END)
-    connection = socket.socket(fileno=descriptors[0]) if descriptors else None
+    if not descriptors:
+        return Received(Says(data))
+    connection = socket.socket(fileno=descriptors[0])
+    connection.set_inheritable(False)  # the function above does not pass a flag on that would say so
     return Received(Says(data), connection)
