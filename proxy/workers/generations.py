@@ -40,6 +40,7 @@ class Child:
     channel: socket.socket
     born: float = field(default_factory=monotonic)
     state: State = "starting"
+    up_at: float | None = None  # monotonic; None until it can serve
     given: deque[socket.socket] = field(default_factory=deque)  # connections that it has not taken yet
 
 
@@ -107,18 +108,19 @@ class Generation:
 
     def _dismiss(self, child: Child) -> None:
         """Tells a worker to finish: there will be no other connection for it."""
-        child.state = "leaving"
+        was_starting, child.state = child.state == "starting", "leaving"
         if child in self.serving:
             self.serving.remove(child)
             self.changed()
-        if not say(child.channel, Says.DRAIN) and child.process.returncode is None:
-            child.process.send_signal(signal.SIGTERM)  # its queue is full: it may still hear of this
+        # One that starts has nothing to finish; one whose queue is full may still hear of a signal.
+        if (was_starting or not say(child.channel, Says.DRAIN)) and child.process.returncode is None:
+            child.process.terminate()
 
     async def _keep(self) -> None:
         """Runs one worker after another."""
         early = 0
         while not self._leaving.is_set():
-            born = monotonic()
+            served = 0.0  # seconds
             told: dict[str, str | float]
             try:
                 child = await self._started()
@@ -129,15 +131,15 @@ class Generation:
                 status = await child.process.wait()
                 was_told = child.state == "leaving"
                 told = {"worker": child.name, "pid": child.process.pid, "how": _how(status)}
+                served = 0.0 if child.up_at is None else monotonic() - child.up_at
                 self._gone(child)
             if was_told or self._leaving.is_set():
                 log.info("worker has ended", extra=told)
                 continue
-            lived = monotonic() - born
             self.deaths += 1
-            early = early_deaths(early, lived)
+            early = early_deaths(early, served)
             seconds = pause(early)
-            told |= {"lived_seconds": round(lived, 1), "next_in_seconds": seconds}
+            told |= {"served_seconds": round(served, 1), "next_in_seconds": seconds}
             log.error("worker has died: another one is started", extra=told)
             self.changed()
             with suppress(TimeoutError):
@@ -168,7 +170,7 @@ class Generation:
         while (message := hear(child.channel)) is not None:
             match message.says:
                 case Says.UP if child.state == "starting":
-                    child.state = "up"
+                    child.state, child.up_at = "up", monotonic()
                     self.serving.append(child)
                     self.changed()
                 case Says.READY if child.state == "up":

@@ -1,13 +1,14 @@
 """How long the supervisor waits before it starts a worker again."""
 
-STEADY = 10.0  # seconds: a worker that lived so long is started again at once
+STEADY = 10.0  # seconds: a worker that served so long is started again at once
 FIRST = 0.5  # seconds after a second early death in a row
 LONGEST = 30.0  # seconds
 
 
-def early_deaths(before: int, lived: float) -> int:
-    """Returns the number of early deaths in a row, `before` until now, after a worker that lived so many seconds."""
-    return 0 if lived >= STEADY else before + 1
+def early_deaths(before: int, served: float) -> int:
+    """Returns the number of early deaths in a row, `before` until now, after a worker that served so many seconds: to
+    start may take long, and says nothing."""
+    return 0 if served >= STEADY else before + 1
 
 
 def pause(early: int) -> float:

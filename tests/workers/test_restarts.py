@@ -16,7 +16,7 @@ def test_the_first_death_costs_no_time_and_each_further_one_twice_as_much_up_to_
 
 
 @pytest.mark.parametrize(
-    ("before", "lived", "after"), [(0, 0.1, 1), (3, STEADY - 1, 4), (3, STEADY, 0), (0, 10 * STEADY, 0)]
+    ("before", "served", "after"), [(0, 0.1, 1), (3, STEADY - 1, 4), (3, STEADY, 0), (0, 10 * STEADY, 0)]
 )
-def test_a_life_that_was_long_enough_is_a_new_start(before: int, lived: float, after: int) -> None:
-    assert early_deaths(before, lived) == after
+def test_a_life_that_was_long_enough_is_a_new_start(before: int, served: float, after: int) -> None:
+    assert early_deaths(before, served) == after
