@@ -99,7 +99,7 @@ class Catalogue:
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """How the gauges of several workers are combined, by their names."""
+        """The rules by which gauges of several workers are combined, by their names."""
         return {**OF_PROCESSES, **{entry.name: entry.several for entry in self.entries if entry.kind == "gauge"}}
 
     def _requests(self) -> None:

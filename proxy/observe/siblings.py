@@ -39,7 +39,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the workers have told."""
+    """The answers of the workers."""
 
     live: tuple[Snapshot, ...]
     gone: tuple[Snapshot, ...]  # of those that have ended, and the last of those that did not answer in time
@@ -47,7 +47,7 @@ class Gathered:
 
 
 class Buried(msgspec.Struct, frozen=True, array_like=True):
-    """What workers that have ended have counted."""
+    """The counts of workers that have ended."""
 
     names: tuple[str, ...]
     counted: Snapshot

@@ -4,7 +4,7 @@
     generations.py the workers that serve one version of the configuration
     worker.py      a worker: serves the connections that it is handed
     channel.py     what both say to each other, on a socket of their own
-    restarts.py    how long a worker that dies again and again is waited for
+    restarts.py    the pause before a worker that dies again and again is started anew
 
 The supervisor accepts, since a listening socket that workers share is unfair: of 8 connections that come at once one of
 two workers got all, of 400 one of four got 260 (uvloop); and one for each (SO_REUSEPORT) loses what waits for a worker

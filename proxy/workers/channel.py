@@ -26,7 +26,7 @@ class Says(Enum):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What a worker is started with."""
+    """The argument that a worker is started with."""
 
     name: str
     folder: str  # the run-time folder

@@ -1,4 +1,4 @@
-"""How long the supervisor waits before it starts a worker again."""
+"""The time that the supervisor waits before it starts a worker again."""
 
 STEADY = 10.0  # seconds: a worker that served so long is started again at once
 FIRST = 0.5  # seconds after a second early death in a row

@@ -187,7 +187,7 @@ class Supervisor:
     # --- connections --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Is called when workers can serve that could not, or the other way round."""
+        """Looks at the workers again: some can serve that could not, or the other way round."""
         self._changed.set()
         current = self._current
         if current.serving:
