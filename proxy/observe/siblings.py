@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from proxy.observe.merging import Rule, Snapshot, merged, packed, unpacked
+from proxy.observe.merging import Snapshot, merged, packed, unpacked
 
 log = logging.getLogger(__name__)
 
@@ -119,11 +119,11 @@ class Siblings:
         return told if told is not None else EOFError()
 
 
-def bury(folder: Path, name: str, rules: Mapping[str, Rule] | None = None) -> None:
+def bury(folder: Path, name: str) -> None:
     """Adds what a worker has counted, which has ended, to that of the others. Raises OSError."""
     before = _buried(folder)
     last = _read(folder / f"{name}.last")
-    counted = merged((), (before.counted, last or ()), rules)
+    counted = merged((), (before.counted, last or ()))
     _write(folder / GONE, msgspec.msgpack.encode(Buried((*before.names, name)[-MOST_NAMES:], counted)))
     for suffix in ("last", "sock"):
         (folder / f"{name}.{suffix}").unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -98,7 +98,7 @@ class Generation:
         if running:
             log.error("workers do not end: they are killed", extra={"after_seconds": late})
             self.kill()
-            await asyncio.wait(running)
+            await asyncio.wait(running, timeout=PATIENCE)
 
     def kill(self) -> None:
         """Ends all of its workers at once."""
@@ -149,7 +149,8 @@ class Generation:
         ours, theirs = pair()
         name = self.names()
         order = Order(name, str(self.folder), theirs.fileno(), str(self.file) if self.file else None, self.server)
-        with theirs:
+        with theirs, ExitStack() as unless_started:
+            unless_started.callback(ours.close)
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "proxy.workers.worker", msgspec.json.encode(order).decode()),
                 stdin=subprocess.DEVNULL,
@@ -158,6 +159,7 @@ class Generation:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.getenv("PYTHONPATH"))))},
                 process_group=0,
             )
+            unless_started.pop_all()
         child = Child(name, process, ours)
         self._children.add(child)
         asyncio.get_running_loop().add_reader(ours, self._heard, child)

@@ -19,7 +19,6 @@ from pathlib import Path
 from proxy import server
 from proxy.config import Config, ConfigError, load_copy
 from proxy.observe import logs
-from proxy.observe.catalogue import Catalogue
 from proxy.observe.siblings import bury
 from proxy.tasks import Tasks
 from proxy.workers.generations import Generation
@@ -73,7 +72,6 @@ class Supervisor:
         self._tasks = Tasks()
         self._numbers = itertools.count(2)  # of configurations
         self._names = map(str, itertools.count(1))  # of workers
-        self._rules = Catalogue().rules
         self._current: Generation
         self._changed = asyncio.Event()
         self._reload = asyncio.Event()
@@ -180,7 +178,7 @@ class Supervisor:
 
     def _bury(self, name: str) -> None:
         try:
-            bury(self._folder, name, self._rules)
+            bury(self._folder, name)
         except OSError as error:
             log.warning("what a worker counted cannot be kept", extra={"worker": name, "why": str(error)})
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 Json = Any
 Start = Callable[..., Proxy]
-START = 60.0  # seconds that workers have to start, beside whatever else runs on this machine
+START = 120.0  # seconds that workers have to start, beside whatever else runs on this machine
 TOKEN = "a-token-of-more-than-thirty-two-characters"
 
 
