@@ -5,6 +5,7 @@ One capability, one room. Imports go down this list, never up:
     cli/          the command `olvido`: serve, check-config, doctor, memory, replay, demo, bench
     bench/        what the proxy costs on this machine, beside the least that it could
     demo/         an upstream that needs no key, and the conversation that `olvido demo` plays
+    workers/      several processes that serve one port, and their supervisor
     server.py     the process: sockets, signals, shutdown          app.py  its routes, pass-through, lifespan
     admin/        the API for whoever runs the proxy                page/   the page that shows it, static files
     replay/       `olvido replay`: savings on requests that were made already

@@ -34,6 +34,7 @@ from proxy.errors import (
 )
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
+from proxy.observe.siblings import Worker
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
@@ -56,23 +57,27 @@ class Application(Starlette):
         return self.router
 
 
-def create_app(config: Config) -> Starlette:
+def create_app(config: Config, worker: Worker | None = None) -> Starlette:
     """Returns the proxy as an ASGI application. Its parts are built when the server starts it, as `app.state.services`
-    and `app.state.admin`."""
+    and `app.state.admin`. `worker`: None for a process that serves alone."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.services = services = await build(config)
-        app.state.admin = Admin.of(services)
+        app.state.services = services = await build(config, run_time=None if worker is None else worker.folder)
+        siblings = admin.siblings_of(services, worker)
+        app.state.admin = Admin.of(services, siblings)
         app.state.contexts = ContextReader(services)
         pulse = admin.watch(services)
         try:
+            if siblings is not None:
+                await siblings.open()
             yield
         finally:
             pulse.stop()
             await app.state.admin.close()
             await services.close()
-            services.metrics.close()
+            if siblings is not None:
+                await siblings.close()
 
     def route(path: str, handler: Handler, *methods: str, kind: Kind = "other") -> Route:
         """A route of these methods and OPTIONS, of any if none is named."""
@@ -88,7 +93,7 @@ def create_app(config: Config) -> Starlette:
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
             route("/olvido/openapi.yaml", openapi, "GET"),
             route("/healthz", healthz, "GET"),
-            route("/readyz", readyz, "GET"),
+            route("/readyz", lambda call, services: readyz(call, services, worker), "GET"),
             route("/metrics", administered(admin.metrics), "GET", kind="numbers"),
             *(Route(path, Endpoint(administered(each), methods=each.methods)) for path, each in admin.PATHS.items()),
             route("/", page.to_page, "GET"),
@@ -197,10 +202,11 @@ async def healthz(call: Call, services: Services) -> None:  # noqa: ARG001 (a ha
     await call.answer(_json({"status": "ok"}))
 
 
-async def readyz(call: Call, services: Services) -> None:
+async def readyz(call: Call, services: Services, worker: Worker | None) -> None:
     """Answers with the state of each part. 503 while the database can't be written (a full disk): messages may then be
     lost, so a load balancer should prefer another proxy. Requests are answered all the same (fail open), as they are
-    without a part that could not be opened, or with a broken upstream: the answer names these."""
+    without a part that could not be opened, or with a broken upstream: the answer names these. A worker answers for
+    itself, and says which it is."""
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
     parts = {
         "tokenizer": "ready",
@@ -210,7 +216,8 @@ async def readyz(call: Call, services: Services) -> None:
         "upstreams": upstreams,
     }
     status, code = ("ready", 200) if services.storage.failing is None else ("not ready", 503)
-    await call.answer(_json({"status": status, "parts": parts}, code))
+    whose = {} if worker is None else {"worker": worker.name}  # each has breakers and a model of its own
+    await call.answer(_json({"status": status, "parts": parts, **whose}, code))
 
 
 async def nothing_here(call: Call, services: Services) -> None:  # noqa: ARG001 (a handler's shape)

@@ -2,11 +2,14 @@
 never becomes a request."""
 
 import asyncio
+import gc
 import logging
 import re
+import resource
 import socket
 from asyncio import TimerHandle
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -22,6 +25,8 @@ from proxy.types import Headers
 log = logging.getLogger(__name__)
 
 BACKLOG = 4096
+FEW_FILES = 4_096  # open files: fewer are too few for two thousand streams
+OWN_FILES = 64  # of the process itself: databases, model, logs
 
 
 class Corked:
@@ -66,6 +71,9 @@ class Guarded(HttpToolsProtocol):
 
     max_head_bytes = 64 * 1024
     head_seconds = 20.0
+    farewell = 0.0  # seconds that an idle connection may still be asked something while the server stops
+
+    _is_last = False  # the next answer ends the connection
 
     # See exchange.Connection.
     lost = False
@@ -94,11 +102,24 @@ class Guarded(HttpToolsProtocol):
             self.on_lost()
 
     def shutdown(self) -> None:
-        """Tells the answer in progress that the server stops."""
-        super().shutdown()
+        """Tells the answer in progress that the server stops. An idle connection gets one more answer, if its client
+        asks within `farewell`: that request may be on its way already, and would be lost."""
+        if self.farewell and self._is_idle:
+            self._is_last = True
+            self.loop.call_later(self.farewell, self._close_idle)
+        else:
+            super().shutdown()
         self.stopping = True
         if self.on_stopping is not None:
             self.on_stopping()
+
+    @property
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _close_idle(self) -> None:
+        if self._is_idle and not self.transport.is_closing():
+            self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Parses the bytes, and refuses a head that exceeds its bound."""
@@ -139,6 +160,8 @@ class Guarded(HttpToolsProtocol):
         if (named := authority_of(self.url)) is not None:
             self.headers.append((b"host", named))  # besides the header, so that checks see both
         super().on_headers_complete()
+        if self._is_last:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         """Notes that the body is complete."""
@@ -206,16 +229,22 @@ def _is_news(record: logging.LogRecord) -> bool:
     return record.msg != "ASGI callable returned without completing response."
 
 
-def server(config: Config, app: Any = None) -> uvicorn.Server:
-    """Returns a server for `config`, with one process, not started."""
+def server(
+    config: Config, app: Any = None, *, kind: type[uvicorn.Server] = uvicorn.Server, farewell: float = 0.0
+) -> uvicorn.Server:
+    """Returns a server for `config`, of one process, not started. `farewell`: see Guarded."""
     logging.getLogger("uvicorn.error").addFilter(_is_news)
     limits = config.server
     guarded = type(
         "Guarded",
         (Guarded,),
-        {"max_head_bytes": limits.max_header_kb * 1024, "head_seconds": limits.header_timeout},
+        {
+            "max_head_bytes": limits.max_header_kb * 1024,
+            "head_seconds": limits.header_timeout,
+            "farewell": farewell,
+        },
     )
-    return uvicorn.Server(
+    return kind(
         uvicorn.Config(
             app or create_app(config),
             host=limits.host,
@@ -235,6 +264,27 @@ def server(config: Config, app: Any = None) -> uvicorn.Server:
     )
 
 
+def prepare() -> None:
+    """Readies this process for serving: open files, garbage collection."""
+    _allow_open_files()
+    # What is loaded by now lives as long as the process, and need not be looked through for garbage again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def _allow_open_files() -> None:
+    """A stream is two sockets, and the usual soft limit of 1,024 files is reached by 500 of them."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if most != resource.RLIM_INFINITY and most < FEW_FILES:
+        log.warning(
+            "few open files are allowed: raise the hard limit (ulimit -Hn, LimitNOFILE)",
+            extra={"files": most, "streams_at_once": max(0, (most - OWN_FILES) // 2)},
+        )
+
+
 def listen(config: Config) -> socket.socket:
     """Returns the listening socket, so that the port is known before serving starts. Raises OSError if it is taken."""
     family = socket.AF_INET6 if ":" in config.server.host else socket.AF_INET
@@ -247,6 +297,19 @@ def listen(config: Config) -> socket.socket:
         sock.close()
         raise
     sock.set_inheritable(True)
+    return sock
+
+
+def listener(config: Config) -> socket.socket | None:
+    """Returns the listening socket, and logs where clients find it; None, with a line that says why, if it cannot."""
+    try:
+        sock = listen(config)
+    except OSError as error:
+        log.error("cannot listen", extra={"host": config.server.host, "port": config.server.port, "why": str(error)})  # noqa: TRY400 (a port in use needs no traceback)
+        return None
+    url = base_url(sock)
+    log.info("point your SDK's base_url at %s", url)
+    log.info("what happens is shown at %s/ui", url.removesuffix("/v1"))
     return sock
 
 

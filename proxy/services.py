@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
 
 import tiktoken
 
@@ -40,15 +41,16 @@ async def build(
     *,
     encoding: Callable[[], tiktoken.Encoding] = load_tokenizer,
     writing: WriterLimits | None = None,
+    run_time: Path | None = None,
 ) -> Services:
-    """Returns all services, opened and started. Raises StorageError if the storage folder can't be used, and OSError or
-    ValueError if the token ranks can't."""
+    """Returns all services, opened and started. `run_time`: a folder that this process shares with other workers.
+    Raises StorageError if the storage folder can't be used, and OSError or ValueError if the token ranks can't."""
     executor = ThreadPoolExecutor(CPU_THREADS, thread_name_prefix="cpu")
     counter = TokenCounter(await asyncio.get_running_loop().run_in_executor(executor, encoding))
     tasks = Tasks()
     metrics = Metrics()
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
-    shared = local_state(storage.database.folder)
+    shared = local_state(storage.database.folder or run_time)
     await shared.logouts.refresh()
     embedder = open_embedder(config, observed=metrics.embedded)
     services = compose(

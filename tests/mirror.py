@@ -27,6 +27,8 @@ ELSEWHERE = {
     "types/ledger.py": _DATA,
     "types/memory.py": _DATA,
     "types/request.py": _DATA,
+    "workers/generations.py": "tests/workers/test_supervisor.py and tests/e2e/test_workers.py: with real processes",
+    "workers/worker.py": "tests/e2e/test_workers.py: as a process, which it is",
 }
 
 _NAMED_TEST = re.compile(r"tests/[\w/]+\.py")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import socket
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -14,6 +15,7 @@ import pytest
 
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from proxy.server import Corked, base_url, listen
+from proxy.server import server as server_of
 from tests.builders import config
 from tests.servers import eventually, run_proxy
 
@@ -389,6 +391,31 @@ async def test_what_is_held_when_the_connection_breaks_is_let_go() -> None:
 
 async def test_everything_else_is_the_transports() -> None:
     assert Corked(Transport(), asyncio.get_running_loop()).get_extra_info("peername") == ("127.0.0.1", 1)
+
+
+# --- its end ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("farewell", [0.0, 60.0])
+def test_while_it_stops_an_idle_connection_may_ask_once_more_if_it_is_allowed_to(farewell: float) -> None:
+    settings = config(server={"port": 0, "drain": 5})
+    bound = listen(settings)
+    address = bound.getsockname()
+    running = server_of(settings, App(), farewell=farewell)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    with Wire(socket.create_connection(address, timeout=10)) as wire:
+        wire.send(GET)
+        wire.until(b"sha256")
+        running.should_exit = True
+        eventually(lambda: bound.fileno() == -1)  # it takes no new connections
+        with contextlib.suppress(ConnectionError):
+            wire.send(GET)
+        answers = wire.to_the_end()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert answers.count(b"200 OK") == (2 if farewell else 1)
+    assert answers.count(b"connection: close") == (1 if farewell else 0)
 
 
 # --- where it listens -----------------------------------------------------------------------------------------------

@@ -107,8 +107,7 @@ HEALTH = dashboard(
                 ),
                 Graph(
                     "Memory",
-                    "Resident, and what is known to take it. Several processes that are told as one don't tell the "
-                    "first.",
+                    "Resident, and what is known to take it; of all workers.",
                     "bytes",
                     [
                         Query(_ours("process_resident_memory_bytes"), "{{instance}}: resident"),
@@ -118,7 +117,7 @@ HEALTH = dashboard(
                 ),
                 Graph(
                     "CPU",
-                    "Cores in use. Several processes that are told as one don't tell it.",
+                    "Cores in use, by all workers.",
                     "short",
                     [
                         Query(

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from proxy.observe.catalogue import MODEL, UPSTREAM, Catalogue, Entry, Values
-from proxy.observe.metrics import VARIABLE
 
 _HEAD = f"""# Metrics
 
@@ -18,16 +17,17 @@ Labels are bounded: nothing that a client can choose freely becomes a series.
 - `model`: {MODEL}
 
 A histogram `x` is `x_bucket` (with `le`), `x_sum` and `x_count`. A prompt is looked into unless it is short, or mode is
-`off`; with mode `meter`, what is told of it is what would have been sent. "Several" says what is told where several
-processes are told as one (`{VARIABLE}`, see `grafana/README.md`): the sum of all, or the largest of those that run.
+`off`; with mode `meter`, what is told of it is what would have been sent. "Several" says what is told of several
+workers (see `grafana/README.md`): a sum; counters and histograms with those that have ended; or the largest of those
+that run.
 
 | metric | type | several | labels | meaning |
 |---|---|---|---|---|"""
-_PROCESS = f"""
+_PROCESS = """
 ## The process
 
-Only on Linux, and only where a process tells of itself alone: with `{VARIABLE}` they would be those of
-whichever process is scraped.
+Only on Linux. Of several workers it is the sum, without their supervisor (which uses next to nothing); of the start
+time it is the first one's.
 
 | metric | type | meaning |
 |---|---|---|"""

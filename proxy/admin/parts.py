@@ -25,6 +25,7 @@ import msgspec
 from proxy.admin import codec
 from proxy.admin.auth import AdminAuthenticator
 from proxy.errors import Conflict
+from proxy.observe.siblings import Siblings
 from proxy.pipeline import Services
 from proxy.storage.base import Accounts, Width
 from proxy.tasks import Tasks
@@ -259,15 +260,17 @@ class Admin:
     auth: AdminAuthenticator
     feed: Feed
     worker: Worker
+    siblings: Siblings | None = None  # None: this process serves alone
 
     @classmethod
-    def of(cls, services: Services) -> "Admin":
+    def of(cls, services: Services, siblings: Siblings | None = None) -> "Admin":
         """Builds the parts for these services."""
         return cls(
             services,
             AdminAuthenticator(services.config, services.shared.throttle, services.shared.logouts),
             Feed(services.storage.accounts, services.tasks),
             Worker(),
+            siblings,
         )
 
     async def close(self) -> None:

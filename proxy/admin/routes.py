@@ -30,7 +30,9 @@ from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
 from proxy.http.exchange import Call
 from proxy.memory.edits import Edit, decay
 from proxy.memory.facts import status
+from proxy.observe.merging import Snapshot
 from proxy.observe.metrics import BEAT
+from proxy.observe.siblings import Siblings, Worker
 from proxy.pipeline import Services
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
@@ -41,7 +43,6 @@ Handler = Callable[[Call, Admin], Awaitable[None]]
 
 API = "/admin/api"
 _VERSION = version("olvido")
-REFRESHED = 4  # beats between two refreshes of a process that shares its metrics with others
 
 
 # --- logging in and out, and what a client is told about itself ---
@@ -202,12 +203,27 @@ class LagMeter:
 
 
 async def metrics(call: Call, admin: Admin) -> None:
-    """Answers with all metrics."""
+    """Answers with all metrics, of all workers."""
     services = admin.services
     await admin.auth.admit_metrics(call.headers, call.client)
-    await refresh(services)
-    body = await asyncio.to_thread(services.metrics.exposition)
+    if admin.siblings is None:
+        await refresh(services)
+        body = await asyncio.to_thread(services.metrics.exposition)
+    else:
+        body = await asyncio.to_thread(services.metrics.exposition_of, await admin.siblings.gather())
     await call.answer(Answer(200, (("content-type", services.metrics.content_type),), body))
+
+
+def siblings_of(services: Services, worker: Worker | None) -> Siblings | None:
+    """Returns the siblings of a worker, not opened; None for a process that serves alone."""
+    if worker is None:
+        return None
+
+    async def look() -> Snapshot:
+        await refresh(services)
+        return await asyncio.to_thread(services.metrics.snapshot)
+
+    return Siblings(worker.folder, worker.name, look)
 
 
 async def refresh(services: Services) -> None:
@@ -238,15 +254,6 @@ async def refresh(services: Services) -> None:
 
 def watch(services: Services) -> LagMeter:
     """Starts a pulse that feeds the metrics; whoever serves stops it."""
-    beats = 0
-
-    def beat(late: float) -> None:
-        nonlocal beats
-        beats += 1
-        services.metrics.beat(late)
-        if services.metrics.is_shared and beats % REFRESHED == 0:
-            services.tasks.spawn(refresh(services), name="refresh metrics")
-
-    pulse = LagMeter(beat, BEAT)
+    pulse = LagMeter(services.metrics.beat, BEAT)
     pulse.start()
     return pulse

@@ -151,13 +151,14 @@ def serving(*arguments: str) -> Iterator[Server]:
 
 
 @contextmanager
-def proxy(folder: Path, upstream: str, sections: str = "") -> Iterator[Server]:
+def proxy(folder: Path, upstream: str, sections: str = "", workers: int = 1) -> Iterator[Server]:
     """Runs the proxy as users do, with its default configuration but for `sections` (YAML), everything that it keeps in
-    `folder`; its model of vectors is ready, too."""
+    `folder`; its model of vectors is ready, too, in every worker. The server's process is the supervisor's, if there is
+    one."""
     folder.mkdir(exist_ok=True)
     config, log = folder / "olvido.yaml", folder / "proxy.log"
     config.write_text(
-        f"server: {{port: 0}}\n"
+        f"server: {{port: 0, workers: {workers}}}\n"
         f"upstreams: [{{name: bench, base_url: '{upstream}', dialect: openai}}]\n"
         f"storage: {{path: '{folder / 'storage'}'}}\n"
         f"{sections}\n",
@@ -167,13 +168,20 @@ def proxy(folder: Path, upstream: str, sections: str = "") -> Iterator[Server]:
         log.open("wb") as output,
         running("proxy", "serve", "--config", str(config), stdout=output, stderr=output) as process,
     ):
-        port = when_ready(process, log, lambda: _port_in(log), _is_warm)
+        port = when_ready(process, log, lambda: _port_in(log), lambda at: _are_warm(at, workers))
         yield Server(port, process.pid)
 
 
 def _port_in(log: Path) -> int | None:
     found = re.search(r"http://[\d.]+:(\d+)/v1", log.read_text())
     return int(found[1]) if found else None
+
+
+def _are_warm(port: int, workers: int) -> bool:
+    """Returns False while a worker is still loading: connections are given to them in turn."""
+    if workers > 1 and f"\nolvido_workers {workers}.0\n".encode() not in get(port, "/metrics"):
+        return False
+    return all(_is_warm(port) for _ in range(workers))
 
 
 def _is_warm(port: int) -> bool:

@@ -7,10 +7,8 @@ memory.py    `olvido memory`: facts in a terminal, read and written in the stora
 
 import argparse
 import asyncio
-import gc
 import logging
 import os
-import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -50,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     _config_option(serve)
     serve.add_argument("--host", help="address to listen on, instead of the configuration's")
     serve.add_argument("--port", type=int, help="port to listen on, instead of the configuration's")
+    serve.add_argument("--workers", type=_positive, help="processes that serve, instead of the configuration's")
     serve.set_defaults(run=_serve)
 
     demo = commands.add_parser("demo", help="see it work, without a key: a scripted upstream behind the real proxy")
@@ -112,9 +111,14 @@ def _positive(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    config = configuration.load(options.config, os.environ, host=options.host, port=options.port)
+    given = {"host": options.host, "port": options.port, "workers": options.workers}
+    config = configuration.load(options.config, os.environ, **given)
     logs.setup(config.log.level, config.log.format)
-    return serve(config)
+    if config.server.workers == 1:
+        return serve(config)
+    from proxy.workers import supervisor  # noqa: PLC0415 (only it needs it)
+
+    return supervisor.run(options.config, given)
 
 
 def serve(config: Config) -> int:
@@ -124,19 +128,9 @@ def serve(config: Config) -> int:
     from proxy import server  # noqa: PLC0415 (as above)
 
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until somebody is there to say so
-    try:
-        sock = server.listen(config)
-    except OSError as error:
-        log.error("cannot listen", extra={"host": config.server.host, "port": config.server.port, "why": str(error)})  # noqa: TRY400 (a port in use needs no traceback)
+    if (sock := server.listener(config)) is None:
         return 1
-    _allow_open_files()
-    # What is loaded by now lives as long as the process, and need not be looked through for garbage again and again.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
-    base_url = server.base_url(sock)
-    log.info("point your SDK's base_url at %s", base_url)
-    log.info("what happens is shown at %s/ui", base_url.removesuffix("/v1"))
+    server.prepare()
     running = server.server(config)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.get_loop().add_signal_handler(signal.SIGHUP, _hung_up)
@@ -146,14 +140,7 @@ def serve(config: Config) -> int:
 
 def _hung_up() -> None:
     """Logs that SIGHUP is ignored: nothing is read again while it serves, and by default it would end the process."""
-    log.warning("SIGHUP is ignored: restart to read the configuration again")
-
-
-def _allow_open_files() -> None:
-    """A stream is two sockets, and the usual soft limit of 1,024 files is reached by 500 of them."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    log.warning("SIGHUP is ignored: restart to read the configuration again; with server.workers above 1 it is read")
 
 
 def _demo(options: argparse.Namespace) -> int:

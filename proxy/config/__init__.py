@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from proxy.config.model import Config
 from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content, violations
-from proxy.config.source import ConfigError, Problem, Source, Where, read, substituted
+from proxy.config.source import MAX_BYTES, ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.upstreams import Upstream, key_hash, price_for, redact
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "json_schema",
     "key_hash",
     "load",
+    "load_copy",
     "price_for",
     "shows_content",
 ]
@@ -37,14 +38,15 @@ __all__ = [
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 
-def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = None, port: int | None = None) -> Config:
-    """Returns the configuration of a file, or the defaults without one. `host` and `port` replace the file's before the
-    rules are checked. Raises ConfigError, with every problem, and nothing else."""
+def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> Config:
+    """Returns the configuration of a file, or the defaults without one. `server`: settings of that section (host, port,
+    workers) which replace the file's before the rules are checked, unless they are None. Raises ConfigError, with every
+    problem, and nothing else."""
     raw = read(path) if path else Source({})
     unreadable = bool(raw.problems) and not raw.tree
     source = substituted(raw, environ)
     secrets = _secret_problems(raw, source)
-    tree = _with_listener(_without_empty_secrets(source.tree), host, port)
+    tree = _with_server(_without_empty_secrets(source.tree), server)
     problems = [*source.problems, *secrets]
     config: Config | None = None
     errors: list[Any] = []
@@ -66,14 +68,32 @@ def load(path: Path | None, environ: Mapping[str, str], *, host: str | None = No
     raise ConfigError(str(path) if path else "configuration", located)
 
 
+def load_copy(path: Path | None, copy: Path, environ: Mapping[str, str], **server: str | int | None) -> Config:
+    """Returns the configuration of a file as `load` does, and leaves what was read in `copy`, for other processes: the
+    file may be changed meanwhile. It holds no secrets. Raises ConfigError; OSError if the copy cannot be written."""
+    if path is None:
+        return load(None, environ, **server)
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError:
+        return load(path, environ, **server)  # says why it cannot be read
+    copy.write_bytes(content)
+    try:
+        return load(copy, environ, **server)
+    except ConfigError as error:
+        problems = list(error.problems)
+    raise ConfigError(str(path), problems)
+
+
 def json_schema() -> dict[str, Any]:
     """Returns the JSON Schema (2020-12) of the file, for editors. Every setting has a description."""
     schema = Config.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Olvido configuration"}
 
 
-def _with_listener(tree: dict[str, Any], host: str | None, port: int | None) -> dict[str, Any]:
-    given = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
+def _with_server(tree: dict[str, Any], settings: Mapping[str, str | int | None]) -> dict[str, Any]:
+    given = {key: value for key, value in settings.items() if value is not None}
     server = tree.get("server", {})
     return {**tree, "server": {**server, **given}} if given and isinstance(server, dict) else tree
 

@@ -36,6 +36,9 @@ class Server(Section):
 
     host: str = setting("127.0.0.1", "Address to listen on.", min_length=1)
     port: int = setting(8484, "TCP port to listen on. 0: any free one.", ge=0, le=65_535)
+    workers: int = setting(
+        1, "Processes that serve. Above 1 a supervisor restarts, drains and reloads them (SIGHUP).", ge=1, le=256
+    )
     max_body_mb: int = setting(32, "Largest request body, MiB; larger ones get a 413.", ge=1, le=1_024)
     body_timeout: Period = setting(60, "Seconds that a client has to send its whole body.")
     header_timeout: Period = setting(20, "Seconds that a client has to send its headers.")

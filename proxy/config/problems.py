@@ -196,6 +196,11 @@ def _the_judge_can_be_asked(config: Config) -> _Found:
         )
 
 
+def _workers_share_a_storage(config: Config) -> _Found:
+    if config.server.workers > 1 and config.storage.kind == "memory":
+        yield ("server", "workers"), "needs a storage that workers share: with storage.kind memory each had its own"
+
+
 _RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,
@@ -208,6 +213,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _a_database_has_a_url,
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
+    _workers_share_a_storage,
 )
 
 

@@ -1,7 +1,9 @@
 """Metrics and logs.
 
 catalogue.py  every Prometheus metric: name, meaning, labels and their values
-metrics.py    counts events; adds up the metrics of several processes
+metrics.py    counts events
+merging.py    the metrics of several processes as one
+siblings.py   the workers of one machine: whichever is scraped asks the others
 tally.py      adds up the events of requests until somebody looks
 logs.py       structured logs, without contents or keys
 """

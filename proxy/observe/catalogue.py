@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
+from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partitions import UNSUITED
@@ -77,7 +78,11 @@ class Entry:
     kind: Literal["counter", "gauge", "histogram"]
     meaning: str
     labels: Labels
-    several: str  # how the values of several processes are combined
+    several: Rule  # how the values of several workers are combined
+
+
+# How the library's own gauges of several workers are combined; others are summed.
+OF_PROCESSES: Mapping[str, Rule] = MappingProxyType({"process_start_time_seconds": "min"})
 
 
 class Catalogue:
@@ -101,6 +106,11 @@ class Catalogue:
         if child is None:
             child = self._children[metric, labels] = metric.labels(*labels)
         return child
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """The rules by which gauges of several workers are combined, by their names."""
+        return {**OF_PROCESSES, **{entry.name: entry.several for entry in self.entries if entry.kind == "gauge"}}
 
     def _requests(self) -> None:
         self.requests = self._counter(
@@ -137,7 +147,7 @@ class Catalogue:
             "recalled turns, facts and summaries are paid for whenever they are sent.",
             {"mechanism": SAVED_BY, "model": MODEL},
         )
-        self.in_flight = self._gauge("olvido_in_flight", "Requests being answered now.", "livesum")
+        self.in_flight = self._gauge("olvido_in_flight", "Requests being answered now.", "sum")
         self.stage_seconds = self._histogram(
             "olvido_stage_seconds", "Time in each stage of ours.", _SECONDS, {"stage": STAGE}
         )
@@ -173,14 +183,14 @@ class Catalogue:
             "Cosine between a reused answer and what the upstream answers to the same question, of a sample.",
             (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0),
         )
-        self.reuse_entries = self._gauge("olvido_reuse_entries", "Questions in memory, by intent.", "livesum")
+        self.reuse_entries = self._gauge("olvido_reuse_entries", "Questions in memory, by intent.", "sum")
         self.reuse_bytes = self._gauge(
-            "olvido_reuse_index_bytes", "Bytes of the questions in memory, by intent, and of their vectors.", "livesum"
+            "olvido_reuse_index_bytes", "Bytes of the questions in memory, by intent, and of their vectors.", "sum"
         )
         self.reuse_stopped = self._gauge(
             "olvido_reuse_breaker_open",
             "Partitions in which reuse by intent is stopped: one entry answered too many questions.",
-            "livemax",
+            "max",
         )
         self.embed_seconds = self._histogram(
             "olvido_embed_seconds", "Time of one run of the embedding model.", _SECONDS
@@ -228,7 +238,7 @@ class Catalogue:
         self.facts = self._gauge(
             "olvido_facts",
             "Facts of the scopes that are held in memory, by what may become of them.",
-            "livemax",
+            "max",
             {"status": FACT},
         )
         self.context_reads = self._counter(
@@ -240,14 +250,14 @@ class Catalogue:
         self.context_compressed = self._counter(
             "olvido_context_compressed", "Prompts of which turns have just left, into summaries or altogether."
         )
-        self.memory_scopes = self._gauge("olvido_memory_scopes", "Scopes that are held in memory.", "livemax")
+        self.memory_scopes = self._gauge("olvido_memory_scopes", "Scopes that are held in memory.", "max")
         self.memory_bytes = self._gauge(
             "olvido_memory_index_bytes",
             "Bytes of the indexes of old turns of the scopes that are held in memory.",
-            "livesum",
+            "sum",
         )
         self.memory_pending = self._gauge(
-            "olvido_memory_pending", "Answered requests that are still being learnt from.", "livesum"
+            "olvido_memory_pending", "Answered requests that are still being learnt from.", "sum"
         )
 
     def _upstreams(self) -> None:
@@ -277,7 +287,7 @@ class Catalogue:
         self.breaker_open = self._gauge(
             "olvido_upstream_breaker_open",
             "1 while an upstream is left alone after repeated failures.",
-            "livemax",
+            "max",
             {"upstream": UPSTREAM},
         )
 
@@ -287,9 +297,9 @@ class Catalogue:
             "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
             {"reason": ("foreign_host", "foreign_origin")},
         )
-        self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "livesum")
+        self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "sum")
         self.writer_lag = self._gauge(
-            "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "livemax"
+            "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "max"
         )
         self.writer_dropped = self._counter(
             "olvido_writer_dropped_rows",
@@ -300,7 +310,7 @@ class Catalogue:
         self.storage_failing = self._gauge(
             "olvido_storage_failing",
             "1 while a part of the storage cannot do its work: a full disk, say, while rows wait in the queue.",
-            "livemax",
+            "max",
         )
         self.storage_seconds = self._histogram(
             "olvido_storage_seconds",
@@ -316,19 +326,25 @@ class Catalogue:
         self.shared_state = self._gauge(
             "olvido_shared_state",
             "Processes whose connection to Redis is in this state; all 0 where processes share nothing.",
-            "livesum",
+            "sum",
             {"state": SHARED_STATE},
         )
-        self.tasks = self._gauge("olvido_tasks", "Background tasks under way.", "livesum")
+        self.tasks = self._gauge("olvido_tasks", "Background tasks under way.", "sum")
         self.loop_late = self._histogram(
             "olvido_loop_lag_seconds", "How late the event loop was, looked at twice a second.", _LATE_SECONDS
         )
         self.loop_latest = self._gauge(
-            "olvido_loop_lag_max_seconds", "The latest that the event loop was within the last minute.", "livemax"
+            "olvido_loop_lag_max_seconds", "The latest that the event loop was within the last minute.", "max"
         )
-        self.workers = self._gauge("olvido_workers", "Processes that serve, and told their metrics in time.", "livesum")
+        self.workers = self._gauge("olvido_workers", "Processes that serve, and told their metrics in time.", "sum")
+        self.worker_starts = self._counter("olvido_worker_starts", "Processes that began to serve, the first ones too.")
+        self.workers_silent = self._counter(
+            "olvido_workers_silent",
+            "Times that a worker did not tell its metrics in time to the one that was scraped, which then told what "
+            "that worker had counted when it was asked before.",
+        )
         self.build_info = self._gauge(
-            "olvido_build_info", "Always 1.", "livemax", {"version": "of Olvido", "python": "of Python"}
+            "olvido_build_info", "Always 1.", "max", {"version": "of Olvido", "python": "of Python"}
         )
 
     def _database(self) -> None:
@@ -339,22 +355,22 @@ class Catalogue:
         self.pool_connections = self._gauge(
             "olvido_pool_connections",
             "Connections to PostgreSQL: at work, and open without work.",
-            "livesum",
+            "sum",
             {"state": ("used", "idle")},
         )
         self.spool_rows = self._gauge(
-            "olvido_spool_rows", "Rows that PostgreSQL could not take, and that wait on this machine's disk.", "livesum"
+            "olvido_spool_rows", "Rows that PostgreSQL could not take, and that wait on this machine's disk.", "sum"
         )
         self.spool_seconds = self._gauge(
             "olvido_spool_seconds",
             "How long the oldest of the rows on the disk has been waiting. 0: none is.",
-            "livemax",
+            "max",
         )
         self.storage_state = self._gauge(
             "olvido_storage_state",
             "Processes that find PostgreSQL in this state; unreachable: they go on without it, and try it again. All 0 "
             "with another storage.",
-            "livesum",
+            "sum",
             {"state": ("ready", "unreachable")},
         )
 
@@ -362,9 +378,9 @@ class Catalogue:
         metric = Counter(name, meaning, list(labels), registry=self.registry)
         return self._told(metric, Entry(f"{name}_total", "counter", meaning, labels, "sum"))
 
-    def _gauge(self, name: str, meaning: str, several: Literal["livesum", "livemax"], labels: Labels = NONE) -> Gauge:
-        metric = Gauge(name, meaning, list(labels), registry=self.registry, multiprocess_mode=several)
-        return self._told(metric, Entry(name, "gauge", meaning, labels, several.removeprefix("live")))
+    def _gauge(self, name: str, meaning: str, several: Rule, labels: Labels = NONE) -> Gauge:
+        metric = Gauge(name, meaning, list(labels), registry=self.registry)
+        return self._told(metric, Entry(name, "gauge", meaning, labels, several))
 
     def _histogram(self, name: str, meaning: str, buckets: Sequence[float], labels: Labels = NONE) -> Histogram:
         metric = Histogram(name, meaning, list(labels), registry=self.registry, buckets=buckets)

@@ -1,79 +1,23 @@
 """The metrics of this process, and the only code that touches them. Labels are bounded: what a client can choose freely
 (a model's name) is one of a limited number of values, or `other`.
-
-Several processes on one machine can be told as one: with PROMETHEUS_MULTIPROC_DIR set, the client library keeps its
-values in files of that folder, a few for each process, and whoever is scraped adds them up.
 """
 
-import fcntl
-import os
 import platform
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.metadata import version
-from pathlib import Path
 
-from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client import ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from proxy.observe.catalogue import FACT, MOST_MODELS, Catalogue
+from proxy.observe.merging import Snapshot, exposition, merged, snapshot
+from proxy.observe.siblings import Gathered
 from proxy.types import LedgerRow, Trail
 
 LONGEST_MODEL = 100  # characters
 BEAT = 0.5  # seconds between two measurements of the event loop's lag
 _MINUTE = round(60 / BEAT)  # looks
-VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-
-
-def shared_folder(environ: Mapping[str, str]) -> Path | None:
-    """The folder in which several processes share their metrics; None: this process has its own alone."""
-    named = environ.get(VARIABLE)
-    return Path(named) if named else None
-
-
-class SharedFolder:
-    """The folder in which several processes keep their metrics.
-
-    A lock tells a new run from one that goes on: every process holds it, shared, while it lives. Whoever gets it alone
-    is the first, and clears away what an earlier run has left. What processes of this run have counted stays when they
-    end, else sums would fall; what they said of their present state goes.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """To be made before the first metric is. Raises OSError if the folder can't be used."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._lock = os.open(folder / "olvido.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with suppress(BlockingIOError):
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for left in folder.glob("*.db"):
-                left.unlink(missing_ok=True)
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
-
-    def exposition(self) -> bytes:
-        """The metrics of all processes, in Prometheus' text format."""
-        self._bury()
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]  # the library's
-        return generate_latest(registry)
-
-    def leave(self) -> None:
-        """Removes the gauges of this process."""
-        mark_process_dead(os.getpid(), str(self._folder))  # type: ignore[no-untyped-call]  # the library's
-        os.close(self._lock)
-
-    def _bury(self) -> None:
-        """Takes out the present state of processes that could not say that they left."""
-        told = {int(file.stem.rpartition("_")[2]) for file in self._folder.glob("gauge_live*_*.db")}
-        for process in told:
-            try:
-                os.kill(process, 0)
-            except ProcessLookupError:
-                mark_process_dead(process, str(self._folder))  # type: ignore[no-untyped-call]  # the library's
-            except PermissionError:
-                continue  # it lives, as another user
 
 
 class Metrics(Catalogue):
@@ -82,8 +26,6 @@ class Metrics(Catalogue):
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
-        folder = shared_folder(os.environ)
-        self._shared = None if folder is None else SharedFolder(folder)
         super().__init__()
         self._models: set[str] = set()
         self._late: deque[float] = deque(maxlen=_MINUTE)
@@ -92,27 +34,23 @@ class Metrics(Catalogue):
         for kind in ("exact", "intent"):
             self.of(self.reuse, kind, "hit")
         self.of(self.build_info, version("olvido"), platform.python_version()).set(1)
-        if self._shared is None:
-            ProcessCollector(registry=self.registry)
-
-    @property
-    def is_shared(self) -> bool:
-        """True if several processes share their metrics: the one that is scraped answers for all."""
-        return self._shared is not None
+        self.workers.set(1)
+        self.worker_starts.inc()
+        ProcessCollector(registry=self.registry)
 
     def exposition(self) -> bytes:
         """Returns the metrics in Prometheus' text format, made in a worker thread: it takes a while if there are many
         series."""
-        if self._shared is None:
-            return generate_latest(self.registry)
-        self.tally.tell()
-        return self._shared.exposition()
+        return generate_latest(self.registry)
 
-    def close(self) -> None:
-        """Removes this process from those that share their metrics."""
-        if self._shared is not None:
-            self.tally.tell()
-            self._shared.leave()
+    def snapshot(self) -> Snapshot:
+        """Returns what the metrics say now, for other workers; made in a thread, as above."""
+        return snapshot(self.registry)
+
+    def exposition_of(self, gathered: Gathered) -> bytes:
+        """Returns the metrics of all workers in the same format, made in a thread."""
+        self.workers_silent.inc(gathered.silent)  # is told the next time
+        return exposition(merged(gathered.live, gathered.gone, self.rules))
 
     # --- what happens outside of a request's row ----------------------------------------------------------------------
 
@@ -143,8 +81,6 @@ class Metrics(Catalogue):
 
     def beat(self, late: float) -> None:
         """Counts a lag of the event loop, in seconds."""
-        if self._shared is not None:
-            self.tally.tell()  # another process may be looked at
         self._late.append(late)
         self.loop_late.observe(late)
         self.loop_latest.set(max(self._late))

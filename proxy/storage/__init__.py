@@ -5,6 +5,7 @@ base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, Conten
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
 opening.py       opens the storage that the configuration asks for, and does without what can't be opened
 folder.py        private files of the storage folder: the secret that tenants are hashed with, ended admin cookies
+election.py      the one process, of all that share a storage, that does the work of the background
 answers.py       caches of exact answers: in memory; in diskcache, with a TTL and a size limit
 pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
 write_queue.py   the queue of a database's one writer: batches, retries, flushes; each store's writes in it, by scope

@@ -13,6 +13,7 @@ from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
 from proxy.storage.database import Database, Observed
+from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
@@ -117,6 +118,7 @@ async def open_storage(
                 tasks,
                 on_failure=on_failure,
                 pace=Pace() if most is None else IN_MEMORY,
+                election=Alone() if path is None else FileElection(folder),
             )
             retention.start()
     limits = ContentLimits(keep.contents, keep.contents_mb * 2**20, keep.contents_entry_kb * 1024)

@@ -81,7 +81,13 @@ def test_what_is_no_command_is_refused(arguments: list[str], capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(
-    "arguments", [["serve", "--port", "-1"], ["serve", "--host", "0.0.0.0"], ["serve", "--config", "/nothing.yaml"]]
+    "arguments",
+    [
+        ["serve", "--workers", "300"],
+        ["serve", "--port", "-1"],
+        ["serve", "--host", "0.0.0.0"],
+        ["serve", "--config", "/nothing.yaml"],
+    ],
 )
 def test_what_cannot_be_served_is_refused_before_anything_runs(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
@@ -90,12 +96,21 @@ def test_what_cannot_be_served_is_refused_before_anything_runs(
     assert capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["0", "-1", "two"])
+def test_there_is_at_least_one_worker(workers: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--workers", workers])
+    assert "--workers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_port_that_is_taken_is_told_in_one_line(workers: str, tmp_path: Path) -> None:
     with contextlib.closing(listen(config(server={"port": 0}))) as taken:
         port = taken.getsockname()[1]
         (tmp_path / "olvido.yaml").write_text(f"storage: {{path: {tmp_path / 'storage'}}}\n")
         command = [sys.executable, "-m", "proxy", "serve", "--config", str(tmp_path / "olvido.yaml")]
-        ended = subprocess.run([*command, "--port", str(port)], capture_output=True, text=True, check=False, timeout=30)
+        command += ["--port", str(port), "--workers", workers]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     said = json.loads(line)

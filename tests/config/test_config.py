@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from proxy.config import Config, ConfigError, Upstream, json_schema, key_hash, load, price_for
+from proxy.config import Config, ConfigError, Upstream, json_schema, key_hash, load, load_copy, price_for
 from proxy.types import Price
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "olvido.example.yaml"
@@ -123,6 +123,31 @@ def test_an_unreadable_file_is_a_refusal(tmp_path: Path) -> None:
 def test_host_and_port_from_outside_replace_the_files(write: Any) -> None:
     config = load(write("server: {port: 1, drain: 3}"), {}, host="::1", port=0)
     assert (config.server.host, config.server.port, config.server.drain) == ("::1", 0, 3.0)
+
+
+def test_what_was_read_is_left_as_a_copy_that_a_later_change_does_not_reach(write: Any, tmp_path: Path) -> None:
+    file, copy = write("server: {port: 1234}"), tmp_path / "copy.yaml"
+    assert load_copy(file, copy, {}).server.port == 1234
+    write("server: {port: 5678}")
+    assert load(copy, {}).server.port == 1234
+    assert load_copy(file, copy, {}, workers=3, port=None).server == load(file, {}, workers=3).server
+    assert load_copy(None, tmp_path / "none", {}) == load(None, {})
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("text", ["server: {prot: 1}", "x" * 200_000])
+def test_problems_of_a_copy_are_told_as_those_of_the_file(text: str, write: Any, tmp_path: Path) -> None:
+    file = write(text)
+    with pytest.raises(ConfigError) as caught:
+        load_copy(file, tmp_path / "copy.yaml", {})
+    assert str(caught.value) == str(outcome(file))
+    assert caught.value.__context__ is None
+
+
+def test_a_file_that_is_not_there_is_a_problem_and_no_copy(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load_copy(tmp_path / "absent.yaml", tmp_path / "copy.yaml", {})
+    assert not (tmp_path / "copy.yaml").exists()
 
 
 def test_a_public_host_from_outside_obeys_the_same_rules() -> None:

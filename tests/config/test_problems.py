@@ -54,6 +54,8 @@ def test_what_requests_said_is_shown_where_only_this_machine_sees_it_unless_told
     "settings",
     [
         {},
+        {"server": {"workers": 2}},
+        {"server": {"workers": 2}, "storage": {"kind": "off"}},
         PUBLIC,
         {"upstreams": [upstream("a", fallback="b"), upstream("b", api_key=KEY)]},
         {
@@ -83,6 +85,7 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("settings", "problems"),
     [
+        ({"server": {"workers": 2}, "storage": {"kind": "memory"}}, {"server.workers": "a storage that workers share"}),
         ({"upstreams": [upstream("a"), upstream("a")]}, {"upstreams[1].name": "names an earlier upstream"}),
         ({"upstreams": [upstream("a", fallback="b")]},
          {"upstreams[0].fallback": "no upstream is named 'b'; there are: a"}),

@@ -164,7 +164,7 @@ def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Itera
     with log.open("wb") as stderr:
         process = subprocess.Popen(command, stderr=stderr, env={**os.environ, **environ})
     try:
-        eventually(lambda: b"startup complete" in log.read_bytes() or process.poll() is not None, 60)
+        eventually(lambda: b"startup complete" in log.read_bytes() or process.poll() is not None, 120)
         address = re.search(r"base_url at (http://\S+)/v1", log.read_text())
         assert address is not None, log.read_text()
         with httpx.Client(base_url=address[1], headers={"authorization": "Bearer sk-test"}, timeout=20) as http:

@@ -2,7 +2,8 @@
 deleted, free pages given back to the disk. In memory, the oldest part of every table is deleted beyond a limit of size.
 
 All of it goes through the one writer, between its batches, in steps of a few milliseconds, so that nothing waits for
-long. A step does what it finds to do: several processes may work on one file, and one that is ended loses nothing.
+long. Of several processes with one file one is elected for a run. A step does what it finds to do: one that is ended
+loses nothing.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from typing import Any
 
 from proxy.config.model import Keep
 from proxy.storage.base import StorageError
+from proxy.storage.election import Alone, Election
 from proxy.storage.pending import DELETIONS, Write
 from proxy.storage.sqlite import accounts, wipes
 from proxy.storage.sqlite.ledger import condense
@@ -61,12 +63,13 @@ class Retention:
     on_failure: OnFailure = field(kw_only=True)
     clock: Callable[[], float] = time.time
     pace: Pace = Pace()
+    election: Election = Alone()  # noqa: RUF009 (it has no state)
     _timer: asyncio.TimerHandle | None = None
     _stopped: bool = False
 
     def start(self) -> None:
         """Schedules the first run; each schedules the next."""
-        self._again(self.pace.first_after)
+        self._again(self.pace.first_after, self.pace.first_after)
 
     def stop(self) -> None:
         """Ends the job after the step that is under way."""
@@ -89,18 +92,21 @@ class Retention:
             log.info("retention", extra={"done": {kind: count for kind, count in done.items() if count}})
         return done
 
-    def _again(self, seconds: float) -> None:
+    def _again(self, seconds: float, unless: float) -> None:
+        """Schedules a run after `seconds`, unless another process has made one within the last `unless` seconds."""
         if not self._stopped:
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._begin)
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._begin, unless)
 
-    def _begin(self) -> None:
-        self.tasks.spawn(self._run_and_again(), name="retention")
+    def _begin(self, unless: float) -> None:
+        self.tasks.spawn(self._run_and_again(unless), name="retention")
 
-    async def _run_and_again(self) -> None:
+    async def _run_and_again(self, unless: float) -> None:
         try:
-            await self.run()
+            async with self.election.turn("retention", unless) as is_mine:
+                if is_mine:
+                    await self.run()
         finally:
-            self._again(self.pace.every)
+            self._again(self.pace.every, self.pace.every / 2)  # not all: no two timers agree
 
     async def _repeated(self, work: Work) -> int:
         total = 0
