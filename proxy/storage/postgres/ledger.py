@@ -7,7 +7,7 @@ that asks for what came after the last number it has seen. Whatever else a batch
 (`Writer` applies the ledger last).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
@@ -31,13 +31,10 @@ from proxy.storage.stores.ledger import (
 )
 from proxy.types import UNANSWERED, LedgerRow
 
-_TYPES = {int: "bigint", bool: "bigint", float: "float8"}  # any other is a text
 _TOLD = ("scope", *COLUMNS)
-_ARRAYS = ", ".join(
-    f"%s::{_TYPES.get(types[name], 'text')}[]"
-    for types in [{field.name: field.type for field in fields(LedgerRow)}]
-    for name in _TOLD
-)
+_TYPES: Mapping[object, str] = {int: "bigint", bool: "bigint", float: "float8"}  # any other is a text
+_OF = {field.name: _TYPES.get(field.type, "text") for field in fields(LedgerRow)}
+_ARRAYS = ", ".join(f"%s::{_OF[name]}[]" for name in _TOLD)
 _LISTED = ", ".join(f'"{name}"' for name in SUMS)
 _ADDED_UP = ", ".join(f'sum("{name}")' for name in SUMS)
 _KEY = "width, at, scope_id, model, upstream, source, plan"
