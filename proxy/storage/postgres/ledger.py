@@ -39,7 +39,8 @@ _LISTED = ", ".join(f'"{name}"' for name in SUMS)
 _ADDED_UP = ", ".join(f'sum("{name}")' for name in SUMS)
 _KEY = "width, at, scope_id, model, upstream, source, plan"
 
-LOCK = b"SELECT pg_advisory_xact_lock(%s)"
+# A process that stops on its way (its machine freezes) has its transaction ended by the server, not waited for by all.
+LOCK = b"SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(%s)"
 ADD_LABELS = b"INSERT INTO rollup_labels (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
 
 

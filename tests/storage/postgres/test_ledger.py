@@ -9,10 +9,11 @@ import psycopg
 import pytest
 
 from proxy.admin.codec import total
+from proxy.storage.pending import DELETIONS, LEDGER, LINKS, Write
 from proxy.storage.postgres import ledger as module
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.connection import connect
-from proxy.storage.postgres.database import PostgresDatabase
+from proxy.storage.postgres.database import PostgresDatabase, in_turn
 from proxy.storage.postgres.ledger import PostgresLedger, add_rows, condense
 from proxy.storage.stores.ledger import MECHANISMS
 from proxy.types import UNANSWERED, LedgerRow
@@ -99,6 +100,23 @@ async def test_a_batch_that_fails_leaves_neither_rows_nor_sums() -> None:
             add_rows(connection, [row(1), replace(row(2), cost=float("nan"))])
         for table in ("ledger", "rollups", "session_sums"):
             assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,)
+
+
+async def test_who_stops_with_the_lock_in_hand_is_waited_for_no_longer_than_a_batch_may_take() -> None:
+    asked = "SELECT current_setting('idle_in_transaction_session_timeout')"
+    with connect(database()) as connection:
+        with connection.transaction():
+            add_rows(connection, [row(1)])
+            assert connection.execute(asked).fetchone() == ("10s",)
+        assert connection.execute(asked).fetchone() == ("0",)
+
+
+def test_the_ledger_comes_last_in_a_batch_and_then_the_job_in_the_background_unless_order_is_asked_for() -> None:
+    step = Write(1, add_rows, kind=DELETIONS, scope="")
+    ledger, links, forgotten = (Write(1, add_rows, kind=kind, scope="a/") for kind in (LEDGER, LINKS, DELETIONS))
+    assert in_turn([step, ledger, links, ledger, forgotten]) == [links, forgotten, ledger, ledger, step]
+    wipe = replace(forgotten, in_order=True)
+    assert in_turn([ledger, wipe, links]) == [ledger, wipe, links]
 
 
 async def test_of_requests_that_nobody_answered_the_newest_rows_are_kept_and_the_sums_of_all(
