@@ -12,13 +12,15 @@ import asyncio
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from proxy.storage.base import PAGE
+from proxy.storage.database import LONG_SECONDS
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.contents import PostgresContents
@@ -51,7 +53,7 @@ COPY = (
 )
 CHANGES = f"""
     SELECT change, link, parent, turn, at, dimensions, vectors, utterances FROM archive
-    WHERE scope_id = {SCOPE_ID} AND change > %(after)s ORDER BY change LIMIT {PAGE}
+    WHERE scope_id = {SCOPE_ID} AND change > %(after)s ORDER BY change LIMIT %(limit)s
 """
 SOME = f"SELECT messages FROM archive WHERE scope_id = {SCOPE_ID} AND link = ANY(%(links)s::bytea[])"
 NEWEST = f"SELECT max(change) FROM archive WHERE scope_id = {SCOPE_ID}"
@@ -103,27 +105,25 @@ def fill_turns(connection: Connection, turns: int, listed: tuple[str, str], now:
 
 
 def turn_queries(running: PostgresDatabase, links: list[bytes]) -> dict[str, Query]:
-    dice, scope = random.Random(5), {"scope": "t1"}
+    dice = random.Random(5)
 
-    async def whole() -> int:
-        after = count = 0
-        while found := await running.rows(CHANGES, {**scope, "after": after}, lambda row: row[0]):
-            after, count = found[-1], count + len(found)
-        return count
+    def read(statement: str, **values: Any) -> Awaitable[list[Any]]:
+        return running.rows(statement, {"scope": "t1", **values}, itemgetter(0), LONG_SECONDS)
+
+    async def whole() -> None:
+        after = 0
+        while found := await read(CHANGES, after=after, limit=LARGE // 10):
+            after = found[-1]
 
     async def last() -> None:
-        (newest,) = await running.rows(NEWEST, scope, lambda row: row[0])
-        await running.rows(CHANGES, {**scope, "after": newest - 1}, lambda row: row[0])
+        (newest,) = await read(NEWEST)
+        await read(CHANGES, after=newest - 1, limit=PAGE)
 
     return {
         "turns: what is new in the scope": last,
-        "turns: ten that were found, whole": lambda: running.rows(
-            SOME, {**scope, "links": dice.sample(links, 10)}, lambda row: row[0]
-        ),
-        f"turns: a page of {PAGE}": lambda: running.rows(
-            CHANGES, {**scope, "after": dice.randrange(LARGE)}, lambda row: row[0]
-        ),
-        f"turns: all {LARGE}, by pages (no limit)": whole,
+        "turns: ten that were found, whole": lambda: read(SOME, links=dice.sample(links, 10)),
+        f"turns: a page of {PAGE}": lambda: read(CHANGES, after=dice.randrange(LARGE), limit=PAGE),
+        f"turns: all {LARGE} with vectors (no limit)": whole,
     }
 
 
