@@ -1,4 +1,4 @@
-"""What leaves a PostgreSQL database, and when: minutes are added to hours and days, expired rows deleted. Of all
+"""Expiry in a PostgreSQL database: minutes are added to hours and days, expired rows deleted. Of all
 processes one at a time does it: the others find nothing to do. A step waits for no row that a batch of somebody else
 holds: the next step finds it. Free pages are the server's business (autovacuum).
 """

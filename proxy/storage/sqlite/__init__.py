@@ -10,7 +10,8 @@ would need as well is in the folder above.
 | accounts.py | what people look at: sums, lists of requests and conversations |
 | contents.py | bodies of requests, for a while |
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
-| facts.py | facts; wiped memories, put aside for a while |
+| facts.py | facts |
+| wipes.py | wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |
 | expiry.py | the job that lets a database forget: sums, what has expired, free pages, a limit of size in memory |
 """

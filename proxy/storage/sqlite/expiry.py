@@ -1,5 +1,5 @@
-"""What leaves an SQLite database, and when: minutes are added to hours and days, expired rows deleted, free pages given
-back to the disk. In memory, the oldest part of every table is deleted beyond a limit of size.
+"""Expiry in an SQLite database: minutes are added to hours and days, expired rows deleted, free pages given back to the
+disk. In memory, the oldest part of every table is deleted beyond a limit of size.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""Whose rows a list has: of a scope, of a session, of both, or of all; and the scopes that have rows in a table."""
+"""The owner of the rows that a list has: a scope, a session, both, or all; and the scopes that have rows in a table."""
 
 from typing import Literal
 
