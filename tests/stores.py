@@ -13,14 +13,16 @@ from proxy.storage.base import Part
 from proxy.storage.folder import SECRET_BYTES
 from proxy.storage.opening import Storage
 from proxy.storage.pending import Write, WriterLimits
-from proxy.storage.sqlite.accounts import ContentLimits, SqliteAccounts, SqliteContents
+from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Writer
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.stores.contents import ContentLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

@@ -30,8 +30,8 @@ from proxy.memory.library import undo
 from proxy.storage.base import StorageError
 from proxy.storage.folder import tenant_secret
 from proxy.storage.opening import DATABASE
-from proxy.storage.sqlite.accounts import SqliteContents
 from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates

@@ -1,5 +1,5 @@
-"""Storage. Small Protocols per need; there is one implementation of each, in `sqlite/`, whose database is a file, or
-memory, or keeps nothing. Another backend would be a folder beside it, and passes the same contract tests.
+"""Storage. Small Protocols per need, each implemented once, in `stores/`, with the statements of a kind of database:
+`sqlite/` (a file, or memory, or one that keeps nothing) and `postgres/`, which pass the same contract tests.
 
 base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, ContentStore, and the errors of storage
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
@@ -9,5 +9,11 @@ election.py      the one process, of all that share a storage, that does the wor
 answers.py       caches of exact answers: in memory; in diskcache, with a TTL and a size limit
 pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
 write_queue.py   the queue of a database's one writer: batches, retries, flushes; each store's writes in it, by scope
+database.py      a database as its stores use it, whichever kind it is
+schema.py        the schema of every database, in named steps
+vectors.py       vectors as bytes
+spool.py         writes that wait on disk for a database that cannot take them
+retention.py     the job in the background that lets a database forget
+copying.py       the copy of an SQLite storage folder into a PostgreSQL database
 shared/          state that the processes of one proxy would share: single flight, open turns, breakers and the like
 """

@@ -11,6 +11,9 @@ T = TypeVar("T")
 Values = Mapping[str, Any] | Sequence[Any]  # of a statement, by name or in order
 Observed = Callable[[str, float], object]  # gets "read" or "write", and its seconds; called in any thread
 
+READ_SECONDS = 0.25  # that a request waits for a read, where a database may be far away or busy
+LONG_SECONDS = 10.0  # the same for what no request waits for
+
 
 class Database(Protocol):
     """The database that the stores of a process share: one writer, and readers. What a query gets is a connection of
@@ -30,13 +33,18 @@ class Database(Protocol):
     def trouble(self) -> str | None:
         """The reason why it cannot do its work now; None if it can."""
 
-    async def read(self, query: Callable[[Any], T]) -> T:
-        """Runs `query` with a connection that only reads, in a thread, and returns its result. Raises StorageError."""
+    async def read(self, query: Callable[[Any], T], seconds: float = READ_SECONDS) -> T:
+        """Runs `query` with a connection that only reads, in a thread, and returns its result, or gives it up after so
+        many seconds if it is remote. Raises StorageError."""
 
-    async def rows(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> list[T]:
+    async def rows(
+        self, statement: str, values: Values, of: Callable[[Sequence[Any]], T], seconds: float = READ_SECONDS
+    ) -> list[T]:
         """Returns what `of` makes, in the reader's thread, of each row of a statement. Raises StorageError."""
 
-    async def row(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> T | None:
+    async def row(
+        self, statement: str, values: Values, of: Callable[[Sequence[Any]], T], seconds: float = READ_SECONDS
+    ) -> T | None:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
 
     async def foreign_writes(self, scope: str, part: Part) -> int:

@@ -17,16 +17,19 @@ from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
-from proxy.storage.sqlite.accounts import ContentLimits, SqliteAccounts, SqliteContents
+from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
+from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.database import NoDatabase
-from proxy.storage.sqlite.expiry import IN_MEMORY, Expiry, OnFailure, Pace, Retention
+from proxy.storage.sqlite.expiry import Expiry
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.stores.contents import ContentLimits
 from proxy.tasks import Tasks
 
 T = TypeVar("T")

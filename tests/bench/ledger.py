@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import get_args
 
 from proxy.config.model import Keep
-from proxy.storage.base import Dimension, Width
+from proxy.storage.base import Accounts, ContentStore, Dimension, Width
 from proxy.storage.pending import LEDGER, Write
-from proxy.storage.sqlite.accounts import SqliteAccounts, SqliteContents
+from proxy.storage.postgres.contents import PostgresContents
+from proxy.storage.retention import Pace, Retention
+from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
+from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.expiry import Expiry, Pace, Retention
+from proxy.storage.sqlite.expiry import Expiry
 from proxy.storage.sqlite.ledger import add_rows
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, LedgerRow, Utterance
@@ -101,21 +104,21 @@ async def fill_turns(database: Database, scope: str, session: str, now: float) -
     await archive.flush()
 
 
-async def fill_contents(database: Database, entries: int, now: float) -> None:
-    contents, dice = SqliteContents(database), random.Random(2)
+async def fill_contents(contents: SqliteContents | PostgresContents, entries: int, now: float) -> None:
+    dice = random.Random(2)
     for number in range(entries):
         body, scope = dice.randbytes(BODY), f"{dice.randrange(SCOPES):032x}/"
         contents.put(Contents(scope, f"req_c{number:08x}", f"c-{number // 20}", now, body, headers={"a": "b"}))
         if number % 50 == 49:
-            await database.writer.flush()
-    await database.writer.flush()
+            await contents.flush()
+    await contents.flush()
 
 
 Query = Callable[[], Awaitable[object]]
 
 
 def queries(
-    accounts: SqliteAccounts, contents: SqliteContents, rows: list[LedgerRow], last: int, now: float
+    accounts: Accounts, contents: ContentStore, rows: list[LedgerRow], last: int, now: float
 ) -> dict[str, Query]:
     dice = random.Random(3)
 
@@ -223,7 +226,7 @@ async def run(folder: Path, rows: int, entries: int) -> int:
     dice = random.Random(4)
     some = [row for _ in range(300) for _, row in await accounts.rows(before=dice.randrange(2, last), limit=1)]
     await fill_turns(database, some[0].scope, some[0].session, now)
-    await fill_contents(database, entries, now)
+    await fill_contents(contents, entries, now)
     print(f"{'milliseconds':<42}{'p50':>9}{'p99':>9}{'CPU p50':>9}{'p99':>9}")
     missed = []
     for name, query in queries(accounts, contents, some, last, now).items():

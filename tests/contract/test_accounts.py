@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -12,16 +12,22 @@ from hypothesis import strategies as st
 
 from proxy.admin.codec import total as added_up
 from proxy.storage.base import LONGEST_NAME, Accounts, Dimension, Ledger, Width
+from proxy.storage.database import Database
 from proxy.storage.pending import DELETIONS, Write
+from proxy.storage.postgres.accounts import PostgresAccounts
+from proxy.storage.postgres.archive import PostgresArchive
+from proxy.storage.postgres.ledger import PostgresLedger
+from proxy.storage.postgres.ledger import condense as condense_postgres
 from proxy.storage.recollection import Archive
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.ledger import SqliteLedger, condense
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
 from tests import stores
 from tests.builders import ledger_row
+from tests.postgres import opened
 from tests.sums import sums_of
 
 DAY = 86_400
@@ -35,6 +41,7 @@ class Kept:
     ledger: Ledger
     archive: Archive
     database: Database
+    minute: Callable[[Any, float], int]  # adds the next minute to its hour and day
 
     async def write(self, *rows: LedgerRow) -> None:
         for row in rows:
@@ -45,18 +52,31 @@ class Kept:
         """As the job in the background does, a minute at a time."""
         for _ in range(9):
             self.database.writer.put(
-                Write(1, lambda connection, _: condense(connection, until), kind=DELETIONS, scope="")
+                Write(1, lambda connection, _: self.minute(connection, until), kind=DELETIONS, scope="")
             )
             await self.database.writer.flush()
 
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Kept]:
-    database = Database(folder / name if name else None, Tasks())
+    database = SqliteDatabase(folder / name if name else None, Tasks())
     try:
-        yield Kept(SqliteAccounts(database), SqliteLedger(database), SqliteArchive(database, DAY), database)
+        archive = SqliteArchive(database, DAY)
+        yield Kept(SqliteAccounts(database), SqliteLedger(database), archive, database, condense)
     finally:
         await database.close()
+
+
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[Kept]:
+    async with opened(folder) as database:
+        yield Kept(
+            PostgresAccounts(database),
+            PostgresLedger(database),
+            PostgresArchive(database, DAY),
+            database,
+            condense_postgres,
+        )
 
 
 def memory(folder: Path) -> AbstractAsyncContextManager[Kept]:
@@ -64,13 +84,13 @@ def memory(folder: Path) -> AbstractAsyncContextManager[Kept]:
 
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Kept]]
-BACKENDS = {"file": sqlite, "memory": memory}
+BACKENDS = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)
 async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kept]:
-    async with BACKENDS[request.param](tmp_path) as opened:
-        yield opened
+    async with BACKENDS[request.param](tmp_path) as found:
+        yield found
 
 
 @pytest.fixture

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from proxy.storage.base import ContentStore
-from proxy.storage.sqlite.accounts import ContentLimits, SqliteContents
+from proxy.storage.postgres.contents import PostgresContents
+from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
+from proxy.storage.stores.contents import ContentLimits
 from proxy.tasks import Tasks
 from proxy.types import Contents
 from tests import stores
+from tests.postgres import opened
 
 NOW = 1_700_000_000.5
 LIMITS = ContentLimits(seconds=100, bytes=1_000, entry_bytes=600)
@@ -38,18 +41,25 @@ async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIter
         await database.close()
 
 
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[Kept]:
+    now = [NOW]
+    async with opened(folder) as database:
+        yield Kept(PostgresContents(database, LIMITS, clock=lambda: now[0]), now)
+
+
 def memory(folder: Path) -> AbstractAsyncContextManager[Kept]:
     return sqlite(folder, name=None)
 
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Kept]]
-BACKENDS: dict[str, Backend] = {"file": sqlite, "memory": memory}
+BACKENDS: dict[str, Backend] = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)
 async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kept]:
-    async with BACKENDS[request.param](tmp_path) as opened:
-        yield opened
+    async with BACKENDS[request.param](tmp_path) as found:
+        yield found
 
 
 @pytest.fixture

@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.base import MOST_JUDGED, ReuseStore
+from proxy.storage.postgres.reuse import PostgresReuse
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import Judgement, ReuseDecision, ReuseEntry
 from tests import stores
+from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[ReuseStore]]
 
@@ -57,11 +59,17 @@ async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIter
         await database.close()
 
 
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[ReuseStore]:
+    async with opened(folder) as database:
+        yield PostgresReuse(database, log_rows=5)
+
+
 def memory(folder: Path) -> AbstractAsyncContextManager[ReuseStore]:
     return sqlite(folder, name=None)
 
 
-BACKENDS = {"file": sqlite, "memory": memory}
+BACKENDS = {"file": sqlite, "memory": memory, "postgres": postgres}
 
 
 @pytest.fixture(params=BACKENDS)
@@ -71,8 +79,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture
 async def store(backend: Backend, tmp_path: Path) -> AsyncIterator[ReuseStore]:
-    async with backend(tmp_path) as opened:
-        yield opened
+    async with backend(tmp_path) as found:
+        yield found
 
 
 async def entries(

@@ -11,11 +11,12 @@ setting and no lock outlives a transaction.
 | migrating.py | the schema brought up to date by one process at a time; what a start expects of it |
 | health.py | the breaker in front of the database, and the probes that close it again |
 | versions.py | how often the memory of a scope has changed, by whomever |
+| names.py | names of scopes and sessions, added in one order |
 | database.py | the database: its writer, its readers, their deadlines |
 | opening.py | the database as a process that serves opens it: the tenants' secret, the spool, a database that is away |
 | operations.py | the writes of all stores, by the names under which they wait in the spool |
-| names.py | names of scopes and sessions, as many batches at once add them |
 | facts.py, … | the statements of a store: see `../stores/` |
+| expiry.py | the job that lets it forget |
 
 What is deleted (retention, an end user, what is forgotten) is in no row any more, and no reader gets it. In the files
 of the server its bytes stay until VACUUM and new rows have overwritten them, in its write-ahead log until that is

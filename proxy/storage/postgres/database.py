@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from proxy.storage.base import PARTS, Part, StorageError
-from proxy.storage.database import Observed, Values
+from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Values
 from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
 from proxy.storage.postgres.connection import (
@@ -38,8 +38,6 @@ from proxy.tasks import Tasks
 
 T = TypeVar("T")
 
-READ_SECONDS = 0.25  # that a request waits for a read
-LONG_SECONDS = 10.0  # the same for what no request waits for
 WRITE_SECONDS = 10.0  # of a batch
 FRESH_SECONDS = 0.02  # that a version which was read holds: a request asks for it several times
 # Fewer rows are waited for than on a disk: other processes shall see them soon.

@@ -7,7 +7,7 @@ that asks for what came after the last number it has seen. Whatever else a batch
 (`Writer` applies the ledger last).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
@@ -31,18 +31,16 @@ from proxy.storage.stores.ledger import (
 )
 from proxy.types import UNANSWERED, LedgerRow
 
-_TYPES = {int: "bigint", bool: "bigint", float: "float8"}  # any other is a text
 _TOLD = ("scope", *COLUMNS)
-_ARRAYS = ", ".join(
-    f"%s::{_TYPES.get(types[name], 'text')}[]"
-    for types in [{field.name: field.type for field in fields(LedgerRow)}]
-    for name in _TOLD
-)
+_TYPES: Mapping[object, str] = {int: "bigint", bool: "bigint", float: "float8"}  # any other is a text
+_OF = {field.name: _TYPES.get(field.type, "text") for field in fields(LedgerRow)}
+_ARRAYS = ", ".join(f"%s::{_OF[name]}[]" for name in _TOLD)
 _LISTED = ", ".join(f'"{name}"' for name in SUMS)
 _ADDED_UP = ", ".join(f'sum("{name}")' for name in SUMS)
 _KEY = "width, at, scope_id, model, upstream, source, plan"
 
-LOCK = b"SELECT pg_advisory_xact_lock(%s)"
+# A process that stops on its way (its machine freezes) has its transaction ended by the server, not waited for by all.
+LOCK = b"SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(%s)"
 ADD_LABELS = b"INSERT INTO rollup_labels (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
 
 

@@ -11,8 +11,8 @@ from proxy.storage.base import DatabaseTooNew, DatabaseTooOld
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.schema import MIGRATIONS
 
-# Numbers of advisory locks: that of upgrades, and of other work that one process does at a time. Any will do that nobody
-# else uses in this database.
+# Numbers of advisory locks: that of upgrades, and those of other work that one process does at a time. Any will do that
+# nobody else uses in this database.
 LOCK = 0x6F6C7669646F  # "olvido"
 LEDGER_LOCK, CONTENTS_LOCK, RETENTION_LOCK = LOCK + 1, LOCK + 2, LOCK + 3
 

@@ -7,9 +7,11 @@ would need as well is in the folder above.
 | database.py | the database: its one writer, its readers; one that keeps nothing; what the stores have in common |
 | sessions.py | conversations: the index of their links, and their states |
 | ledger.py | ledger rows, and the sums that are written with them |
-| accounts.py | what people look at: sums, lists of requests and conversations; bodies of requests, for a while |
+| accounts.py | what people look at: sums, lists of requests and conversations |
+| contents.py | bodies of requests, for a while |
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
-| facts.py | facts; wiped memories, put aside for a while |
+| facts.py | facts |
+| wipes.py | wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |
 | expiry.py | the job that lets a database forget: sums, what has expired, free pages, a limit of size in memory |
 """

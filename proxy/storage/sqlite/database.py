@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from proxy.storage.base import Part, StorageError
-from proxy.storage.database import Observed, Values
+from proxy.storage.database import READ_SECONDS, Observed, Values
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.spool import Spool
 from proxy.storage.sqlite.connection import (
@@ -32,6 +32,7 @@ from proxy.storage.sqlite.connection import (
     open_database,
     storage_errors,
 )
+from proxy.storage.stores.whose import OWNERS, Whose
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 
@@ -158,7 +159,11 @@ class Database:
         self._closed = False
         self.writer = self._writing(connection, tasks, limits)
 
-    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(
+        self,
+        query: Callable[[sqlite3.Connection], T],
+        seconds: float = READ_SECONDS,  # noqa: ARG002 (a disk answers)
+    ) -> T:
         """Runs `query` with a read-only connection, in a thread, and returns its result. Raises StorageError."""
         if self._closed:
             raise StorageError(f"{self.path} is closed")
@@ -167,13 +172,17 @@ class Database:
                 return await self.writer.read(functools.partial(self._query, query))
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query)
 
-    async def rows(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> list[T]:
+    async def rows(
+        self, statement: str, values: Values, of: Callable[[Sequence[Any]], T], seconds: float = READ_SECONDS
+    ) -> list[T]:
         """Returns what `of` makes, in the reader's thread, of each row of a statement. Raises StorageError."""
-        return await self.read(lambda connection: list(map(of, connection.execute(statement, values))))
+        return await self.read(lambda connection: list(map(of, connection.execute(statement, values))), seconds)
 
-    async def row(self, statement: str, values: Values, of: Callable[[Sequence[Any]], T]) -> T | None:
+    async def row(
+        self, statement: str, values: Values, of: Callable[[Sequence[Any]], T], seconds: float = READ_SECONDS
+    ) -> T | None:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
-        return next(iter(await self.rows(statement, values, of)), None)
+        return next(iter(await self.rows(statement, values, of, seconds)), None)
 
     async def foreign_writes(self, scope: str, part: Part) -> int:  # noqa: ARG002 (the file has one number for all)
         """Returns how often another process was seen to have written: see `ForeignWrites`."""
@@ -242,30 +251,6 @@ class _Discarding(Writer):
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         return query(self._connection)
-
-
-def owners_of(table: str) -> str:
-    """Returns the SQL of `owners`, the ids of the scopes that have rows in a table: from one scope to the next, however
-    many rows each has."""
-    return f"""
-        owners (id) AS (
-            SELECT min(scope_id) FROM {table}
-            UNION ALL
-            SELECT (SELECT min(scope_id) FROM {table} WHERE scope_id > owners.id)
-            FROM owners WHERE owners.id IS NOT NULL
-        )
-    """  # noqa: S608 (our own names)
-
-
-OWNERS = owners_of("session_sums")  # the scopes that have conversations
-Whose = Literal["everybody", "scope", "session", "scope's session"]
-
-
-def whose(scope: str | None, session: str | None) -> Whose:
-    """Returns whose rows are asked for: of a scope, a session, both, or of all (None)."""
-    if session is None:
-        return "everybody" if scope is None else "scope"
-    return "session" if scope is None else "scope's session"
 
 
 def rows_of(table: str) -> Mapping[Whose, str]:

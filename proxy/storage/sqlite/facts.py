@@ -4,8 +4,9 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, owners_of
+from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements
+from proxy.storage.stores.whose import owners_of
 
 PUT = f"""
     INSERT INTO facts (scope_id, {", ".join(COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join(f":{name}" for name in COLUMNS)})

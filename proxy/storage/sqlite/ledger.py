@@ -1,5 +1,5 @@
-"""The ledger in SQLite. Buckets are in the order of time: rows that are written now are neighbours, in a few pages of the
-file, however many scopes there are.
+"""The ledger in SQLite. Buckets are in the order of time: rows that are written now are neighbours, in a few pages of
+the file, however many scopes there are.
 """
 
 import sqlite3

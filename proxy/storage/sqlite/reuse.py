@@ -1,31 +1,29 @@
-"""Entries of reuse by intent, with their vectors, and the reuse log in SQLite. Batches that add entries delete expired
-ones."""
+"""Entries of reuse by intent, with their vectors, and the reuse log in SQLite."""
 
 import itertools
 import operator
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple
 from typing import Any
 
 import msgspec
 
-from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED, PAGE, ReuseChanges
-from proxy.storage.database import Database, Store
-from proxy.storage.pending import DELETIONS, REUSE, Kind, Write
+from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED
+from proxy.storage.database import Database
 from proxy.storage.sqlite.database import ADD_SCOPE
-from proxy.storage.vectors import packed, unpacked
-from proxy.types import Judgement, ReuseDecision, ReuseEntry, Vector
+from proxy.storage.sqlite.database import SCOPE_ID as NAMED_SCOPE
+from proxy.storage.stores.reuse import (
+    COLUMNS,
+    LOG_COLUMNS,
+    PRUNED,
+    DatabaseReuse,
+    LogLine,
+    ReuseChange,
+    ReuseStatements,
+    values_of,
+)
 
-PRUNED = 1_000  # expired entries that one batch deletes, at most
-
-# A field that is added to ReuseEntry without a migration fails on the first row that is written or read.
-COLUMNS = tuple(field.name for field in fields(ReuseEntry))
-# As JSON.
-ENCODED: Mapping[str, msgspec.json.Decoder[Any]] = {
-    "context": msgspec.json.Decoder(tuple[str, ...]),
-    "judged": msgspec.json.Decoder(tuple[Judgement, ...]),
-}
 # A changed row gets a number above all others: so the row with the highest one is never deleted.
 NEXT = "(SELECT max(change) + 1 FROM reuse_entries)"
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = ?)"
@@ -72,16 +70,16 @@ PRUNE = """
 """
 CHANGES = f"""
     SELECT change, {", ".join(COLUMNS)}, vector FROM reuse_entries
-    WHERE scope_id = {SCOPE_ID} AND partition = ? AND change > ? AND (strikes > 0 OR expires_at > ?)
-    ORDER BY change LIMIT ?
+    WHERE scope_id = {NAMED_SCOPE} AND partition = :partition AND change > :after
+        AND (strikes > 0 OR expires_at > :now)
+    ORDER BY change LIMIT :limit
 """  # noqa: S608 (our own column names)
-GET = f"SELECT {', '.join(COLUMNS)} FROM reuse_entries WHERE scope_id = {SCOPE_ID} AND id = ?"  # noqa: S608 (same)
+GET = f"SELECT {', '.join(COLUMNS)} FROM reuse_entries WHERE scope_id = {NAMED_SCOPE} AND id = :id"  # noqa: S608 (same)
 FIND = f"""
     SELECT scopes.name, {", ".join(f"reuse_entries.{column}" for column in COLUMNS)}
-    FROM reuse_entries JOIN scopes ON scopes.id = scope_id WHERE reuse_entries.id = ?
+    FROM reuse_entries JOIN scopes ON scopes.id = scope_id WHERE reuse_entries.id = :id
 """  # noqa: S608 (our own column names)
 
-LOG_COLUMNS = tuple(field.name for field in fields(ReuseDecision))
 LOG = f"""
     INSERT INTO reuse_log (scope_id, {", ".join(LOG_COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join("?" * len(LOG_COLUMNS))})
 """  # noqa: S608 (our own column names)
@@ -91,85 +89,45 @@ SHORTEN_LOG = f"""
     )
 """  # noqa: S608 (our own column names)
 RECENT = f"""
-    SELECT {", ".join(LOG_COLUMNS)} FROM reuse_log WHERE scope_id = {SCOPE_ID} ORDER BY id DESC LIMIT ?
+    SELECT {", ".join(LOG_COLUMNS)} FROM reuse_log WHERE scope_id = {NAMED_SCOPE} ORDER BY id DESC LIMIT :limit
 """  # noqa: S608 (our own column names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    statement: str
-    values: tuple[Any, ...]
-    scope: str | None = None  # to add, if it is new
-    at: float = 0.0  # entries that have expired by then are deleted
+_STATEMENTS: Mapping[str, str] = {"add": ADD_ENTRY, "strike": STRIKE, "judge": JUDGE, "served": SERVED}
 
 
-class SqliteReuse(Store):
-    """Entries of reuse by intent, and its log, in SQLite. `log_rows`: lines of the log that a scope has."""
-
-    def __init__(self, database: Database, log_rows: int = LOG_ROWS) -> None:
-        super().__init__(database)
-        self._log_rows = log_rows
-
-    def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
-        values = {name: getattr(entry, name) for name in COLUMNS}
-        values |= {name: msgspec.json.encode(values[name]).decode() for name in ENCODED}
-        self._put(scope, REUSE, _Change(ADD_ENTRY, (scope, *values.values(), packed(vector)), scope, entry.created_at))
-
-    def raise_threshold(self, scope: str, entry_id: str, min_cosine: float, at: float, *, evict: bool) -> None:
-        self._put(scope, DELETIONS, _Change(STRIKE, (min_cosine, 1, at if evict else 0.0, scope, entry_id)))
-
-    def evict(self, scope: str, entry_id: str, at: float) -> None:
-        self._put(scope, DELETIONS, _Change(STRIKE, (0.0, 0, at, scope, entry_id)))
-
-    def judge(self, scope: str, entry_id: str, judgement: Judgement) -> None:
-        ruling = msgspec.json.encode(judgement).decode()
-        values = (ruling, scope, entry_id, judgement.created_at, judgement.strikes, judgement.asked_id)
-        self._put(scope, REUSE, _Change(JUDGE, values))
-
-    def served(self, scope: str, entry_id: str) -> None:
-        self._put(scope, REUSE, _Change(SERVED, (scope, entry_id)))
-
-    async def changes(self, scope: str, partition: str, after: int, now: float, limit: int = PAGE) -> ReuseChanges:
-        values = (scope, partition, after, now, limit)
-        rows = await self._database.rows(CHANGES, values, lambda row: (row[0], (_entry(row[1:-1]), unpacked(row[-1]))))
-        upto = rows[-1][0] if rows else after
-        return ReuseChanges(tuple(entry for _, entry in rows), upto, more=len(rows) == limit)
-
-    async def get(self, scope: str, entry_id: str) -> ReuseEntry | None:
-        await self.flush()
-        return await self._database.row(GET, (scope, entry_id), _entry)
-
-    async def find(self, entry_id: str) -> tuple[str, ReuseEntry] | None:
-        await self.flush()
-        return await self._database.row(FIND, (entry_id,), lambda row: (row[0], _entry(row[1:])))
-
-    def log(self, scope: str, decision: ReuseDecision) -> None:
-        line = (self._log_rows, scope, astuple(decision))
-        self._database.writer.put(Write(1, _write_log, line, kind=REUSE, scope=scope))
-
-    async def recent(self, scope: str, limit: int = 100) -> list[ReuseDecision]:
-        return await self._database.rows(RECENT, (scope, max(0, limit)), lambda row: ReuseDecision(*row))
-
-    def _put(self, scope: str, kind: Kind, change: _Change) -> None:
-        self._database.writer.put(Write(1, _apply, change, kind=kind, scope=scope))
-
-
-def _apply(connection: sqlite3.Connection, changes: Sequence[_Change]) -> None:
-    """Applies changes in the order they were queued: a strike is for an entry that was added before it."""
-    connection.executemany(ADD_SCOPE, {(change.scope,) for change in changes if change.scope is not None})
-    for statement, run in itertools.groupby(changes, key=operator.attrgetter("statement")):
-        connection.executemany(statement, [change.values for change in run])
-    now = max(change.at for change in changes)
+def _apply(connection: sqlite3.Connection, changes: Sequence[ReuseChange]) -> None:
+    added = [change.entry for change in changes if change.entry is not None]
+    connection.executemany(ADD_SCOPE, {(change.scope,) for change in changes if change.entry is not None})
+    for operation, run in itertools.groupby(changes, key=operator.attrgetter("operation")):
+        connection.executemany(_STATEMENTS[operation], list(map(_values, run)))
+    now = max((entry.created_at for entry in added), default=0.0)
     connection.execute(PRUNE, {"now": now, "kept": KEPT_AFTER_EXPIRY, "limit": PRUNED})
 
 
-def _write_log(connection: sqlite3.Connection, lines: Sequence[tuple[int, str, tuple[Any, ...]]]) -> None:
-    kept = {scope: rows for rows, scope, _ in lines}
+def _values(change: ReuseChange) -> tuple[Any, ...]:
+    """Returns the values of the statement that makes a change."""
+    own = (change.scope, change.entry_id)
+    if change.entry is not None:
+        return (change.scope, *values_of(change.entry), change.vector)
+    if (judgement := change.judgement) is not None:
+        ruling = msgspec.json.encode(judgement).decode()
+        return (ruling, *own, judgement.created_at, judgement.strikes, judgement.asked_id)
+    return (change.min_cosine, change.strikes, change.at, *own) if change.operation == "strike" else own
+
+
+def _write_log(connection: sqlite3.Connection, lines: Sequence[LogLine]) -> None:
+    kept = {line.scope: line.kept for line in lines}
     connection.executemany(ADD_SCOPE, [(scope,) for scope in kept])
-    connection.executemany(LOG, [(scope, *values) for _, scope, values in lines])
+    connection.executemany(LOG, [(line.scope, *astuple(line.decision)) for line in lines])
     connection.executemany(SHORTEN_LOG, [(scope, scope, rows) for scope, rows in kept.items()])
 
 
-def _entry(row: Sequence[Any]) -> ReuseEntry:
-    values = dict(zip(COLUMNS, row, strict=True))
-    return ReuseEntry(**values | {name: decoder.decode(values[name]) for name, decoder in ENCODED.items()})
+STATEMENTS = ReuseStatements(apply=_apply, log=_write_log, changes=CHANGES, get=GET, find=FIND, recent=RECENT)
+
+
+class SqliteReuse(DatabaseReuse):
+    """Entries of reuse by intent, and its log, in SQLite."""
+
+    def __init__(self, database: Database, log_rows: int = LOG_ROWS) -> None:
+        super().__init__(database, STATEMENTS, log_rows)

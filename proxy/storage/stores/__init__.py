@@ -2,9 +2,14 @@
 methods are documented) with the statements of one kind, from `../sqlite/` or `../postgres/`: a frozen dataclass of
 texts that select, and of functions that apply a batch of writes.
 
+accounts.py   reads for administration
 archive.py    the archive of turns
+contents.py   bodies of requests and answers
 facts.py      facts of users
+ledger.py     the ledger, and the sums of its rows
+reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations
 states.py     states of conversations
+whose.py      whose rows a list has
 wipes.py      memories of scopes that were wiped
 """

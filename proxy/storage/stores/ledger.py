@@ -38,8 +38,8 @@ def _if(condition: str, then: str, otherwise: str = "0") -> str:
     return f"CASE WHEN {condition} THEN {then} ELSE {otherwise} END"
 
 
-# What a row adds to each sum, in every database's SQL; `mechanisms` is JSON. A prompt that was not changed saved nothing
-# by context management.
+# What a row adds to each sum, in every database's SQL; `mechanisms` is JSON. A prompt that was not changed saved
+# nothing by context management.
 _CHANGED = "mechanisms != '{}'"
 _SENT = "source = 'upstream'"
 _MEASURES: Mapping[str, str] = {

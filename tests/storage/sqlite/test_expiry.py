@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from proxy.config.model import Keep
-from proxy.storage.sqlite.accounts import SqliteAccounts, SqliteContents
+from proxy.storage.retention import Pace, Retention
+from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.expiry import MOST_KEPT, SHARE, SPARE_PAGES, Expiry, Pace, Retention, keep_within
+from proxy.storage.sqlite.expiry import MOST_KEPT, SHARE, SPARE_PAGES, Expiry, keep_within
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks

@@ -8,6 +8,7 @@ from typing import TypeVar
 import pytest
 
 from proxy.storage.base import KnownPrefix, StorageError
+from proxy.storage.database import READ_SECONDS
 from proxy.storage.recollection import STATE_SECONDS
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
@@ -64,8 +65,8 @@ class Meanwhile(Database):
 
     happens: Callable[[], Awaitable[object]] | None = None
 
-    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        result = await super().read(query)
+    async def read(self, query: Callable[[sqlite3.Connection], T], seconds: float = READ_SECONDS) -> T:
+        result = await super().read(query, seconds)
         if self.happens:
             await self.happens()
             self.happens = None

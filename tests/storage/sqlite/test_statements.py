@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from proxy.storage.sqlite import accounts, archive, expiry, facts, ledger, sessions, wipes
+from proxy.storage.sqlite import accounts, archive, contents, expiry, facts, ledger, sessions, wipes
 from proxy.storage.sqlite.connection import migrate
 
 
@@ -23,7 +23,7 @@ def texts(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-MODULES = (accounts, archive, facts, ledger, expiry, sessions, wipes)
+MODULES = (accounts, archive, contents, facts, ledger, expiry, sessions, wipes)
 STATEMENTS = {
     name: text
     for module in MODULES
@@ -34,9 +34,10 @@ STATEMENTS = {
 TABLES = "archive|archive_links|contents|facts|known|ledger|links|path_states|rollups|scopes|session_sums|sessions"
 # The first ones by number are all that is looked at.
 LIMITED = {
-    "proxy.storage.sqlite.accounts.FIRST", "proxy.storage.sqlite.accounts.RECENT everybody",
-    "proxy.storage.sqlite.expiry.EXPIRED_ROWS",
-    "proxy.storage.sqlite.accounts.ROWS everybody", "proxy.storage.sqlite.accounts.SESSIONS",
+    "proxy.storage.sqlite.contents.FIRST", "proxy.storage.sqlite.contents.RECENT everybody",
+    "proxy.storage.sqlite.contents.STATEMENTS recent everybody", "proxy.storage.sqlite.expiry.EXPIRED_ROWS",
+    "proxy.storage.sqlite.accounts.ROWS everybody", "proxy.storage.sqlite.accounts.STATEMENTS rows everybody",
+    "proxy.storage.sqlite.accounts.SESSIONS", "proxy.storage.sqlite.accounts.STATEMENTS sessions",
 }  # fmt: skip
 
 

@@ -1,0 +1,143 @@
+"""Reads for administration, from PostgreSQL. Where the planner could choose to read a whole table, a statement leaves
+it no choice: look-ups are `LATERAL … OFFSET 0`, what is compared with an array is looked up by an index."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import get_args
+
+from proxy.storage.base import Dimension
+from proxy.storage.database import Database
+from proxy.storage.postgres.database import SCOPE_ID
+from proxy.storage.stores.accounts import BEGINNING, AccountStatements, DatabaseAccounts
+from proxy.storage.stores.ledger import READ, SUMS
+from proxy.storage.stores.whose import OWNERS, Whose
+from proxy.types import Sums
+
+_OWNER = f"CASE WHEN %(scope)s::text IS NULL THEN 0 ELSE coalesce({SCOPE_ID}, -1) END"
+_LISTED = ", ".join(f'session_sums."{name}"' for name in SUMS)
+
+
+def rows_of(table: str) -> Mapping[Whose, str]:
+    """Returns the conditions of a table's rows, by whose they are: `scope`, `session`."""
+    return {
+        "everybody": "true",
+        "scope": f"{table}.scope_id = {SCOPE_ID}",
+        "session": f"""{table}.session_id = ANY(ARRAY(
+            WITH RECURSIVE {OWNERS}
+            SELECT sessions.id FROM owners JOIN sessions ON sessions.scope_id = owners.id
+            WHERE sessions.name = %(session)s
+        ))""",  # noqa: S608 (our own names)
+        "scope's session": f"""{table}.session_id = (
+            SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = %(session)s
+        )""",  # noqa: S608 (our own names)
+    }
+
+
+def _buckets(by: Dimension) -> str:
+    """Returns the statement of `Accounts.buckets`: a look-up for every bucket of the span, and for every minute that is
+    not in its hour and day yet."""
+    found = """
+        CROSS JOIN LATERAL (
+            SELECT * FROM rollups
+            WHERE width = {width} AND at = {buckets}.at AND scope_id = (SELECT id FROM owner) OFFSET 0
+        ) AS found
+    """
+    return f"""
+        WITH
+            asked (first, past, width) AS (SELECT %(first)s::bigint, %(past)s::bigint, %(width)s::bigint),
+            owner (id) AS MATERIALIZED (SELECT {_OWNER}),
+            progress (condensed, beginning, oldest, newest) AS MATERIALIZED (
+                SELECT
+                    condensed,
+                    (SELECT min(at) FROM rollups WHERE width = %(width)s),
+                    (SELECT min(at) FROM rollups WHERE width = 60 AND at >= condensed),
+                    (SELECT max(at) FROM rollups WHERE width = 60)
+                FROM rollup_progress
+            ),
+            buckets (at) AS (
+                SELECT generate_series(greatest(first, beginning), least(past, newest + width) - 1, width)
+                FROM asked CROSS JOIN progress WHERE beginning IS NOT NULL AND newest IS NOT NULL
+            ),
+            minutes (at) AS (
+                SELECT generate_series(greatest(first, condensed, oldest), least(past, newest + 60) - 1, 60)
+                FROM asked CROSS JOIN progress WHERE width > 60 AND oldest IS NOT NULL
+            ),
+            looked_up AS (
+                SELECT found.* FROM buckets {found.format(width="%(width)s", buckets="buckets")}
+                UNION ALL
+                SELECT found.* FROM minutes {found.format(width="60", buckets="minutes")}
+            )
+        SELECT looked_up.at / %(width)s::bigint * %(width)s::bigint,
+            {"''" if by == "" else 'rollup_labels.name COLLATE "C"'},
+            {", ".join(_sum(name) for name in SUMS)}
+        FROM looked_up {"" if by == "" else f"JOIN rollup_labels ON rollup_labels.id = looked_up.{by}"}
+        GROUP BY 1, 2 ORDER BY 1, 2
+    """  # noqa: S608 (our own text)
+
+
+def _sum(name: str) -> str:
+    """Returns the SQL of a sum: of whole numbers PostgreSQL makes a decimal."""
+    return f'sum("{name}")::{"float8" if isinstance(_DEFAULTS[name], float) else "bigint"}'
+
+
+_DEFAULTS = {each.name: each.default for each in fields(Sums)}
+BUCKETS: Mapping[Dimension, str] = {by: _buckets(by) for by in get_args(Dimension)}
+
+_ROWS = f"SELECT {READ} FROM ledger JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
+_CARDS = f"""
+    SELECT scopes.name, sessions.name, first_at, last_at, {_LISTED}
+    FROM session_sums JOIN sessions ON sessions.id = session_sums.session_id
+    JOIN scopes ON scopes.id = session_sums.scope_id
+"""  # noqa: S608 (same)
+# JSON of PostgreSQL cannot give a text with a NUL, which stands there as an escape: that is written as `connection.py`
+# writes it. A backslash of the text itself is two in JSON.
+_SAID = r"""
+    CASE WHEN strpos(utterances, '\u0000') > 0
+        THEN regexp_replace(utterances, '(?<!\\)((\\\\)*)\\u0000', '\1' || chr(64976) || chr(64977), 'g')
+        ELSE utterances
+    END::json -> 0
+"""
+
+STATEMENTS = AccountStatements(
+    buckets=BUCKETS,
+    scopes=f"""
+        WITH RECURSIVE {OWNERS}
+        SELECT scopes.name, latest.at FROM owners JOIN scopes USING (id)
+        CROSS JOIN LATERAL (SELECT max(last_at) AS at FROM session_sums WHERE scope_id = owners.id) AS latest
+        WHERE latest.at < %(before)s ORDER BY latest.at DESC, scopes.name COLLATE "C" LIMIT %(limit)s
+    """,  # noqa: S608 (same)
+    rows={
+        whose: f"{_ROWS} WHERE {found} AND ledger.id < %(before)s ORDER BY ledger.id DESC LIMIT %(limit)s"
+        for whose, found in rows_of("ledger").items()
+    },
+    row=f"{_ROWS} WHERE ledger.scope_id = {SCOPE_ID} AND ledger.request_id = %(request)s",
+    row_of_any=f"""
+        WITH RECURSIVE {OWNERS}
+        SELECT {READ} FROM owners
+        CROSS JOIN LATERAL (
+            SELECT * FROM ledger WHERE scope_id = owners.id AND request_id = %(request)s OFFSET 0
+        ) AS ledger
+        JOIN scopes ON scopes.id = ledger.scope_id LIMIT 1
+    """,  # noqa: S608 (same)
+    last="SELECT max(id) FROM ledger",
+    sessions=f"{_CARDS} WHERE last_at < %(before)s ORDER BY last_at DESC LIMIT %(limit)s",
+    sessions_of_scope=f"""
+        {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND last_at < %(before)s
+        ORDER BY last_at DESC LIMIT %(limit)s
+    """,
+    turns=f"""
+        SELECT archive.link, archive.parent, archive.turn, archive.at,
+            CASE WHEN said ->> 'role' = 'user' THEN left(said ->> 'text', {BEGINNING}) ELSE '' END
+        FROM sessions JOIN archive ON archive.session_id = sessions.id
+        CROSS JOIN LATERAL (SELECT {_SAID} AS said OFFSET 0) AS first
+        WHERE sessions.scope_id = {SCOPE_ID} AND sessions.name = %(session)s
+        ORDER BY archive.at DESC, archive.turn DESC LIMIT %(limit)s
+    """,  # noqa: S608 (same)
+)
+
+
+class PostgresAccounts(DatabaseAccounts):
+    """Accounts in PostgreSQL."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, STATEMENTS)
