@@ -1,7 +1,7 @@
 """The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-An upstream's settings and types of values are in upstreams.py, rules that involve more than one setting in
-problems.py.
+An upstream's settings and types of values are in upstreams.py, those of what processes share in shared.py, rules that
+involve more than one setting in problems.py.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from proxy.config.profiles import Profile, with_overrides
+from proxy.config.shared import Shared
 from proxy.config.upstreams import (
     BaseUrl,
     DatabaseUrl,
@@ -261,5 +262,6 @@ class Config(Section):
     memory: Memory = setting(Memory(), "Facts and the archive of old turns.")
     embedding: Embedding = setting(Embedding(), "What turns text into vectors.")
     storage: Storage = setting(Storage(), "Where things are kept.")
+    shared: Shared | None = setting(None, "The Redis that several processes share. Absent: each has its own memory.")
     log: Log = setting(Log(), "What is logged, and how.")
     admin: Admin = setting(Admin(), "The page and its API.")

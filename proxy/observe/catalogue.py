@@ -58,6 +58,15 @@ STAGE = (
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
 ROWS: Sequence[str] = get_args(RowKind)
+SHARED_PART = (
+    *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),
+    *("throttle", "logouts", "connection"),
+)
+SHARED_REASON = (
+    *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),
+    *("protocol", "error"),
+)
+SHARED_STATE = ("connecting", "ready", "down")
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +297,17 @@ class Catalogue:
             "Time of a query, and of a batch of writes, in the database.",
             _STORAGE_SECONDS,
             {"operation": ("read", "write")},
+        )
+        self.shared_failures = self._counter(
+            "olvido_shared_failures",
+            "What several processes share, and what was done without the others since Redis is gone, slow or full.",
+            {"part": SHARED_PART, "reason": SHARED_REASON},
+        )
+        self.shared_state = self._gauge(
+            "olvido_shared_state",
+            "Processes whose connection to Redis is in this state; all 0 where processes share nothing.",
+            "livesum",
+            {"state": SHARED_STATE},
         )
         self.tasks = self._gauge("olvido_tasks", "Background tasks under way.", "livesum")
         self.loop_late = self._histogram(
