@@ -24,10 +24,10 @@ from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
-from proxy.storage.opening import Storage, open_storage
+from proxy.storage.opening import SharedObserver, Storage, open_storage
 from proxy.storage.pending import WriterLimits
+from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState
-from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.upstream.client import Router, Upstream
@@ -49,8 +49,11 @@ async def build(
     counter = TokenCounter(await asyncio.get_running_loop().run_in_executor(executor, encoding))
     tasks = Tasks()
     metrics = Metrics()
-    storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing)
-    shared = local_state(storage.database.folder or run_time)
+    watching = SharedObserver(metrics.shared_failed, metrics.shared_changed)
+    storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing, watching)
+    shared = shared_state(storage.shared, storage.database.folder or run_time)
+    if storage.shared is not None:
+        await storage.shared.open()
     await shared.logouts.refresh()
     embedder = open_embedder(config, observed=metrics.embedded)
     services = compose(

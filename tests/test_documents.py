@@ -25,7 +25,7 @@ MAPPED = [
         "observe",
         "page",
     ),
-    *("pipeline", "protocol", "replay", "storage", "storage/sqlite", "types", "upstream"),
+    *("pipeline", "protocol", "replay", "storage", "storage/redis", "storage/sqlite", "types", "upstream"),
 ]
 
 _RIDDLE = re.compile(r"(?:What|Who|Which|Whose|Whether|How|Where|When|Is|Are|Do|Does|May|Has|Can)\b")

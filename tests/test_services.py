@@ -1,15 +1,22 @@
 """What is built fits together, and is closed so that nothing is lost."""
 
 import asyncio
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from proxy.errors import UnknownModel
+from proxy.observe.metrics import Metrics
 from proxy.services import build
+from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import SecretUnsafe
+from proxy.storage.redis.answers import RedisAnswers
+from proxy.storage.redis.flights import RedisSingleFlight
 from tests.builders import NOW, config, encoding, ledger_row, stored
+from tests.redis_server import PATIENT_MS, fresh_redis
 from tests.servers import eventually
 
 
@@ -51,6 +58,43 @@ async def test_closing_lets_what_runs_finish_and_writes_what_is_queued(tmp_path:
     assert len(await again.storage.ledger.recent("a")) == 1
     assert await again.storage.answers.get("a", "key", NOW) == stored()
     await again.close()
+
+
+async def test_what_processes_share_is_in_redis_where_it_is_configured(tmp_path: Path) -> None:
+    url = fresh_redis().url
+    settings = config(storage={"path": str(tmp_path)}, shared={"url": url, "timeout_ms": PATIENT_MS})
+    services = await build(settings, encoding=encoding)
+    assert services.storage.shared is not None
+    assert services.storage.shared.state == "ready"
+    assert isinstance(services.storage.answers, RedisAnswers)
+    assert isinstance(services.shared.flights, RedisSingleFlight)
+    assert value_of(services.metrics, state="ready") == 1
+    await services.storage.answers.put("a", "key", stored(), 60.0)
+    await services.close()
+    again = await build(settings, encoding=encoding)  # the secret is the folder's, and so is its name in Redis
+    assert await again.storage.answers.get("a", "key", NOW) == stored()
+    await again.close()
+    elsewhere = await build(config(storage={"kind": "memory"}, shared={"url": url}), encoding=encoding)
+    assert await elsewhere.storage.answers.get("a", "key", NOW) is None
+    await elsewhere.close()
+
+
+def value_of(metrics: Metrics, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value("olvido_shared_state", labels)
+
+
+async def test_without_redis_at_its_address_it_is_built_all_the_same(tmp_path: Path) -> None:
+    settings = config(storage={"kind": "off"}, shared={"url": f"unix://{tmp_path}/none"})
+    services = await build(settings, encoding=encoding)
+    assert services.storage.shared is not None
+    assert services.storage.shared.status == "down"
+    assert isinstance(services.storage.answers, MemoryAnswers)  # `off` keeps nothing, there neither
+    await services.close()
+
+
+def test_the_client_library_is_only_there_where_it_is_used() -> None:
+    code = "import sys, proxy.cli, proxy.app; sys.exit('redis' in sys.modules or 'hiredis' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 async def test_closing_does_not_wait_for_ever() -> None:

@@ -3,6 +3,7 @@
     source.py    bytes → plain values, lines, ${NAME}
     model.py     plain values → frozen models
     upstreams.py types of settings: durations, secrets, URLs; the model of an upstream; prices of models, prefix caches
+    shared.py    the Redis that processes share, and the environment's variables for it
     profiles.py  the numbers of context management, as a table
     session_state.py  fields of a conversation that are read from what its user says
     problems.py  rules between settings, and errors in the file's own words
@@ -12,6 +13,7 @@ Secrets come from the environment alone, and no error, log or repr shows one.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from pydantic import ValidationError
 
 from proxy.config.model import Config
 from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content, violations
+from proxy.config.shared import from_environment
 from proxy.config.source import MAX_BYTES, ConfigError, Problem, Source, Where, read, substituted
 from proxy.config.upstreams import Upstream, key_hash, price_for, redact
 
@@ -43,6 +46,7 @@ def load(path: Path | None, environ: Mapping[str, str], **server: str | int | No
     workers) which replace the file's before the rules are checked, unless they are None. Raises ConfigError, with every
     problem, and nothing else."""
     raw = read(path) if path else Source({})
+    raw = replace(raw, tree=from_environment(raw.tree, environ))
     unreadable = bool(raw.problems) and not raw.tree
     source = substituted(raw, environ)
     secrets = _secret_problems(raw, source)
@@ -103,8 +107,13 @@ def _secret_problems(raw: Source, source: Source) -> Iterator[Problem]:
     for (where, value), (_, meant) in zip(_leaves(raw.tree, ()), _leaves(source.tree, ()), strict=True):
         if value == "" or not is_secret(where):
             continue
-        hashed = "pattern" in (schema_at(where) or {})
-        if isinstance(value, str) and (_REFERENCE.fullmatch(value) or (hashed and value.startswith("sha256:"))):
+        options = (schema_at(where) or {}).get("anyOf", [schema_at(where) or {}])
+        allowed = next((option["pattern"] for option in options if "pattern" in option), "")
+        hashed = "sha256:" in allowed
+        as_it_is = isinstance(value, str) and (
+            value.startswith("sha256:") if hashed else allowed and re.search(allowed, value)
+        )
+        if isinstance(value, str) and (_REFERENCE.fullmatch(value) or as_it_is):
             if value.endswith("}") and not value.endswith(":-}") and meant == "":
                 name = source.from_env[where]
                 yield Problem(

@@ -1,7 +1,7 @@
 """The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-An upstream's settings and types of values are in upstreams.py, rules that involve more than one setting in
-problems.py.
+An upstream's settings and types of values are in upstreams.py, those of what processes share in shared.py, rules that
+involve more than one setting in problems.py.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from proxy.config.profiles import Profile, with_overrides
 from proxy.config.session_state import SessionState
+from proxy.config.shared import Shared
 from proxy.config.upstreams import (
     BaseUrl,
     DatabaseUrl,
@@ -268,5 +269,6 @@ class Config(Section):
     )
     embedding: Embedding = setting(Embedding(), "What turns text into vectors.")
     storage: Storage = setting(Storage(), "Where things are kept.")
+    shared: Shared | None = setting(None, "The Redis that several processes share. Absent: each has its own memory.")
     log: Log = setting(Log(), "What is logged, and how.")
     admin: Admin = setting(Admin(), "The page and its API.")

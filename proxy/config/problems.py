@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -201,6 +202,20 @@ def _workers_share_a_storage(config: Config) -> _Found:
         yield ("server", "workers"), "needs a storage that workers share: with storage.kind memory each had its own"
 
 
+def _what_is_shared_has_a_place(config: Config) -> _Found:
+    shared = config.shared
+    if shared is None:
+        return
+    if shared.url is None and shared.host is None:
+        yield ("shared",), "names no server: set `url`, or `host`, or the environment variable REDIS_URL or REDIS_HOST"
+    if shared.url is not None:
+        for key in ("host", "port", "password"):
+            if key in shared.model_fields_set:
+                yield ("shared", key), "is said by `shared.url` already: set one of them"
+    if find_spec("redis") is None or find_spec("hiredis") is None:
+        yield ("shared",), "needs the extra olvido[cluster]: pip install 'olvido[cluster]'"
+
+
 _RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,
@@ -214,6 +229,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
     _workers_share_a_storage,
+    _what_is_shared_has_a_place,
 )
 
 

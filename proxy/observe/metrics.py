@@ -10,7 +10,7 @@ from importlib.metadata import version
 from prometheus_client import ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from proxy.observe.catalogue import FACT, MOST_MODELS, Catalogue
+from proxy.observe.catalogue import FACT, MOST_MODELS, SHARED_STATE, Catalogue
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
 from proxy.types import LedgerRow, Trail
@@ -66,6 +66,15 @@ class Metrics(Catalogue):
     def stored(self, operation: str, seconds: float) -> None:
         """Counts a storage operation: "read", or "write" of a batch. Called in any thread."""
         self.of(self.storage_seconds, operation).observe(seconds)
+
+    def shared_failed(self, part: str, reason: str) -> None:
+        """Counts something that several processes share, and that was done without the others."""
+        self.tally.add(self.shared_failures, 1, part, reason)
+
+    def shared_changed(self, status: str) -> None:
+        """Sets the state of the connection to what several processes share."""
+        for each in SHARED_STATE:
+            self.of(self.shared_state, each).set(each == status)
 
     def breaker(self, upstream: str, *, is_open: bool) -> None:
         """Sets whether the breaker of an upstream is open."""

@@ -1,5 +1,6 @@
 """Storage. Small Protocols per need, each implemented once, in `stores/`, with the statements of a kind of database:
 `sqlite/` (a file, or memory, or one that keeps nothing) and `postgres/`, which pass the same contract tests.
+`redis/` has what several processes share.
 
 base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, ContentStore, and the errors of storage
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
@@ -15,5 +16,6 @@ vectors.py       vectors as bytes
 spool.py         writes that wait on disk for a database that cannot take them
 retention.py     the job in the background that lets a database forget
 copying.py       the copy of an SQLite storage folder into a PostgreSQL database
-shared/          state that the processes of one proxy would share: single flight, open turns, breakers and the like
+shared/          state that the processes of one proxy share: single flight, open turns, breakers and the like
+redis/           the same in Redis, for several processes; and the cache of exact answers there
 """

@@ -16,6 +16,7 @@ Errors, so that no caller has to know sqlite3's or diskcache's:
     ├── DatabaseTooNew       a newer version of this program has written it
     ├── DatabaseTooOld       it has the schema of an older version, and is upgraded by a command
     ├── AnswersUnavailable   the answer cache is damaged, locked, or its disk is full
+    ├── SharedUnavailable    what several processes share cannot be reached in time
     └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
 """
 
@@ -57,6 +58,15 @@ class DatabaseTooOld(StorageError):
 
 class AnswersUnavailable(StorageError):
     """An error for an answer cache that cannot be read or written."""
+
+
+class SharedUnavailable(StorageError):
+    """An error for a command that the server of what processes share has not carried out, as far as is known. `reason`:
+    why, of a bounded set."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class SecretUnsafe(StorageError):
@@ -131,7 +141,8 @@ class AnswerCache(Protocol):
 
     async def put(self, scope: str, key: str, answer: StoredAnswer, ttl: float) -> None:
         """Stores the answer until `answer.created_at + ttl`, `ttl` in seconds; not if it is larger than one answer may
-        be. The answers that were stored first are evicted when the cache is full."""
+        be. The answers that were stored first are evicted when the cache is full, or those that the server of a
+        cache chooses."""
 
     async def delete(self, scope: str, key: str) -> bool:
         """Deletes the answer; False if the scope has none under this key."""

@@ -6,7 +6,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from proxy.config import Config, shows_content
 from proxy.embedding.service import vectors_of
@@ -17,6 +17,7 @@ from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
+from proxy.storage.redis import redis_answers, redis_connection
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
@@ -32,6 +33,9 @@ from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.storage.stores.contents import ContentLimits
 from proxy.tasks import Tasks
 
+if TYPE_CHECKING:
+    from proxy.storage.redis.connection import Connection
+
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
@@ -39,6 +43,18 @@ log = logging.getLogger(__name__)
 DATABASE = "olvido.db"
 ANSWERS = "answers"
 MOST_MEMORY = 256 * 2**20  # bytes of a database in memory, beside the bodies of requests
+
+
+@dataclass(frozen=True, slots=True)
+class SharedObserver:
+    """An observer of what several processes share: `failed` is called with each part that does without it, and why;
+    `changed` with each new state."""
+
+    failed: Callable[[str, str], None]
+    changed: Callable[[str], None]
+
+
+UNOBSERVED = SharedObserver(lambda _part, _reason: None, lambda _status: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,7 @@ class Storage:
     nothing: Database  # of the stores that keep nothing
     secret: bytes = field(repr=False)  # 32 bytes that tenants are hashed with
     retention: Retention | None = None
+    shared: "Connection | None" = None  # to what several processes share; whoever serves opens it
     failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
 
     @property
@@ -86,6 +103,8 @@ class Storage:
         """Writes what is queued, then closes everything."""
         self.stop()
         await self.answers.close()
+        if self.shared is not None:
+            await self.shared.close()
         await self.database.close()
         await self.nothing.close()
 
@@ -96,11 +115,14 @@ async def open_storage(
     observed: Observed = lambda _operation, _seconds: None,
     on_failure: OnFailure = lambda _part, _reason: None,
     writing: WriterLimits | None = None,
+    sharing: SharedObserver = UNOBSERVED,
 ) -> Storage:
     """Opens the storage. `observed` is called with the seconds of each read and write, `on_failure` when work in the
-    background fails. Raises SecretUnsafe if the folder cannot hold a secret."""
+    background fails, `sharing` hears of what several processes share. Raises SecretUnsafe if the folder cannot hold a
+    secret."""
     kind, folder, keep, memory = config.storage.kind, config.storage.path, config.storage.keep, config.memory
     secret = await asyncio.to_thread(tenant_secret, folder) if kind == "sqlite" else secrets.token_bytes(SECRET_BYTES)
+    shared = redis_connection(config, secret, failed=sharing.failed, changed=sharing.changed)
     failures: dict[str, str] = {}
     nothing = NoDatabase()
     database: Database = nothing
@@ -128,7 +150,7 @@ async def open_storage(
     return Storage(
         sessions=SqliteSessions(database),
         ledger=SqliteLedger(database),
-        answers=_answers(config, failures),
+        answers=_answers(config, failures, shared),
         reuse=SqliteReuse(database, config.reuse.intent.log_rows),
         facts=SqliteFacts(database if memory.facts else nothing),
         archive=SqliteArchive(database if memory.archive_ttl else nothing, memory.archive_ttl),
@@ -140,13 +162,16 @@ async def open_storage(
         nothing=nothing,
         secret=secret,
         retention=retention,
+        shared=shared,
         failures=failures,
     )
 
 
-def _answers(config: Config, failures: dict[str, str]) -> AnswerCache:
+def _answers(config: Config, failures: dict[str, str], shared: "Connection | None") -> AnswerCache:
     kind, exact = config.storage.kind, config.reuse.exact
     most, most_of_one = exact.max_mb * 2**20, exact.max_entry_kb * 1024
+    if shared is not None and kind != "off":
+        return redis_answers(shared, most_of_one)
     if kind == "memory":
         return MemoryAnswers(most, most_of_one)
     folder = config.storage.path / ANSWERS

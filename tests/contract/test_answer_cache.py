@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import AnswerCache
+from proxy.storage.redis.answers import RedisAnswers
 from proxy.types import StoredAnswer
+from tests.redis_server import connected, fresh_redis
 
 MAX_BYTES = 512 * 1024
 MAX_ENTRY_BYTES = 64 * 1024
@@ -43,8 +45,18 @@ async def disk_alone(folder: Path) -> AsyncIterator[AnswerCache]:
         await answers.close()
 
 
+@asynccontextmanager
+async def redis(folder: Path) -> AsyncIterator[AnswerCache]:
+    async with connected(fresh_redis().url, lambda over: RedisAnswers(over, max_entry_bytes=MAX_ENTRY_BYTES)) as (
+        _,
+        answers,
+    ):
+        yield answers
+
+
 Backend = Callable[[Path], AbstractAsyncContextManager[AnswerCache]]
-BACKENDS = {"memory": memory, "disk": disk, "disk-alone": disk_alone}
+BACKENDS = {"memory": memory, "disk": disk, "disk-alone": disk_alone, "redis": redis}
+BOUNDED = [name for name in BACKENDS if name != "redis"]  # whose server's own `maxmemory` bounds it
 
 
 @pytest.fixture(params=BACKENDS)
@@ -111,6 +123,7 @@ class TestAnswerCache:
         assert await cache.get("a/", "fits", now=1000) is not None
         assert await cache.get("a/", "too large", now=1000) is None
 
+    @pytest.mark.parametrize("backend", BOUNDED, indirect=True)
     async def test_the_oldest_leave_when_it_is_full(self, cache: AnswerCache) -> None:
         large = replace(ANSWER, completion=b"x" * 30_000)
         for number in range(40):

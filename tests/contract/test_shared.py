@@ -2,7 +2,10 @@
 throttles and logouts."""
 
 import asyncio
-from collections.abc import Callable
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -11,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.conversation.progress import open_turn
+from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState, SingleFlight
 from proxy.storage.shared.local import (
     ANOMALOUS,
@@ -25,27 +29,81 @@ from proxy.storage.shared.local import (
 from proxy.tasks import Tasks
 from proxy.types import Answer, OpenTurn, ReuseEntry, Served, StoredAnswer, Usage
 from tests.builders import NOW, calling, messages, stored, user
-
-Build = Callable[[Path | None], SharedState]
-BACKENDS: tuple[Build, ...] = (local_state,)
+from tests.redis_server import connected, fresh_redis, redis_here
 
 
-@pytest.fixture(params=BACKENDS, ids=lambda build: build.__name__)
-def shared(request: pytest.FixtureRequest, tmp_path: Path) -> SharedState:
-    built: SharedState = request.param(tmp_path)
-    return built
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The shared state of a process, and how to wait until everything in it that can go on has gone on."""
+
+    shared: SharedState
+    settled: Callable[[], Awaitable[None]]
+
+
+Build = Callable[[Path | None], AbstractAsyncContextManager[Running]]
+
+
+async def _gone_on() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def local(folder: Path | None) -> AsyncIterator[Running]:
+    yield Running(local_state(folder), _gone_on)
+
+
+@asynccontextmanager
+async def redis(folder: Path | None) -> AsyncIterator[Running]:
+    async with connected(redis_here().url, lambda over: shared_state(over, folder)) as (connection, shared):
+
+        async def settled() -> None:
+            """A new flight asks Redis; who leads next in this process is settled without it."""
+            await _gone_on()
+            while not connection.is_idle:
+                await asyncio.sleep(0.0005)
+                await _gone_on()
+
+        yield Running(shared, settled)
+
+
+@asynccontextmanager
+async def redis_gone(folder: Path | None) -> AsyncIterator[Running]:
+    """As it is while nobody listens at the address."""
+    nowhere = f"unix://{Path(tempfile.gettempdir()) / 'olvido-nobody-listens.sock'}"
+    async with connected(nowhere, lambda over: shared_state(over, folder)) as (_, shared):
+        yield Running(shared, _gone_on)
+
+
+BACKENDS: tuple[Build, ...] = (local, redis, redis_gone)
+
+
+def names(build: Build) -> str:
+    return build.__name__
+
+
+@pytest.fixture(params=BACKENDS, ids=names)
+async def running(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Running]:
+    if request.param is redis:
+        fresh_redis()
+    async with request.param(tmp_path) as built:
+        yield built
+
+
+@pytest.fixture
+def shared(running: Running) -> SharedState:
+    return running.shared
+
+
+@pytest.fixture
+def crew(running: Running) -> "Crew":
+    return Crew(running)
 
 
 # --- flights --------------------------------------------------------------------------------------------------------
 
 ANSWER = stored()
 PATIENCE = 60.0
-
-
-async def settled() -> None:
-    """Everything that can go on has gone on."""
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 Told: TypeAlias = int | StoredAnswer | Answer | None
@@ -61,30 +119,29 @@ async def led(flights: SingleFlight, key: str = "k") -> int:
 class Crew:
     """Requests for one key at once."""
 
-    def __init__(self, flights: SingleFlight) -> None:
-        self.flights = flights
+    def __init__(self, running: Running) -> None:
+        self.flights = running.shared.flights
+        self.settled = running.settled
         self.tasks = Tasks()
 
     async def followers(self, count: int) -> list[asyncio.Task[Told]]:
         waiting = [
             self.tasks.spawn(self.flights.lead_or_wait("k", PATIENCE), name=f"follower {i}") for i in range(count)
         ]
-        await settled()
+        await self.settled()
         return waiting
 
+    async def handed_on(self, followers: list[asyncio.Task[Told]]) -> int:
+        """The number of the one that leads now; it is no follower any more."""
+        await self.settled()
+        (leader,) = [each for each in followers if each.done()]
+        followers.remove(leader)
+        lead = leader.result()
+        assert isinstance(lead, int)
+        return lead
 
-async def handed_on(followers: list[asyncio.Task[Told]]) -> int:
-    """The number of the one that leads now; it is no follower any more."""
-    await settled()
-    (leader,) = [each for each in followers if each.done()]
-    followers.remove(leader)
-    lead = leader.result()
-    assert isinstance(lead, int)
-    return lead
 
-
-async def test_the_first_leads_and_the_others_get_what_it_brings(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_the_first_leads_and_the_others_get_what_it_brings(crew: Crew) -> None:
     lead = await led(crew.flights)
     followers = await crew.followers(3)
     assert not any(each.done() for each in followers)
@@ -105,8 +162,7 @@ async def test_after_landing_the_next_one_leads(shared: SharedState) -> None:
     assert await led(flights) != first
 
 
-async def test_nothing_to_share_sends_each_on_alone(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_nothing_to_share_sends_each_on_alone(crew: Crew) -> None:
     lead = await led(crew.flights)
     followers = await crew.followers(3)
     crew.flights.land("k", lead, None)
@@ -114,8 +170,7 @@ async def test_nothing_to_share_sends_each_on_alone(shared: SharedState) -> None
     await led(crew.flights)  # it is over
 
 
-async def test_who_has_waited_long_enough_goes_alone_and_the_flight_goes_on(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_who_has_waited_long_enough_goes_alone_and_the_flight_goes_on(crew: Crew) -> None:
     lead = await led(crew.flights)
     assert await crew.flights.lead_or_wait("k", 0.0) is None
     (stayer,) = await crew.followers(1)
@@ -124,69 +179,63 @@ async def test_who_has_waited_long_enough_goes_alone_and_the_flight_goes_on(shar
 
 
 async def test_an_abandoned_flight_is_led_by_exactly_one_of_those_who_wait_until_somebody_stays(
-    shared: SharedState,
+    crew: Crew,
 ) -> None:
-    crew = Crew(shared.flights)
     lead = await led(crew.flights)
     followers = await crew.followers(5)
     for _ in range(3):
         crew.flights.abandon("k", lead)
-        lead = await handed_on(followers)
+        lead = await crew.handed_on(followers)
     crew.flights.land("k", lead, ANSWER)
     assert [await each for each in followers] == [ANSWER] * 2
 
 
-async def test_after_a_failure_one_leads_and_the_others_go_on_waiting(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_after_a_failure_one_leads_and_the_others_go_on_waiting(crew: Crew) -> None:
     lead = await led(crew.flights)
     followers = await crew.followers(4)
     crew.flights.fail("k", lead, ERROR)
-    lead = await handed_on(followers)
+    lead = await crew.handed_on(followers)
     crew.flights.land("k", lead, ANSWER)
     assert [await each for each in followers] == [ANSWER] * 3
 
 
-async def test_of_failures_in_a_row_all_who_wait_are_told_and_the_next_one_begins_anew(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_of_failures_in_a_row_all_who_wait_are_told_and_the_next_one_begins_anew(crew: Crew) -> None:
     lead = await led(crew.flights)
     followers = await crew.followers(5)
     for _ in range(MOST_FAILURES - 1):
         crew.flights.fail("k", lead, ERROR)
-        lead = await handed_on(followers)
+        lead = await crew.handed_on(followers)
     crew.flights.abandon("k", lead)  # says nothing about the upstream
-    lead = await handed_on(followers)
+    lead = await crew.handed_on(followers)
     crew.flights.fail("k", lead, ERROR)
     assert [await each for each in followers] == [ERROR] * len(followers)
     followers = [*await crew.followers(2)]
-    crew.flights.fail("k", await handed_on(followers), ERROR)
-    assert isinstance(await handed_on(followers), int)
+    crew.flights.fail("k", await crew.handed_on(followers), ERROR)
+    assert isinstance(await crew.handed_on(followers), int)
 
 
-async def test_a_follower_that_leaves_does_no_harm(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_a_follower_that_leaves_does_no_harm(crew: Crew) -> None:
     lead = await led(crew.flights)
     leaver, stayer = await crew.followers(2)
     leaver.cancel()
-    await settled()
+    await crew.settled()
     assert leaver.cancelled()
     assert not stayer.done()
     crew.flights.land("k", lead, ANSWER)
     assert await stayer == ANSWER
 
 
-async def test_nor_does_one_that_leaves_as_it_is_about_to_lead(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_nor_does_one_that_leaves_as_it_is_about_to_lead(crew: Crew) -> None:
     lead = await led(crew.flights)
     leaver, stayer = await crew.followers(2)
     crew.flights.abandon("k", lead)
     leaver.cancel()
-    await settled()
+    await crew.settled()
     assert leaver.cancelled()
     assert isinstance(stayer.result(), int)
 
 
-async def test_an_answer_is_shared_before_it_has_landed(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_an_answer_is_shared_before_it_has_landed(crew: Crew) -> None:
     lead = await led(crew.flights)
     followers = await crew.followers(2)
     crew.flights.share("k", lead, ANSWER)
@@ -198,13 +247,12 @@ async def test_an_answer_is_shared_before_it_has_landed(shared: SharedState) -> 
     await led(crew.flights, "other")
 
 
-async def test_who_does_not_lead_lands_nothing(shared: SharedState) -> None:
-    crew = Crew(shared.flights)
+async def test_who_does_not_lead_lands_nothing(crew: Crew) -> None:
     crew.flights.land("k", None, ANSWER)
     first = await led(crew.flights)
     followers = await crew.followers(2)
     crew.flights.abandon("k", first)
-    second = await handed_on(followers)
+    second = await crew.handed_on(followers)
     for late in (first, None):
         crew.flights.share("k", late, ANSWER)
         crew.flights.land("k", late, None)
@@ -218,11 +266,14 @@ Step = Literal["ask", "answer", "nothing", "abandon", "fail", "leave"]
 steps = st.lists(st.sampled_from(["ask", "ask", "answer", "nothing", "abandon", "fail", "leave"]), max_size=25)
 
 
-@pytest.mark.parametrize("build", BACKENDS)
+@pytest.mark.parametrize("build", BACKENDS, ids=names)
 @given(taken=steps)
 def test_at_any_time_one_leads_and_nobody_waits_for_nobody(taken: list[Step], build: Build) -> None:
     async def play() -> None:
-        crew = Crew(build(None).flights)
+        async with build(None) as running:
+            await played(Crew(running))
+
+    async def played(crew: Crew) -> None:
         leading: list[int] = []
         waiting: list[asyncio.Task[Told]] = []
         for step in [*taken, "nothing"]:
@@ -237,13 +288,15 @@ def test_at_any_time_one_leads_and_nobody_waits_for_nobody(taken: list[Step], bu
                     crew.flights.abandon("k", leading.pop())
                 case "fail" if leading:
                     crew.flights.fail("k", leading.pop(), ERROR)
-            await settled()
+            await crew.settled()
             leading += [told for each in waiting if each.done() and isinstance(told := each.result(), int)]
             waiting = [each for each in waiting if not each.done()]
             assert len(leading) <= 1
             assert leading or not waiting
         assert await crew.tasks.drain(5.0) == 0
 
+    if build is redis:
+        fresh_redis()
     asyncio.run(play())
 
 
@@ -368,11 +421,13 @@ async def test_who_guesses_too_often_waits_and_nobody_else(shared: SharedState) 
     assert await shared.throttle.wait("a", NOW + WRONG_SECONDS) == 0
 
 
-@pytest.mark.parametrize("build", BACKENDS)
+@pytest.mark.parametrize("build", BACKENDS, ids=names)
 async def test_a_logout_is_known_at_once_and_to_those_that_begin_later(build: Build, tmp_path: Path) -> None:
-    one, ends = build(tmp_path).logouts, 2**32
-    await one.add("a", ends)
-    later = build(tmp_path).logouts
-    await later.refresh()
-    for each in (one, later):
-        assert (each.has("a"), each.has("b")) == (True, False)
+    if build is redis:
+        fresh_redis()
+    async with build(tmp_path) as one:
+        await one.shared.logouts.add("a", 2**32)
+        async with build(tmp_path) as later:
+            await later.shared.logouts.refresh()
+            for each in (one, later):
+                assert (each.shared.logouts.has("a"), each.shared.logouts.has("b")) == (True, False)

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from proxy.observe.catalogue import MOST_MODELS
+from proxy.observe.catalogue import MOST_MODELS, SHARED_REASON, SHARED_STATE
 from proxy.observe.metrics import BEAT, LONGEST_MODEL, Metrics
+from proxy.storage.redis.connection import Status
+from proxy.storage.redis.errors import REASONS
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
 from tests.builders import ledger_row
 
@@ -386,6 +388,23 @@ def test_a_breaker_is_told_as_it_was_last_seen() -> None:
     for is_open in (False, True, True, False):
         metrics.breaker("up", is_open=is_open)
         assert value(metrics, "olvido_upstream_breaker_open", upstream="up") == is_open
+
+
+def test_what_is_done_without_the_others_is_counted_by_part_and_reason() -> None:
+    metrics = Metrics()
+    for _ in range(2):
+        metrics.shared_failed("answers", "timeout")
+    assert value(metrics, "olvido_shared_failures_total", part="answers", reason="timeout") == 2
+    assert set(REASONS) == set(SHARED_REASON)
+
+
+def test_of_the_states_of_what_is_shared_one_holds() -> None:
+    metrics = Metrics()
+    told = [value(metrics, "olvido_shared_state", state=state) for state in SHARED_STATE]
+    assert told == [0] * len(get_args(Status))
+    for state in ("ready", "down"):
+        metrics.shared_changed(state)
+    assert [value(metrics, "olvido_shared_state", state=state) for state in SHARED_STATE] == [0, 0, 1]
 
 
 def test_two_servers_in_one_process_count_apart() -> None:

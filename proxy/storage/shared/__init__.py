@@ -1,4 +1,5 @@
-"""State that all processes of one proxy would share: a Protocol per need, gathered in `SharedState`.
+"""State that all processes of one proxy share: a Protocol per need, gathered in `SharedState`. `../redis/` keeps it for
+several processes.
 
 local.py   all of it in this process, as one `SharedState`; admin cookies that have ended are in `../folder.py`
 

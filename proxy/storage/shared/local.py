@@ -181,13 +181,27 @@ class LocalHitRates:
         window.answers.append((asked, entry_id))
         most = Counter(answered for _, answered in window.answers if answered is not None).most_common(1)
         if most and most[0][1] >= ANOMALOUS:
-            window.answers.clear()
-            window.open_until = now + PAUSE
+            self.stop(partition, now + PAUSE)
+
+    def stop(self, partition: str, until: float) -> None:
+        """Stops reuse in the partition, and begins its window anew."""
+        window = self._windows.get(partition) or _Window()
+        self._windows.put(partition, window)
+        window.answers.clear()
+        window.open_until = until
 
 
 def local_calibrations() -> Calibrations:
     """Builds empty calibrations in memory."""
     return Calibrations(rough=LocalCalibration(), exact=LocalCalibration(), caches=LocalCacheEvidence())
+
+
+def ratio_of(counted: int, measured: int) -> float | None:
+    """Returns the ratio of two counts of a prompt; None if it says nothing."""
+    if counted < LEAST_TOKENS or measured <= 0:
+        return None
+    ratio = measured / counted
+    return ratio if BOUNDS[0] <= ratio <= BOUNDS[1] else None
 
 
 class LocalCalibration:
@@ -202,16 +216,24 @@ class LocalCalibration:
         return self._factors.get((upstream, model))
 
     def observe(self, upstream: str, model: str, *, counted: int, measured: int) -> None:
-        if counted < LEAST_TOKENS or measured <= 0:
+        ratio = ratio_of(counted, measured)
+        if ratio is None:
             return
-        ratio = measured / counted
-        if not BOUNDS[0] <= ratio <= BOUNDS[1]:
-            return
+        known = self._factors.get((upstream, model))
+        self.set(upstream, model, ratio if known is None else known + WEIGHT * (ratio - known))
+
+    def set(self, upstream: str, model: str, factor: float) -> None:
+        """Sets the ratio, unless there are too many models."""
         key = (upstream, model)
-        known = self._factors.get(key)
-        if known is None and len(self._factors) >= self._most_models:
-            return
-        self._factors[key] = ratio if known is None else known + WEIGHT * (ratio - known)
+        if key in self._factors or len(self._factors) < self._most_models:
+            self._factors[key] = factor
+
+
+def misses_after(known: int, usage: Usage, *, repeated: int) -> int:
+    """Returns the misses in a row after a report, `MISSES` at most."""
+    if usage.cached_tokens:
+        return 0
+    return min(MISSES, known + 1) if usage.reports_none_cached and repeated >= LEAST_REPEATED else known
 
 
 class LocalCacheEvidence:
@@ -227,11 +249,19 @@ class LocalCacheEvidence:
         return self._misses.get((upstream, model), 0) >= MISSES
 
     def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
-        key = (upstream, model)
-        if usage.cached_tokens:
-            self._misses.pop(key, None)
-        elif usage.reports_none_cached and repeated >= LEAST_REPEATED:
-            self._misses.put(key, min(MISSES, self._misses.get(key, 0) + 1))
+        known = self.misses(upstream, model)
+        self.set(upstream, model, misses_after(known, usage, repeated=repeated))
+
+    def misses(self, upstream: str, model: str) -> int:
+        """Returns the misses in a row."""
+        return self._misses.get((upstream, model), 0)
+
+    def set(self, upstream: str, model: str, misses: int) -> None:
+        """Sets the misses in a row."""
+        if misses:
+            self._misses.put((upstream, model), misses)
+        else:
+            self._misses.pop((upstream, model), None)
 
 
 class LocalBreakers:
