@@ -1,0 +1,112 @@
+"""The hot context of conversations: what the next request of a conversation needs to know of it, in memory that all
+processes share, for a few minutes. So a process that has not served a conversation yet need not ask the database, and
+sees the last request before the database has it.
+
+It is kept under the last link of the conversation, which the next request has in its history: so a version that was
+replaced is not found any more. Of a link that two conversations have in common there is none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proxy.lru import Lru
+from proxy.storage.base import KnownPrefix, SessionStore
+from proxy.storage.recollection import StateStore
+
+LOOKED_AT = 8  # newest messages of a request, one of which the last answer is
+MOST_STATES = 2_000  # of requests under way
+
+
+@dataclass(frozen=True, slots=True)
+class HotContext:
+    """The context of a conversation up to a link."""
+
+    session: str
+    memory: str = ""  # the scope of its memory
+    link: bytes = b""  # of the last request's last message; b"": it had no state
+    state: bytes = b""  # after that request, see `StateStore`
+
+
+class HotContexts(Protocol):
+    """The hot contexts of all conversations, by scope and last link. Bounded in time. Nothing of it is lost that the
+    database has not got, or gets soon."""
+
+    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[int, HotContext] | None:
+        """Returns the place of the last of `links` that has a context, and the context; None if none has one, or it
+        cannot be told."""
+
+    def put(self, scope: str, link: bytes, context: HotContext, replaced: bytes | None) -> None:
+        """Sets the context of the conversation that ends with `link`; that of `replaced` has ended."""
+
+    def forget(self, scope: str, memory: str) -> None:
+        """Deletes all contexts of the scope: they may quote what is forgotten."""
+
+
+class Hot:
+    """The stores of conversations with hot contexts before them."""
+
+    def __init__(self, contexts: HotContexts, sessions: SessionStore, states: StateStore) -> None:
+        self.sessions: SessionStore = HotSessions(contexts, sessions, self)
+        self.states: StateStore = HotStates(contexts, states, self)
+        self.planned: Lru[bytes, tuple[str, bytes]] = Lru(MOST_STATES)  # by link: memory, state; put by this process
+        self.fetched: Lru[tuple[str, bytes], bytes] = Lru(MOST_STATES)  # by memory and link: put by any
+
+
+class HotSessions:
+    """A `SessionStore` that looks at hot contexts first."""
+
+    def __init__(self, contexts: HotContexts, store: SessionStore, hot: Hot) -> None:
+        self._contexts = contexts
+        self._store = store
+        self._hot = hot
+
+    async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
+        start = max(0, len(chain) - LOOKED_AT)
+        found = await self._contexts.get(scope, chain[start:]) if chain else None
+        if found is None:
+            return await self._store.longest_prefix(scope, chain)
+        place, context = found
+        if context.state:
+            self._hot.fetched.put((context.memory, context.link), context.state)
+        return KnownPrefix(start + place + 1, (context.session,), is_tip=True)
+
+    def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
+        self._store.remember(scope, session, chain, start, at)
+        if len(chain) > 1:
+            memory, state = self._hot.planned.get(chain[-2], ("", b""))
+            context = HotContext(session, memory, chain[-2] if state else b"", state)
+            self._contexts.put(scope, chain[-1], context, chain[start - 1] if 0 < start < len(chain) else None)
+
+    async def flush(self) -> None:
+        await self._store.flush()
+
+
+class HotStates:
+    """A `StateStore` that knows those of hot contexts."""
+
+    def __init__(self, contexts: HotContexts, store: StateStore, hot: Hot) -> None:
+        self._contexts = contexts
+        self._store = store
+        self._hot = hot
+
+    def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
+        self._hot.planned.put(link, (scope, state))
+        self._store.put(scope, session, link, at, state)
+
+    def forget(self, scope: str) -> None:
+        for key in [key for key in self._hot.fetched if key[0] == scope]:
+            self._hot.fetched.drop(key)
+        for link in [link for link, (memory, _) in self._hot.planned.items() if memory == scope]:
+            self._hot.planned.drop(link)
+        self._contexts.forget(scope.partition("~")[0], scope)
+        self._store.forget(scope)
+
+    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+        for place, link in enumerate(links):
+            if (state := self._hot.fetched.get((scope, link))) is not None:
+                return await self._store.get(scope, links[:place]) or (link, state) if place > 1 else (link, state)
+        return await self._store.get(scope, links)
+
+    async def flush(self) -> None:
+        await self._store.flush()

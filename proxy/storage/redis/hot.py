@@ -1,0 +1,76 @@
+"""Hot contexts in Redis: the context of each conversation under its last link, and the keys of each scope, by which
+they can be forgotten."""
+
+from collections.abc import Sequence
+
+from proxy.storage.base import SharedUnavailable
+from proxy.storage.hot import HotContext
+from proxy.storage.redis.connection import Connection
+from proxy.storage.redis.records import Codec
+
+PART = "hot context"
+
+# Two conversations that end with one link: neither is told from the other any more.
+_PUT = """
+local before = redis.call('HGET', KEYS[1], 'session')
+if before and before ~= ARGV[1] then
+    redis.call('DEL', KEYS[1])
+    redis.call('HSET', KEYS[1], 'session', '')
+else
+    redis.call('HSET', KEYS[1], 'session', ARGV[1], 'context', ARGV[2])
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('SADD', ARGV[4], KEYS[1])
+redis.call('PEXPIRE', ARGV[4], ARGV[3])
+if ARGV[5] ~= '' then
+    redis.call('DEL', ARGV[5])
+    redis.call('SREM', ARGV[4], ARGV[5])
+end
+"""
+_FORGET = """
+for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do redis.call('DEL', key) end
+redis.call('DEL', KEYS[1])
+"""
+_GET = """
+for place = #ARGV, 1, -1 do
+    local context = redis.call('HGET', ARGV[place], 'context')
+    if context then return {place, context} end
+end
+"""
+
+_codec = Codec(HotContext)
+
+
+class RedisHotContexts:
+    """Hot contexts over `connection`, kept for `ttl` seconds."""
+
+    def __init__(self, connection: Connection, ttl: float) -> None:
+        self._connection = connection
+        self._milliseconds = max(1, round(ttl * 1_000))
+        self._put, self._forget, self._get = (connection.script(source) for source in (_PUT, _FORGET, _GET))
+
+    async def get(self, scope: str, links: Sequence[bytes]) -> tuple[int, HotContext] | None:
+        keys = [self._key(scope, link) for link in links]
+        try:
+            found = await self._connection.run(PART, self._get, self._keys(scope), *keys)
+        except SharedUnavailable:  # counted
+            return None
+        if not isinstance(found, list):
+            return None
+        place, packed = found
+        context = _codec.unpack(scope, packed)
+        return None if context is None else (int(place) - 1, context)
+
+    def put(self, scope: str, link: bytes, context: HotContext, replaced: bytes | None) -> None:
+        before = self._key(scope, replaced) if replaced is not None else ""
+        arguments = (context.session, _codec.pack(scope, context), self._milliseconds, self._keys(scope), before)
+        self._connection.start(PART, self._put, self._key(scope, link), *arguments)
+
+    def forget(self, scope: str, memory: str) -> None:
+        self._connection.start(PART, self._forget, self._keys(scope))
+
+    def _key(self, scope: str, link: bytes) -> str:
+        return self._connection.key("hot", scope, link.hex())
+
+    def _keys(self, scope: str) -> str:
+        return self._connection.key("hot keys", scope)
