@@ -19,18 +19,12 @@ from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
-from proxy.storage.sqlite.accounts import SqliteAccounts
-from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.database import NoDatabase
 from proxy.storage.sqlite.expiry import Expiry
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.ledger import SqliteLedger
-from proxy.storage.sqlite.reuse import SqliteReuse
-from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.stores import STORES as SQLITE
 from proxy.storage.stores.contents import ContentLimits
+from proxy.storage.stores.kinds import Kind
 from proxy.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -119,45 +113,36 @@ async def open_storage(
 ) -> Storage:
     """Opens the storage. `observed` is called with the seconds of each read and write, `on_failure` when work in the
     background fails, `sharing` hears of what several processes share. Raises SecretUnsafe if the folder cannot hold a
-    secret."""
-    kind, folder, keep, memory = config.storage.kind, config.storage.path, config.storage.keep, config.memory
-    secret = await asyncio.to_thread(tenant_secret, folder) if kind == "sqlite" else secrets.token_bytes(SECRET_BYTES)
-    shared = redis_connection(config, secret, failed=sharing.failed, changed=sharing.changed)
+    secret; of a shared database every StorageError that a start cannot do without."""
+    settings, memory = config.storage, config.memory
     failures: dict[str, str] = {}
     nothing = NoDatabase()
-    database: Database = nothing
-    retention: Retention | None = None
-    keeps_contents = shows_content(config)
-    if kind != "off":
-        path, model = folder / DATABASE if kind == "sqlite" else None, vectors_of(config)
-        # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
-        opened = _opened(
-            lambda: SqliteDatabase(path, tasks, writing, embedding=model, observed=observed), "database", failures
-        )
-        if opened is not None:
-            database = opened
-            most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
-            retention = Retention(
-                database.writer,
-                Expiry(keep, keeps_contents, most).work,
-                tasks,
-                on_failure=on_failure,
-                pace=Pace() if most is None else IN_MEMORY,
-                election=Alone() if path is None else FileElection(folder),
-            )
-            retention.start()
+    if settings.kind == "postgres":
+        database, secret, stores, retention = await _postgres(config, tasks, observed, on_failure, writing)
+    else:
+        is_kept = settings.kind == "sqlite"
+        secret = await asyncio.to_thread(tenant_secret, settings.path) if is_kept else secrets.token_bytes(SECRET_BYTES)
+        opened = None if settings.kind == "off" else _sqlite(config, tasks, observed, on_failure, writing, failures)
+        database, retention = opened or (nothing, None)
+        stores = SQLITE
+    if retention is not None:
+        retention.start()
+    keeps_contents, keep = shows_content(config), settings.keep
     limits = ContentLimits(keep.contents, keep.contents_mb * 2**20, keep.contents_entry_kb * 1024)
+    shared = redis_connection(config, secret, failed=sharing.failed, changed=sharing.changed)
     return Storage(
-        sessions=SqliteSessions(database),
-        ledger=SqliteLedger(database),
+        sessions=stores.sessions(database),
+        ledger=stores.ledger(database),
         answers=_answers(config, failures, shared),
-        reuse=SqliteReuse(database, config.reuse.intent.log_rows),
-        facts=SqliteFacts(database if memory.facts else nothing),
-        archive=SqliteArchive(database if memory.archive_ttl else nothing, memory.archive_ttl),
-        states=SqliteStates(database),
-        wipes=SqliteWipes(database),
-        accounts=SqliteAccounts(database),
-        contents=SqliteContents(database if keeps_contents else nothing, limits),
+        reuse=stores.reuse(database, config.reuse.intent.log_rows),
+        facts=stores.facts(database) if memory.facts else SQLITE.facts(nothing),
+        archive=(stores if memory.archive_ttl else SQLITE).archive(
+            database if memory.archive_ttl else nothing, memory.archive_ttl
+        ),
+        states=stores.states(database),
+        wipes=stores.wipes(database),
+        accounts=stores.accounts(database),
+        contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,
         nothing=nothing,
         secret=secret,
@@ -165,6 +150,52 @@ async def open_storage(
         shared=shared,
         failures=failures,
     )
+
+
+def _sqlite(
+    config: Config,
+    tasks: Tasks,
+    observed: Observed,
+    on_failure: OnFailure,
+    writing: WriterLimits | None,
+    failures: dict[str, str],
+) -> tuple[Database, Retention] | None:
+    folder, keep, model = config.storage.path, config.storage.keep, vectors_of(config)
+    path = folder / DATABASE if config.storage.kind == "sqlite" else None
+    # In this thread: SQLite's connections and the writer's task belong to it, and nothing is served yet.
+    database = _opened(
+        lambda: SqliteDatabase(path, tasks, writing, embedding=model, observed=observed), "database", failures
+    )
+    if database is None:
+        return None
+    keeps_contents = shows_content(config)
+    most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
+    retention = Retention(
+        database.writer,
+        Expiry(keep, keeps_contents, most).work,
+        tasks,
+        on_failure=on_failure,
+        pace=Pace() if most is None else IN_MEMORY,
+        election=Alone() if path is None else FileElection(folder),
+    )
+    return database, retention
+
+
+async def _postgres(
+    config: Config, tasks: Tasks, observed: Observed, on_failure: OnFailure, writing: WriterLimits | None
+) -> tuple[Database, bytes, Kind, Retention]:
+    from proxy.storage.postgres.expiry import PostgresExpiry  # noqa: PLC0415 (the driver is an extra)
+    from proxy.storage.postgres.opening import open_postgres  # noqa: PLC0415 (same)
+    from proxy.storage.postgres.stores import STORES  # noqa: PLC0415 (same)
+
+    settings = config.storage
+    database, secret = await open_postgres(
+        settings, tasks, embedding=vectors_of(config), writing=writing, observed=observed
+    )
+    # Each step asks for a lock of the database: of all machines, one does the work.
+    expiry = PostgresExpiry(settings.keep, shows_content(config))
+    retention = Retention(database.writer, expiry.work, tasks, on_failure=on_failure)
+    return database, secret, STORES, retention
 
 
 def _answers(config: Config, failures: dict[str, str], shared: "Connection | None") -> AnswerCache:
@@ -176,7 +207,7 @@ def _answers(config: Config, failures: dict[str, str], shared: "Connection | Non
         return MemoryAnswers(most, most_of_one)
     folder = config.storage.path / ANSWERS
     found = None
-    if kind == "sqlite":
+    if kind in ("sqlite", "postgres"):
         found = _opened(lambda: DiskAnswers(folder, max_bytes=most, max_entry_bytes=most_of_one), "answers", failures)
     return found or MemoryAnswers(max_bytes=0)
 

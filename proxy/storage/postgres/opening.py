@@ -31,12 +31,14 @@ async def open_postgres(
     settings: Settings,
     tasks: Tasks,
     *,
+    embedding: str = "",
     writing: WriterLimits | None = None,
     observed: Observed = lambda _operation, _seconds: None,
     on_change: Callable[[State], object] = lambda _state: None,
 ) -> tuple[PostgresDatabase, bytes]:
     """Returns the database and the secret that tenants are hashed with. A database that is away is opened all the same,
-    if this machine has served with it before: requests go on, and it is looked for. Raises StorageError; DatabaseTooOld
+    if this machine has served with it before: requests go on, and it is looked for. `embedding` names the model that
+    makes vectors: those of another are dropped. Raises StorageError; DatabaseTooOld
     and DatabaseTooNew for a schema of another version."""
     assert settings.url is not None
     spool = await asyncio.to_thread(Spool, settings.path / SPOOL, OPERATIONS, settings.spool_mb * 2**20)
@@ -45,6 +47,8 @@ async def open_postgres(
     try:
         await database.ready()
         secret = await database.change(lambda connection: shared_secret(connection, settings.path))
+        if embedding:
+            await database.change(lambda connection: drop_vectors_of_others(connection, embedding))
         await asyncio.to_thread(kept_secret, settings.path, secret)
     except (DatabaseTooOld, DatabaseTooNew):
         await database.close()
@@ -58,6 +62,14 @@ async def open_postgres(
         database.health.fail(str(error))
     database.writer.adopt()
     return database, secret
+
+
+def drop_vectors_of_others(connection: Connection, model: str) -> None:
+    """Deletes the archive's vectors if another embedding model has made them, as in SQLite: all machines need one."""
+    if connection.execute("SELECT 1 FROM embedded_by WHERE model = %s FOR UPDATE", (model,)).fetchone() is None:
+        connection.execute("UPDATE archive SET dimensions = NULL, vectors = NULL WHERE dimensions IS NOT NULL")
+        connection.execute("DELETE FROM shelves")
+        connection.execute("UPDATE embedded_by SET model = %s", (model,))
 
 
 def shared_secret(connection: Connection, folder: Path) -> bytes:

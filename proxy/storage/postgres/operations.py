@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proxy.storage.postgres import archive, facts, sessions, states, wipes
+from proxy.storage.postgres import archive, contents, facts, ledger, reuse, sessions, states, wipes
 from proxy.storage.spool import Operation
 from proxy.storage.stores.archive import Added
 from proxy.storage.stores.facts import FactRow
+from proxy.storage.stores.reuse import LogLine, ReuseChange
 from proxy.storage.stores.sessions import Passage
 from proxy.storage.stores.states import State
-from proxy.types import Fact
+from proxy.types import Contents, Fact, LedgerRow
 
 OPERATIONS: Mapping[str, Operation] = {
     "links.merge": Operation(sessions.STATEMENTS.merge, Passage),
@@ -25,4 +26,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "wipes.restore": Operation(wipes.STATEMENTS.restore, Mapping[str, Any]),
     "wipes.forget": Operation(wipes.STATEMENTS.forget, tuple[str, tuple[Fact, ...]]),
     "wipes.prune": Operation(wipes.STATEMENTS.prune, float),
+    "ledger.add": Operation(ledger.STATEMENTS.add, LedgerRow),
+    "reuse.apply": Operation(reuse.STATEMENTS.apply, ReuseChange),
+    "reuse.log": Operation(reuse.STATEMENTS.log, LogLine),
+    "contents.put": Operation(contents.STATEMENTS.put, tuple[Contents, int]),
+    "contents.forget": Operation(contents.STATEMENTS.forget, str),
 }

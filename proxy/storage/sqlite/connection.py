@@ -85,6 +85,7 @@ def drop_vectors_of_others(connection: sqlite3.Connection, model: str) -> None:
         with connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("UPDATE archive SET dimensions = NULL, vectors = NULL WHERE dimensions IS NOT NULL")
+            connection.execute("DELETE FROM shelves")
             connection.execute("UPDATE embedded_by SET model = ?", (model,))
 
 

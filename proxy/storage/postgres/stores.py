@@ -1,0 +1,24 @@
+"""The stores in PostgreSQL, as they are opened."""
+
+from proxy.storage.postgres.accounts import PostgresAccounts
+from proxy.storage.postgres.archive import PostgresArchive
+from proxy.storage.postgres.contents import PostgresContents
+from proxy.storage.postgres.facts import PostgresFacts
+from proxy.storage.postgres.ledger import PostgresLedger
+from proxy.storage.postgres.reuse import PostgresReuse
+from proxy.storage.postgres.sessions import PostgresSessions
+from proxy.storage.postgres.states import PostgresStates
+from proxy.storage.postgres.wipes import PostgresWipes
+from proxy.storage.stores.kinds import Kind
+
+STORES = Kind(
+    sessions=PostgresSessions,
+    ledger=PostgresLedger,
+    reuse=PostgresReuse,
+    facts=PostgresFacts,
+    archive=PostgresArchive,
+    states=PostgresStates,
+    wipes=PostgresWipes,
+    accounts=PostgresAccounts,
+    contents=PostgresContents,
+)

@@ -1,0 +1,24 @@
+"""The stores of one kind of database, as they are opened."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from proxy.storage.base import Accounts, ContentStore, Ledger, ReuseStore, SessionStore
+from proxy.storage.database import Database
+from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
+from proxy.storage.stores.contents import ContentLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A constructor for each store of a kind of database."""
+
+    sessions: Callable[[Database], SessionStore]
+    ledger: Callable[[Database], Ledger]
+    reuse: Callable[[Database, int], ReuseStore]  # lines of the log that a scope has
+    facts: Callable[[Database], FactStore]
+    archive: Callable[[Database, float], Archive]  # seconds that a turn is kept
+    states: Callable[[Database], StateStore]
+    wipes: Callable[[Database], WipeStore]
+    accounts: Callable[[Database], Accounts]
+    contents: Callable[[Database, ContentLimits], ContentStore]
