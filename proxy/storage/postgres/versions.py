@@ -57,13 +57,16 @@ def changed(writes: Iterable[Write]) -> dict[str, frozenset[Part]]:
     return parts
 
 
-def count(connection: Connection, parts: Mapping[str, frozenset[Part]]) -> dict[str, Numbers]:
+def count(
+    connection: Connection, parts: Mapping[str, frozenset[Part]], scopes: Iterable[str] = ()
+) -> dict[str, Numbers]:
     """Counts a change of these parts of scopes, and locks the scopes until the transaction ends. Returns the new
     versions."""
+    if added := sorted({*parts, *scopes}):  # in one order: whoever adds a name is waited for
+        connection.execute(_ADD, (added,))
     if not parts:
         return {}
     names = sorted(parts)
-    connection.execute(_ADD, (names,))
     more = [[int(part in parts[name]) for name in names] for part in PARTS]
     found = connection.execute(_COUNT, (names, *more)).fetchall()
     return {name: tuple(numbers) for name, *numbers in found}
