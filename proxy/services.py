@@ -24,7 +24,7 @@ from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
-from proxy.storage.opening import SharedObserver, Storage, open_storage
+from proxy.storage.opening import SharedObserver, Storage, open_storage, with_hot_contexts
 from proxy.storage.pending import WriterLimits
 from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState
@@ -52,8 +52,9 @@ async def build(
     watching = SharedObserver(metrics.shared_failed, metrics.shared_changed)
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing, watching)
     shared = shared_state(storage.shared, storage.database.folder or run_time)
-    if storage.shared is not None:
-        await storage.shared.open()
+    if (connection := storage.shared) is not None and config.shared is not None:
+        storage = with_hot_contexts(storage, connection, config.shared.hot_context_ttl)
+        await connection.open()
     await shared.logouts.refresh()
     embedder = open_embedder(config, observed=metrics.embedded)
     services = compose(
@@ -113,6 +114,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         on_fail_open=metrics.failed_open,
         on_forget=embedder.forget,
         foreign_writes=storage.database.foreign_writes,
+        is_hot=storage.is_hot,
     )
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"

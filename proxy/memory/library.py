@@ -62,6 +62,7 @@ class Library:
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         on_forget: Callable[[], object] = lambda: None,
         foreign_writes: ForeignWrites = none_foreign,
+        is_hot: Callable[[str, bytes], bool] = lambda _scope, _link: False,
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
@@ -78,6 +79,7 @@ class Library:
         self._on_fail_open = on_fail_open
         self._on_forget = on_forget  # called before anything is forgotten, and once it is
         self._foreign_writes = foreign_writes
+        self._is_hot = is_hot  # tells whether a state was found in a hot context
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
         self._slices = FairQueue()
@@ -319,7 +321,7 @@ class Library:
             return held[1], known
         found = await self._states.get(scope, newer) if newer else None
         if newer:
-            on_read("database")
+            on_read("hot" if found is not None and self._is_hot(scope, found[0]) else "database")
         if found is not None and (state := unpack(found[1])) is not None:
             self._recent.put((scope, found[0]), (foreign, state))
             return state, next(length for length in lengths if chain[length - 1] == found[0])

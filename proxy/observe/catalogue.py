@@ -61,7 +61,7 @@ FACT: Sequence[str] = get_args(FactStatus)
 ROWS: Sequence[str] = get_args(RowKind)
 SHARED_PART = (
     *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),
-    *("throttle", "logouts", "connection"),
+    *("throttle", "logouts", "hot_context", "connection"),
 )
 SHARED_REASON = (
     *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),

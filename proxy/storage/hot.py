@@ -39,7 +39,7 @@ class HotContexts(Protocol):
     def put(self, scope: str, link: bytes, context: HotContext, replaced: bytes | None) -> None:
         """Sets the context of the conversation that ends with `link`; that of `replaced` has ended."""
 
-    def forget(self, scope: str, memory: str) -> None:
+    def forget(self, scope: str) -> None:
         """Deletes all contexts of the scope: they may quote what is forgotten."""
 
 
@@ -48,7 +48,7 @@ class Hot:
 
     def __init__(self, contexts: HotContexts, sessions: SessionStore, states: StateStore) -> None:
         self.sessions: SessionStore = HotSessions(contexts, sessions, self)
-        self.states: StateStore = HotStates(contexts, states, self)
+        self.states = HotStates(contexts, states, self)
         self.planned: Lru[bytes, tuple[str, bytes]] = Lru(MOST_STATES)  # by link: memory, state; put by this process
         self.fetched: Lru[tuple[str, bytes], bytes] = Lru(MOST_STATES)  # by memory and link: put by any
 
@@ -99,8 +99,12 @@ class HotStates:
             self._hot.fetched.drop(key)
         for link in [link for link, (memory, _) in self._hot.planned.items() if memory == scope]:
             self._hot.planned.drop(link)
-        self._contexts.forget(scope.partition("~")[0], scope)
+        self._contexts.forget(scope.partition("~")[0])
         self._store.forget(scope)
+
+    def is_hot(self, scope: str, link: bytes) -> bool:
+        """Tells whether the state of a link was in a hot context."""
+        return (scope, link) in self._hot.fetched
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         for place, link in enumerate(links):

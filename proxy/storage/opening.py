@@ -5,7 +5,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from proxy.config import Config, shows_content
@@ -15,9 +15,10 @@ from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, Reus
 from proxy.storage.database import Database, Observed
 from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
+from proxy.storage.hot import Hot
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
-from proxy.storage.redis import redis_answers, redis_connection
+from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.database import NoDatabase
@@ -69,6 +70,7 @@ class Storage:
     nothing: Database  # of the stores that keep nothing
     secret: bytes = field(repr=False)  # 32 bytes that tenants are hashed with
     retention: Retention | None = None
+    is_hot: Callable[[str, bytes], bool] = lambda _scope, _link: False  # tells whether a state was in a hot context
     shared: "Connection | None" = None  # to what several processes share; whoever serves opens it
     failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
 
@@ -103,6 +105,12 @@ class Storage:
         await self.nothing.close()
 
 
+def with_hot_contexts(storage: Storage, over: "Connection", ttl: float) -> Storage:
+    """Returns the storage with hot contexts, kept for `ttl` seconds, before its stores of conversations."""
+    hot = Hot(redis_hot_contexts(over, ttl), storage.sessions, storage.states)
+    return replace(storage, sessions=hot.sessions, states=hot.states, is_hot=hot.states.is_hot)
+
+
 async def open_storage(
     config: Config,
     tasks: Tasks,
@@ -117,6 +125,7 @@ async def open_storage(
     settings, memory = config.storage, config.memory
     failures: dict[str, str] = {}
     nothing = NoDatabase()
+    retention: Retention | None
     if settings.kind == "postgres":
         database, secret, stores, retention = await _postgres(config, tasks, observed, on_failure, writing)
     else:

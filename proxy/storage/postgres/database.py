@@ -111,7 +111,7 @@ class Writer(WriteQueue):
         try:
             with self._connections.one(WRITE_SECONDS) as connection, connection.transaction():
                 parts = versions.changed(writes)
-                made = versions.count(connection, parts, {write.scope for write in writes if write.scope})
+                made = versions.count(connection, parts)
                 apply_all(connection, in_turn(writes))
         except StorageError as error:
             raise error.__cause__ or error from None

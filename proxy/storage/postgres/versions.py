@@ -17,7 +17,8 @@ from proxy.storage.postgres.connection import Connection
 MOST_SCOPES = 50_000  # whose versions a process knows
 
 _ALL: frozenset[Part] = frozenset(PARTS)
-# Parts that a write changes, by its kind; the ledger and contents are no memory.
+# Parts that a write changes, by its kind. Others are no memory: they only lock their scope, so that no two batches of a
+# scope wait for each other in a circle, and no copy of what is forgotten meanwhile comes back.
 _CHANGED: Mapping[str, frozenset[Part]] = {
     "links": frozenset({"paths"}),
     "states": frozenset({"paths"}),
@@ -25,7 +26,6 @@ _CHANGED: Mapping[str, frozenset[Part]] = {
     "facts": frozenset({"facts"}),
     "reuse": frozenset({"reuse"}),
     "deletions": _ALL,
-    "shelves": frozenset(),  # only locks: what is forgotten meanwhile must not come back
 }
 _COLUMNS = tuple(f"{part}_changes" for part in PARTS)
 _LISTED = ", ".join(_COLUMNS)
@@ -39,7 +39,7 @@ _COUNT = f"""
             SELECT id, told.* FROM scopes JOIN told USING (name) ORDER BY name FOR NO KEY UPDATE OF scopes
         )
     UPDATE scopes SET {", ".join(f"{part}_changes = {part}_changes + more_{part}" for part in PARTS)}
-    FROM locked WHERE scopes.id = locked.id
+    FROM locked WHERE scopes.id = locked.id AND {" + ".join(_MORE)} > 0
     RETURNING scopes.name, {_LISTED}
 """.encode()  # noqa: S608 (our own column names)
 READ = f"SELECT {_LISTED} FROM scopes WHERE name = %(scope)s"  # noqa: S608 (same)
@@ -52,21 +52,18 @@ def changed(writes: Iterable[Write]) -> dict[str, frozenset[Part]]:
     """Returns the parts that writes change, by scope."""
     parts: dict[str, frozenset[Part]] = {}
     for write in writes:
-        if write.scope and (more := _CHANGED.get(write.kind.name)) is not None:
-            parts[write.scope] = parts.get(write.scope, frozenset()) | more
+        if write.scope:
+            parts[write.scope] = parts.get(write.scope, frozenset()) | _CHANGED.get(write.kind.name, frozenset())
     return parts
 
 
-def count(
-    connection: Connection, parts: Mapping[str, frozenset[Part]], scopes: Iterable[str] = ()
-) -> dict[str, Numbers]:
-    """Counts a change of these parts of scopes, and locks the scopes until the transaction ends. Returns the new
-    versions."""
-    if added := sorted({*parts, *scopes}):  # in one order: whoever adds a name is waited for
-        connection.execute(_ADD, (added,))
+def count(connection: Connection, parts: Mapping[str, frozenset[Part]]) -> dict[str, Numbers]:
+    """Counts a change of these parts of scopes, and locks the scopes, which it adds, until the transaction ends.
+    Returns the new versions of those that have changed."""
     if not parts:
         return {}
     names = sorted(parts)
+    connection.execute(_ADD, (names,))
     more = [[int(part in parts[name]) for name in names] for part in PARTS]
     found = connection.execute(_COUNT, (names, *more)).fetchall()
     return {name: tuple(numbers) for name, *numbers in found}

@@ -11,6 +11,7 @@ records.py     values: msgpack of typed records, each with its scope
 answers.py     the cache of exact answers
 flights.py     single flight across processes
 sessions.py    open turns, last reuses, throttle, logouts
+hot.py         hot contexts of conversations
 learnt.py      calibrations, evidence of prefix caches, hit rates, breakers of upstreams
 
 The client library is imported only where the configuration has a section `shared`.
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from proxy.config import Config
 from proxy.storage.base import AnswerCache
+from proxy.storage.hot import HotContexts
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import local_state
 
@@ -70,3 +72,10 @@ def redis_answers(over: "Connection", max_entry_bytes: int) -> AnswerCache:
     from proxy.storage.redis.answers import RedisAnswers  # noqa: PLC0415 (as above)
 
     return RedisAnswers(over, max_entry_bytes=max_entry_bytes)
+
+
+def redis_hot_contexts(over: "Connection", ttl: float) -> HotContexts:
+    """Builds the hot contexts over a connection, kept for `ttl` seconds."""
+    from proxy.storage.redis.hot import RedisHotContexts  # noqa: PLC0415 (as above)
+
+    return RedisHotContexts(over, ttl)

@@ -8,7 +8,7 @@ from proxy.storage.hot import HotContext
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.records import Codec
 
-PART = "hot context"
+PART = "hot_context"
 
 # Two conversations that end with one link: neither is told from the other any more.
 _PUT = """
@@ -66,7 +66,7 @@ class RedisHotContexts:
         arguments = (context.session, _codec.pack(scope, context), self._milliseconds, self._keys(scope), before)
         self._connection.start(PART, self._put, self._key(scope, link), *arguments)
 
-    def forget(self, scope: str, memory: str) -> None:
+    def forget(self, scope: str) -> None:
         self._connection.start(PART, self._forget, self._keys(scope))
 
     def _key(self, scope: str, link: bytes) -> str:

@@ -105,9 +105,6 @@ async def test_processes_at_once_keep_the_size_right_and_the_limit() -> None:
                     await stores[place].flush()
             await stores[place].flush()
 
-        for scope in ("0/", "1/"):  # its names are there: batches that add names of a session wait for each other
-            stores[0].put(entry(998, size=50, scope=scope))
-        await stores[0].flush()
         async with asyncio.timeout(60):
             await asyncio.gather(*map(write, range(len(stores))))
         stores[0].put(entry(999, size=50))
