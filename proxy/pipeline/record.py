@@ -197,9 +197,9 @@ class Recorder:
         return delivery
 
     def _remember(self, exchange: Exchange, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
-        self._note(exchange, chain)
         answers = answers_of(delivery.completion)
         self.learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
+        self._note(exchange, chain)  # last: the session's hot context has the state that was kept just now
 
     def _note(self, exchange: Exchange, chain: tuple[bytes, ...]) -> None:
         """Queues the session's links. On the event loop only, to which the storage's queue belongs."""
