@@ -203,19 +203,24 @@ async def healthz(call: Call, services: Services) -> None:  # noqa: ARG001 (a ha
 
 
 async def readyz(call: Call, services: Services, worker: Worker | None) -> None:
-    """Answers with the state of each part. 503 while the database can't be written (a full disk): messages may then be
-    lost, so a load balancer should prefer another proxy. Requests are answered all the same (fail open), as they are
+    """Answers with the state of each part. 503 while rows may be lost (a full disk): a load balancer should prefer
+    another proxy. With a shared database or Redis away it is 200, `degraded`: they are away for all, requests are
+    answered, and rows wait on disk. Requests are answered all the same (fail open), as they are
     without a part that could not be opened, or with a broken upstream: the answer names these. A worker answers for
     itself, and says which it is."""
     upstreams = {upstream.name: {"breaker": upstream.breaker.state} for upstream in services.router.upstreams}
     parts = {
         "tokenizer": "ready",
         "storage": services.storage.troubles or "ready",
+        **({} if services.storage.shared is None else {"shared": services.storage.shared.state}),
         "reuse by intent": services.intent.state,
         "embedding": services.intent.embedder.state,
         "upstreams": upstreams,
     }
-    status, code = ("ready", 200) if services.storage.failing is None else ("not ready", 503)
+    if services.storage.failing is not None:
+        status, code = "not ready", 503
+    else:
+        status, code = "degraded" if services.storage.troubles else "ready", 200
     whose = {} if worker is None else {"worker": worker.name}  # each has breakers and a model of its own
     await call.answer(_json({"status": status, "parts": parts, **whose}, code))
 

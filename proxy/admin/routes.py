@@ -235,6 +235,8 @@ async def refresh(services: Services) -> None:
     told.writer_lag.set(writer.lag)
     told.dropped(writer.dropped)
     told.storage_failing.set(bool(storage.troubles))
+    if (shared := storage.database.shared) is not None:
+        told.database(shared, time())
     told.tasks.set(len(services.tasks))
     told.reuse_entries.set(intent.partitions.entries)
     told.reuse_bytes.set(intent.partitions.bytes)

@@ -6,6 +6,7 @@ import platform
 from collections import deque
 from collections.abc import Mapping
 from importlib.metadata import version
+from typing import get_args
 
 from prometheus_client import ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -13,6 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from proxy.observe.catalogue import FACT, MOST_MODELS, SHARED_STATE, Catalogue
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
+from proxy.storage.database import DatabaseState, Shared
 from proxy.types import LedgerRow, Trail
 
 LONGEST_MODEL = 100  # characters
@@ -64,8 +66,21 @@ class Metrics(Catalogue):
         self.embed_seconds.observe(seconds)
 
     def stored(self, operation: str, seconds: float) -> None:
-        """Counts a storage operation: "read", or "write" of a batch. Called in any thread."""
-        self.of(self.storage_seconds, operation).observe(seconds)
+        """Counts a storage operation: "read", "write" of a batch, or the "wait" for a connection. Called in any
+        thread."""
+        if operation == "wait":
+            self.pool_wait.observe(seconds)
+        else:
+            self.of(self.storage_seconds, operation).observe(seconds)
+
+    def database(self, now_is: Shared, at: float) -> None:
+        """Sets what is told of a database that machines share, at a time in Unix seconds."""
+        self.of(self.pool_connections, "used").set(now_is.used)
+        self.of(self.pool_connections, "idle").set(now_is.idle)
+        self.spool_rows.set(now_is.spooled)
+        self.spool_seconds.set(0.0 if now_is.spooled_since is None else max(0.0, at - now_is.spooled_since))
+        for state in get_args(DatabaseState):
+            self.of(self.storage_state, state).set(now_is.state == state)
 
     def shared_failed(self, part: str, reason: str) -> None:
         """Counts something that several processes share, and that was done without the others."""

@@ -1,18 +1,33 @@
 """A database as its stores use it, whichever kind it is; and what the stores have in common."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from proxy.storage.base import Part
 from proxy.storage.write_queue import WriteQueue
 
 T = TypeVar("T")
 Values = Mapping[str, Any] | Sequence[Any]  # of a statement, by name or in order
-Observed = Callable[[str, float], object]  # gets "read" or "write", and its seconds; called in any thread
+Observed = Callable[[str, float], object]  # gets "read", "write" or "wait", and its seconds; called in any thread
 
 READ_SECONDS = 0.25  # that a request waits for a read, where a database may be far away or busy
 LONG_SECONDS = 10.0  # the same for what no request waits for
+
+
+DatabaseState = Literal["ready", "unreachable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The present state of a database that machines share, for metrics."""
+
+    state: DatabaseState
+    used: int  # connections at work
+    idle: int  # open connections without work
+    spooled: int  # rows that wait on this machine's disk
+    spooled_since: float | None  # Unix seconds: the oldest of them; None: none waits
 
 
 class Database(Protocol):
@@ -32,6 +47,14 @@ class Database(Protocol):
     @property
     def trouble(self) -> str | None:
         """The reason why it cannot do its work now; None if it can."""
+
+    @property
+    def losing(self) -> str | None:
+        """The reason why rows may be lost now; None if they are written, or wait in a spool."""
+
+    @property
+    def shared(self) -> Shared | None:
+        """Its present state, if machines share it."""
 
     async def read(self, query: Callable[[Any], T], seconds: float = READ_SECONDS) -> T:
         """Runs `query` with a connection that only reads, in a thread, and returns its result, or gives it up after so

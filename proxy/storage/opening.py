@@ -76,15 +76,16 @@ class Storage:
 
     @property
     def failing(self) -> str | None:
-        """The reason why the database cannot be written now, such as a full disk; None if it can. It is tried again
-        every few seconds."""
-        return self.database.trouble
+        """The reason why rows may be lost now, such as a full disk; None if they are written, or wait on disk for a
+        database that is away. It is tried again every few seconds."""
+        return self.database.losing
 
     @property
     def troubles(self) -> Mapping[str, str]:
         """Parts that cannot do their work, each with the reason."""
         trouble = self.database.trouble
-        return self.failures if trouble is None else {**self.failures, "database": trouble}
+        own = self.failures if trouble is None else {**self.failures, "database": trouble}
+        return own if self.shared is None else {**own, **self.shared.troubles}
 
     async def flush(self) -> None:
         """Returns when everything queued so far can be read, and is durable, if it can be written."""

@@ -42,6 +42,7 @@ class WriteQueue(ABC):
         self._tasks = tasks
         self._limits = limits or WriterLimits()
         self._spool = spool  # takes what the database cannot
+        self._spool_takes = True  # it did when it was asked last
         self._retry_at = 0.0  # while it cannot: when it is tried again (monotonic seconds)
         self._foreign = 0  # how often that was
         self._looked_at = time.monotonic()
@@ -61,6 +62,11 @@ class WriteQueue(ABC):
         self._given_up = False  # closed, and it cannot be written
         self._unerased = False  # a log of the database still holds what a write was to erase
         self._full = False  # since the queue was last empty a share of it has been full: that is logged once
+
+    @property
+    def is_spooling(self) -> bool:
+        """True if what the database cannot take is kept in a spool."""
+        return self._spool is not None and self._spool_takes
 
     @property
     def depth(self) -> int:
@@ -213,10 +219,13 @@ class WriteQueue(ABC):
         if self._spool is None or all(write.spooled is not None for write in writes):
             return writes
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, writes)
+            stored = await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, writes)
         except Exception as error:  # noqa: BLE001 (then they wait in memory)
             log.error("the spool cannot be written", extra={"error": str(error)})  # noqa: TRY400 (the text says it all)
+            self._spool_takes = False
             return writes
+        self._spool_takes = all(write.spooled is not None or not write.scope for write in stored)
+        return stored
 
     async def _give_up(self, writes: Sequence[Write]) -> bool:
         """Settles writes at the end of the process: those that the spool does not take are lost."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from proxy.storage.base import PARTS, Part, StorageError
-from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Values
+from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Shared, Values
 from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
 from proxy.storage.postgres.connection import (
@@ -158,6 +158,7 @@ class PostgresDatabase:
         self._observed = observed
         self._tasks = tasks
         self._url = url
+        self._spool = spool
         self._known = Versions()
         self._looking: dict[str, asyncio.Task[Numbers]] = {}
         self.connections = Connections(url, size)
@@ -172,6 +173,19 @@ class PostgresDatabase:
         """The reason why it cannot do its work now; None if it can."""
         failing = self.writer.failing
         return self.health.why if failing is None else f"cannot be written: {failing}"
+
+    @property
+    def losing(self) -> str | None:
+        """The reason why rows may be lost now: the spool takes no more either."""
+        return self.writer.failing if self.writer.failing is not None and not self.writer.is_spooling else None
+
+    @property
+    def shared(self) -> Shared:
+        """The present state, for metrics."""
+        stats = self.connections.pool.get_stats()
+        size, idle = stats.get("pool_size", 0), stats.get("pool_available", 0)
+        spooled, since = (0, None) if self._spool is None else (self._spool.rows, self._spool.oldest)
+        return Shared(self.health.state, max(0, size - idle), idle, spooled, since)
 
     async def ready(self) -> None:
         """Returns when the server was found fit, and its database to have the schema of this version: an empty one gets

@@ -194,6 +194,14 @@ class Database:
         failing = self.writer.failing
         return None if failing is None else f"cannot be written: {failing}"
 
+    @property
+    def losing(self) -> str | None:
+        return self.trouble
+
+    @property
+    def shared(self) -> None:
+        return None
+
     async def has_scope(self, scope: str) -> bool:
         """Returns True if a row of the scope has been written. Raises StorageError."""
         return await self.row("SELECT 1 FROM scopes WHERE name = ?", (scope,), bool) is not None
