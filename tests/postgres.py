@@ -4,10 +4,12 @@ schema for whoever asks."""
 import atexit
 import functools
 import itertools
+import os
+import signal
 import tempfile
 import warnings
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,3 +96,52 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[PostgresDatabas
         yield running
     finally:
         await running.close()
+
+
+class Server:
+    """A server of a test's own, which may be silenced, stopped and started again; role `guarded` needs its password,
+    `secret`."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings(action="ignore"):
+            import pgserver
+        self._folder = Path(tempfile.mkdtemp(prefix="olvido-pg-"))
+        self._running = pgserver.postgres_server.get_server(self._folder, cleanup_mode="delete")
+        self.close = self._running.cleanup
+        self.url = str(self._running.get_uri())
+        rules = self._folder / "pg_hba.conf"
+        rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text()}")
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("CREATE ROLE guarded LOGIN PASSWORD 'secret'")
+            for setting in ("fsync", "synchronous_commit"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+
+    def stop(self) -> None:
+        """Stops it as a crash does."""
+        from pgserver._commands import pg_ctl
+
+        pg_ctl(["-m", "immediate", "-w", "stop"], pgdata=self._folder, user=self._running.system_user)
+
+    def start(self) -> None:
+        """Starts it again."""
+        self._running.ensure_postgres_running()
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Suspends all its processes."""
+        first = self._running.get_pid()
+        pids = [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
+    def execute(self, statement: str) -> None:
+        """Runs a statement."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(statement.encode())
