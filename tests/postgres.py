@@ -5,8 +5,11 @@ import atexit
 import functools
 import itertools
 import os
+import shutil
 import signal
+import subprocess
 import tempfile
+import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
+import pytest
 
 from proxy.storage.postgres import migrating
 from proxy.storage.postgres.connection import Connection, connect
@@ -145,3 +149,39 @@ class Server:
         """Runs a statement."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(statement.encode())
+
+
+@contextmanager
+def pooler(folder: Path) -> Iterator[Callable[[str], str]]:
+    """Runs PgBouncer in front of the server of this process, in transaction mode with two connections a database;
+    yields what makes a database's URL one through it."""
+    if (program := shutil.which("pgbouncer")) is None:
+        pytest.skip("pgbouncer is not installed")
+    folder.chmod(0o777)
+    for above in folder.parents:
+        if above.stat().st_uid == os.getuid() and above != Path("/"):
+            above.chmod(above.stat().st_mode | 0o111)
+    settings = folder / "pgbouncer.ini"
+    host = server().partition("?host=")[2]
+    settings.write_text(
+        f"[databases]\n* = host={host} user=postgres\n[pgbouncer]\npool_mode = transaction\ndefault_pool_size = 2\n"
+        f"auth_type = any\nunix_socket_dir = {folder}\nlisten_port = 6432\nlisten_addr =\n"
+    )
+    settings.chmod(0o644)
+    user = ["-u", "pgserver"] if os.getuid() == 0 else []
+    running = subprocess.Popen([program, "-q", *user, str(settings)])
+    try:
+        url = f"postgresql://postgres@/NAME?host={folder}&port=6432"
+        _await_socket(folder / ".s.PGSQL.6432", running)
+        yield lambda direct: url.replace("NAME", direct.rpartition("?")[0].rpartition("/")[2])
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def _await_socket(path: Path, running: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 10
+    while not path.exists():
+        if running.poll() is not None or time.monotonic() > until:
+            raise RuntimeError(f"no {path}")
+        time.sleep(0.01)
