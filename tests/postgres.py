@@ -123,7 +123,7 @@ class Server:
 
     def stop(self) -> None:
         """Stops it as a crash does."""
-        from pgserver._commands import pg_ctl
+        from pgserver._commands import pg_ctl  # type: ignore[attr-defined]  # it makes its functions by name
 
         pg_ctl(["-m", "immediate", "-w", "stop"], pgdata=self._folder, user=self._running.system_user)
 
@@ -134,7 +134,7 @@ class Server:
     @contextmanager
     def silent(self) -> Iterator[None]:
         """Suspends all its processes."""
-        first = self._running.get_pid()
+        first = int(self._running.get_pid() or 0)
         pids = [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)

@@ -125,6 +125,7 @@ class PostgresDatabase:
     ) -> None:
         self._observed = observed
         self._tasks = tasks
+        self._url = url
         self._known = Versions()
         self._looking: dict[str, asyncio.Task[Numbers]] = {}
         self.connections = Pool(url, size)

@@ -76,7 +76,7 @@ async def test_of_many_reads_at_once_each_has_its_deadline(server: postgres.Serv
 async def test_long_reads_leave_room_for_those_of_requests(database: PostgresDatabase) -> None:
     await ask(database)
     long = [
-        asyncio.create_task(database.read(lambda connection: connection.execute("SELECT pg_sleep(0.3)"), 10.0))
+        Tasks().spawn(database.read(lambda connection: connection.execute("SELECT pg_sleep(0.3)"), 10.0), name="long")
         for _ in range(6)
     ]
     assert await ask(database) == 1
@@ -206,7 +206,7 @@ asyncio.run(main())
     assert changes == 1  # one batch
     assert spool.rows == 0
     await database.close()
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 (it is a test)
 
 
 async def test_while_it_is_away_rows_wait_on_disk_without_waiting_for_the_server(

@@ -14,6 +14,8 @@ from proxy.storage.postgres.connection import Connection, Unavailable
 from proxy.storage.postgres.pool import Pool
 from tests import postgres
 
+ENDED = b"SELECT pg_terminate_backend(pg_backend_pid())"
+
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
@@ -72,8 +74,7 @@ def test_connections_that_the_server_has_ended_are_not_handed_out(pool: Pool) ->
 
 def test_one_that_fails_in_the_middle_is_not_kept(pool: Pool) -> None:
     with pytest.raises(Unavailable, match="terminating"), pool.one(5) as first:
-        terminate(first)
-        first.execute("SELECT 1")
+        first.execute(ENDED)
     with pytest.raises(Unavailable, match="no answer in time"), pool.one(0.3) as second:
         second.execute("SELECT pg_sleep(60)")
     with pool.one(5) as third:
@@ -122,8 +123,8 @@ def test_a_connection_that_comes_too_late_is_kept_for_the_next(pool: Pool) -> No
 def test_what_is_dropped_is_broken_off_and_its_place_is_free(pool: Pool) -> None:
     with pool.one(5) as idle, pool.one(60) as used:
         pass
+    threading.Timer(0.1, pool.drop).start()
     with pytest.raises(Unavailable, match="no answer in time"), pool.one(60) as used:
-        threading.Timer(0.05, pool.drop).start()
         used.execute("SELECT pg_sleep(60)")
     assert used.closed
     assert idle.closed

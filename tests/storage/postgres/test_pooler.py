@@ -31,7 +31,7 @@ def through(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Through]:
 
 class TestThroughPgBouncer(contract.TestFactStore):
     @pytest.fixture
-    async def store(self, through: Through) -> AsyncIterator[FactStore]:  # type: ignore[override]
+    async def store(self, through: Through) -> AsyncIterator[FactStore]:
         database = PostgresDatabase(through(postgres.database()), Tasks(), size=3)
         yield PostgresFacts(database)
         await database.close()
