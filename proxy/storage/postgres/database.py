@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from proxy.storage.base import PARTS, Part, StorageError
+from proxy.storage.base import PARTS, Part, StorageError, Unavailable, Unfit
 from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Values
 from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
-from proxy.storage.postgres.connection import Connection, Unavailable, Unfit, check_server
+from proxy.storage.postgres.connection import Connection, check_server
 from proxy.storage.postgres.health import Health, State
 from proxy.storage.postgres.pool import Pool
 from proxy.storage.postgres.versions import Numbers, Versions

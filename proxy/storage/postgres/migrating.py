@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import psycopg
 
-from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, DatabaseTooOld
-from proxy.storage.postgres.connection import Connection, Unfit
+from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, DatabaseTooOld, Unfit
+from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.schema import MIGRATIONS
 
 # Numbers of advisory locks: that of upgrades, and those of other work that one process does at a time. Any will do that

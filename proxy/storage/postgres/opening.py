@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from proxy.config.model import Storage as Settings
-from proxy.storage.base import StorageError
+from proxy.storage.base import StorageError, Unavailable
 from proxy.storage.database import Observed
 from proxy.storage.folder import SECRET, SECRET_BYTES, kept_secret, tenant_secret
 from proxy.storage.pending import WriterLimits
-from proxy.storage.postgres.connection import Connection, Unavailable
+from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.health import State
 from proxy.storage.postgres.operations import OPERATIONS

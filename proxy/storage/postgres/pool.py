@@ -16,7 +16,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from psycopg.pq import TransactionStatus
 
-from proxy.storage.postgres.connection import Connection, Unavailable, connect, conninfo_of, storage_errors
+from proxy.storage.base import Unavailable
+from proxy.storage.postgres.connection import Connection, connect, conninfo_of, storage_errors
 
 MOST_IDLE = 300.0  # seconds that a connection waits for its next use
 
