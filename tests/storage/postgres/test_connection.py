@@ -7,12 +7,10 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from proxy.storage.base import StorageError
+from proxy.storage.base import StorageError, Unavailable, Unfit
 from proxy.storage.postgres import connection as module
 from proxy.storage.postgres.connection import (
     Connection,
-    Unavailable,
-    Unfit,
     check_server,
     connect,
     conninfo_of,

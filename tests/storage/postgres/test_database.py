@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from proxy.storage.base import StorageError
+from proxy.storage.base import StorageError, Unavailable
 from proxy.storage.postgres import health as health_module
 from proxy.storage.postgres import migrating
-from proxy.storage.postgres.connection import Unavailable, connect
+from proxy.storage.postgres.connection import connect
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.facts import PostgresFacts
 from proxy.storage.postgres.operations import OPERATIONS

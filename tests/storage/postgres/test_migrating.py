@@ -7,9 +7,9 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, DatabaseTooOld
+from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, DatabaseTooOld, Unfit
 from proxy.storage.postgres import migrating
-from proxy.storage.postgres.connection import Connection, Unfit, connect
+from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.schema import MIGRATIONS
 from tests import postgres
 

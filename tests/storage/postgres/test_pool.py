@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from proxy.storage.base import StorageError
-from proxy.storage.postgres.connection import Connection, Unavailable
+from proxy.storage.base import StorageError, Unavailable
+from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.pool import Pool
 from tests import postgres
 
