@@ -268,20 +268,3 @@ async def test_a_refused_write_leaves_the_spool_too(path: Path) -> None:
     await until(lambda: not writer.depth)
     assert (words(path), writer.dropped.total(), spool.rows) == (["good"], 1, 0)
     await writer.close()
-
-
-async def test_whoever_cancels_the_writer_leaves_nothing_in_two_places(path: Path) -> None:
-    spool, tasks = Spool(path.parent / "spool", OPERATIONS), Tasks()
-    writer = opened(path, tasks, spool)
-    away = Away(path)
-    for number in range(50):
-        writer.put(write(str(number)))
-        await asyncio.sleep(0.002)
-        await tasks.drain(0.0)
-    away.back()
-    writer.put(write("50"))
-    await writer.flush()
-    await until(lambda: not writer.depth)
-    assert words(path) == [str(number) for number in range(51)]
-    assert spool.rows == 0
-    await writer.close()
