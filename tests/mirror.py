@@ -19,6 +19,7 @@ ELSEWHERE = {
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",
     "storage/schema.py": "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it",
+    "storage/stores/facts.py": "tests/contract/test_fact_store.py",
     "storage/stores/archive.py": "tests/contract/test_archive.py, tests/storage/sqlite/test_archive.py",
     "storage/stores/sessions.py": "tests/contract/test_session_store.py, tests/storage/sqlite/test_sessions.py",
     "storage/stores/states.py": "tests/contract/test_state_store.py, tests/storage/sqlite/test_sessions.py",

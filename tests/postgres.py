@@ -4,14 +4,20 @@ schema for whoever asks."""
 import atexit
 import functools
 import itertools
+import os
+import shutil
+import signal
+import subprocess
 import tempfile
+import time
 import warnings
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
+import pytest
 
 from proxy.storage.postgres import migrating
 from proxy.storage.postgres.connection import Connection, connect
@@ -94,3 +100,88 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[PostgresDatabas
         yield running
     finally:
         await running.close()
+
+
+class Server:
+    """A server of a test's own, which may be silenced, stopped and started again; role `guarded` needs its password,
+    `secret`."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings(action="ignore"):
+            import pgserver
+        self._folder = Path(tempfile.mkdtemp(prefix="olvido-pg-"))
+        self._running = pgserver.postgres_server.get_server(self._folder, cleanup_mode="delete")
+        self.close = self._running.cleanup
+        self.url = str(self._running.get_uri())
+        rules = self._folder / "pg_hba.conf"
+        rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text()}")
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("CREATE ROLE guarded LOGIN PASSWORD 'secret'")
+            for setting in ("fsync", "synchronous_commit"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+
+    def stop(self) -> None:
+        """Stops it as a crash does."""
+        from pgserver._commands import pg_ctl  # type: ignore[attr-defined]  # it makes its functions by name
+
+        pg_ctl(["-m", "immediate", "-w", "stop"], pgdata=self._folder, user=self._running.system_user)
+
+    def start(self) -> None:
+        """Starts it again."""
+        self._running.ensure_postgres_running()
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Suspends all its processes."""
+        first = int(self._running.get_pid() or 0)
+        pids = [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
+    def execute(self, statement: str) -> None:
+        """Runs a statement."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@contextmanager
+def pooler(folder: Path) -> Iterator[Callable[[str], str]]:
+    """Runs PgBouncer in front of the server of this process, in transaction mode with two connections a database;
+    yields what makes a database's URL one through it."""
+    if (program := shutil.which("pgbouncer")) is None:
+        pytest.skip("pgbouncer is not installed")
+    folder.chmod(0o777)
+    for above in folder.parents:
+        if above.stat().st_uid == os.getuid() and above != Path("/"):
+            above.chmod(above.stat().st_mode | 0o111)
+    settings = folder / "pgbouncer.ini"
+    host = server().partition("?host=")[2]
+    settings.write_text(
+        f"[databases]\n* = host={host} user=postgres\n[pgbouncer]\npool_mode = transaction\ndefault_pool_size = 2\n"
+        f"auth_type = any\nunix_socket_dir = {folder}\nlisten_port = 6432\nlisten_addr =\n"
+    )
+    settings.chmod(0o644)
+    user = ["-u", "pgserver"] if os.getuid() == 0 else []
+    running = subprocess.Popen([program, "-q", *user, str(settings)])
+    try:
+        url = f"postgresql://postgres@/NAME?host={folder}&port=6432"
+        _await_socket(folder / ".s.PGSQL.6432", running)
+        yield lambda direct: url.replace("NAME", direct.rpartition("?")[0].rpartition("/")[2])
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def _await_socket(path: Path, running: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 10
+    while not path.exists():
+        if running.poll() is not None or time.monotonic() > until:
+            raise RuntimeError(f"no {path}")
+        time.sleep(0.01)

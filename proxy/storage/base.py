@@ -17,6 +17,8 @@ Errors, so that no caller has to know sqlite3's or diskcache's:
     ├── DatabaseTooOld       it has the schema of an older version, and is upgraded by a command
     ├── AnswersUnavailable   the answer cache is damaged, locked, or its disk is full
     ├── SharedUnavailable    what several processes share cannot be reached in time
+    ├── Unavailable          the server of the database, or the way to it, does not answer, or not in time
+    │   └── Unfit            it answers, and in its present state can do nothing: read-only, rights or tables missing
     └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
 """
 
@@ -67,6 +69,14 @@ class SharedUnavailable(StorageError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Unavailable(StorageError):
+    """An error for a server that does not answer, or not in time."""
+
+
+class Unfit(Unavailable):
+    """An error for a server that answers, and in its present state can do nothing for us."""
 
 
 class SecretUnsafe(StorageError):

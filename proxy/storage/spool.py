@@ -81,12 +81,13 @@ class Spool:
             self._database.execute(_TABLE)
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"spool {folder}: {error}") from error
+        self._applied: set[int] = set()  # and not deleted yet
         self.rows = 0  # that wait
         self.oldest: float | None = None  # Unix seconds
 
     def put(self, writes: Sequence[Write]) -> list[Write]:
         """Stores writes durably, and returns them with their numbers in place of what they carry; unchanged if they are
-        in it already, or the spool is full. Raises sqlite3.Error."""
+        in it already, the spool is full, or what one carries cannot be stored. Raises sqlite3.Error."""
         stored: list[Write] = []
         full = self._size() > self._most_bytes
         with self._transaction():
@@ -94,28 +95,39 @@ class Spool:
                 if full or write.spooled is not None or (name := self._names.get(write.apply)) is None:
                     stored.append(write)
                     continue
+                try:
+                    what = msgspec.msgpack.encode(write.what)
+                except (TypeError, ValueError, OverflowError) as error:
+                    log.error("a write cannot be spooled", extra={"write": name, "error": type(error).__name__})  # noqa: TRY400 (its text may quote what it carries)
+                    stored.append(write)
+                    continue
                 of_it = (time.time(), name, write.kind.name, write.scope, write.rows, write.erases, write.in_order)
-                what = msgspec.msgpack.encode(write.what)
                 (number,) = self._database.execute(_PUT, (*of_it, what)).fetchone()
                 stored.append(replace(write, what=None, spooled=number))
         self._count()
         return stored
 
     def loaded(self, writes: Sequence[Write]) -> list[Write]:
-        """Returns the writes with what they carry. Raises sqlite3.Error."""
-        return [write if write.spooled is None else self._loaded(write, write.spooled) for write in writes]
+        """Returns the writes with what they carry, without those that were applied. Raises sqlite3.Error."""
+        loaded = (write if write.spooled is None else self._loaded(write, write.spooled) for write in writes)
+        return [write for write in loaded if write is not None]
 
     def remove(self, writes: Iterable[Write]) -> None:
-        """Deletes writes that were applied. Raises sqlite3.Error."""
-        numbers = [(write.spooled,) for write in writes if write.spooled is not None]
-        if numbers:
+        """Deletes writes that were applied, or refused. If the disk does not allow it now, they go with the next."""
+        self._applied.update(write.spooled for write in writes if write.spooled is not None)
+        if not self._applied:
+            return
+        try:
             with self._transaction():
-                self._database.executemany("DELETE FROM waiting WHERE id = ?", numbers)
+                self._database.executemany("DELETE FROM waiting WHERE id = ?", [(each,) for each in self._applied])
+            self._applied.clear()
             self._count()
+        except sqlite3.Error as error:
+            log.error("the spool cannot be written", extra={"error": str(error)})  # noqa: TRY400 (the text says it all)
 
     def adopt(self) -> list[Write]:
         """Takes over what processes that have ended left behind, and returns it in its order, as `put` does."""
-        for path in sorted(self._folder.glob("*.spool"), key=os.path.getmtime):
+        for path in sorted(self._folder.glob("*.spool"), key=_changed_at):
             if path == self._path or (lock := _tried(path)) is None:
                 continue
             try:
@@ -158,10 +170,12 @@ class Spool:
                 _delete(self._path)
         os.close(self._lock)
 
-    def _loaded(self, write: Write, number: int) -> Write:
-        (what,) = self._database.execute("SELECT what FROM waiting WHERE id = ?", (number,)).fetchone()
+    def _loaded(self, write: Write, number: int) -> Write | None:
+        found = self._database.execute("SELECT what FROM waiting WHERE id = ?", (number,)).fetchone()
+        if found is None or number in self._applied:
+            return None
         operation = self._operations[self._names[write.apply]]
-        return replace(write, what=msgspec.msgpack.decode(what, type=operation.of))
+        return replace(write, what=msgspec.msgpack.decode(found[0], type=operation.of))
 
     def _transaction(self) -> sqlite3.Connection:
         self._database.execute("BEGIN IMMEDIATE")
@@ -177,16 +191,33 @@ class Spool:
 
 def _locked(path: Path) -> int:
     descriptor = os.open(path, os.O_RDWR)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
     return descriptor
 
 
 def _tried(path: Path) -> int | None:
     """Returns the lock of a file whose process has ended; None if it lives, or the file has gone."""
     try:
-        return _locked(path)
+        descriptor = _locked(path)
     except OSError:
         return None
+    try:
+        if os.path.samestat(path.stat(), os.fstat(descriptor)):
+            return descriptor
+    except OSError:
+        pass
+    os.close(descriptor)  # another process has just taken it over, and deleted it
+    return None
+
+
+def _changed_at(path: Path) -> float:
+    with suppress(OSError):  # another process has just taken it over
+        return path.stat().st_mtime
+    return 0.0
 
 
 def _delete(path: Path) -> None:

@@ -13,6 +13,7 @@ survive this process. `failing` says so.
 import asyncio
 import contextlib
 import functools
+import itertools
 import logging
 import time
 from abc import ABC, abstractmethod
@@ -206,20 +207,31 @@ class WriteQueue(ABC):
 
     async def _to_spool(self) -> None:
         """Moves what is queued to the spool, if there is one: it survives this process there."""
-        waiting = tuple(self._queue)
-        stored = await self._spooled(waiting)
-        for before, after in zip(waiting, stored, strict=True):
-            self._queue.popleft()
+        # All but the latest are in it already: a long queue is not gone through each time.
+        latest = tuple(itertools.takewhile(lambda write: write.spooled is None, reversed(self._queue)))[::-1]
+        length = len(self._queue)
+        stored = await self._spooled(latest)
+        if stored is latest:
+            return
+        newer = [self._queue.pop() for _ in range(len(self._queue) - length)]
+        for before, after in zip(reversed(latest), reversed(stored), strict=True):
+            self._queue.pop()
             if before is not after:
                 self._shares.give_back(after.kind, after.scope, after.rows)
-        self._queue.extendleft(reversed(stored))
+        self._queue.extend(stored)
+        self._queue.extend(reversed(newer))
 
     async def _spooled(self, writes: Sequence[Write]) -> Sequence[Write]:
-        """Returns writes as they are now: in the spool, if there is one that can take them."""
+        """Returns writes as they are now: in the spool, if there is one that can take them. Whoever cancels it waits:
+        what is in the spool must not be in the queue as well."""
         if self._spool is None or all(write.spooled is not None for write in writes):
             return writes
+        storing = asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, writes)
+        while not storing.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait({storing})
         try:
-            stored = await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, writes)
+            stored = storing.result()
         except Exception as error:  # noqa: BLE001 (then they wait in memory)
             log.error("the spool cannot be written", extra={"error": str(error)})  # noqa: TRY400 (the text says it all)
             self._spool_takes = False
@@ -286,6 +298,8 @@ class WriteQueue(ABC):
                     return False
             return True
         log.error("storage refused a write", exc_info=error)
+        if self._spool is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.remove, writes)
         return self._lose(writes)
 
     def _fail(self, error: Exception) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from proxy.storage import spool as spool_module
 from proxy.storage.base import StorageError
 from proxy.storage.pending import FACTS, LEDGER, TURNS, Write, WriterLimits
 from proxy.storage.spool import Operation, Spool
@@ -198,3 +199,72 @@ def test_a_folder_that_cannot_be_used_is_a_storage_error(tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="spool"):
         Spool(tmp_path / "file", OPERATIONS)
+
+
+def test_what_cannot_be_stored_stays_in_memory_and_the_others_are_stored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    spool = Spool(tmp_path, OPERATIONS)
+    writes = [write("one"), write("half a character \ud800"), write("two")]
+    stored = spool.put(writes)
+    assert [each.spooled is None for each in stored] == [False, True, False]
+    assert stored[1] is writes[1]
+    assert "half a character" not in caplog.text
+    assert [each.what for each in spool.loaded(stored)] == ["one", writes[1].what, "two"]
+    spool.close()
+
+
+def test_what_was_applied_is_not_loaded_again(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, OPERATIONS)
+    stored = spool.put([write("one"), write("two")])
+    spool.remove(stored[:1])
+    assert [each.what for each in spool.loaded(stored)] == ["two"]
+    spool.close()
+
+
+def test_what_the_disk_does_not_let_go_goes_with_the_next(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    spool = Spool(tmp_path, OPERATIONS)
+    stored = spool.put([write("one"), write("two")])
+    (path,) = tmp_path.glob("*.spool")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        spool._database.execute("PRAGMA busy_timeout = 1")  # noqa: SLF001 (it waits 5 s otherwise)
+        spool.remove(stored[:1])
+        assert "cannot be written" in caplog.text
+    assert [each.what for each in spool.loaded(stored)] == ["two"]
+    spool.remove(stored[1:])
+    assert spool.rows == 0
+    spool.close()
+
+
+def test_a_file_that_another_has_taken_over_meanwhile_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    left = tmp_path / "1-dead.spool"
+    left.write_bytes(b"")
+    spool = Spool(tmp_path, OPERATIONS)
+    locked = spool_module._locked  # noqa: SLF001 (another process, between two steps of this one)
+
+    def taken(path: Path) -> int:
+        descriptor = locked(path)
+        path.unlink()
+        return descriptor
+
+    monkeypatch.setattr(spool_module, "_locked", taken)
+    assert spool.adopt() == []
+    assert not left.exists()
+    assert not caplog.records
+    spool.close()
+
+
+async def test_a_refused_write_leaves_the_spool_too(path: Path) -> None:
+    spool = Spool(path.parent / "spool", OPERATIONS)
+    writer = opened(path, Tasks(), spool)
+    away = Away(path)
+    writer.put(Write(1, shout, ("x", b"\xff"), kind=FACTS, scope="a/"))  # no text
+    writer.put(write("good"))
+    await until(lambda: spool.rows == 2)
+    away.back()
+    await until(lambda: not writer.depth)
+    assert (words(path), writer.dropped.total(), spool.rows) == (["good"], 1, 0)
+    await writer.close()

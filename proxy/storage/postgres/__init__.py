@@ -1,5 +1,6 @@
 """The stores in one PostgreSQL database, which any number of processes on any number of machines share. Whatever the
-database does, nothing here waits for longer than a deadline: a break-off, then a breaker (`health.py`).
+database does, nothing here waits for longer than a deadline: then its connection is closed, and a breaker opens
+(`health.py`).
 
 Everything works through a pooler that hands out connections by transaction (PgBouncer): no prepared statements, no
 setting and no lock outlives a transaction.
@@ -7,7 +8,8 @@ setting and no lock outlives a transaction.
 | module | what |
 |---|---|
 | schema.py | the tables, as PostgreSQL calls their types |
-| connection.py | connections: their pool, checks of the server, its errors in our words |
+| connection.py | one connection: its deadline, checks of the server, its errors in our words |
+| pool.py | the connections that the threads of a process share |
 | migrating.py | the schema brought up to date by one process at a time; what a start expects of it |
 | health.py | the breaker in front of the database, and the probes that close it again |
 | versions.py | how often the memory of a scope has changed, by whomever |

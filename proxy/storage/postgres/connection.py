@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: their pool, checks of the server, its errors in our words.
+"""One connection to PostgreSQL: opened, with a deadline, its server checked, its errors in our words.
 
 A URL may name several hosts. Defaults that a URL does not give itself notice a peer that has gone: 2 s to connect, TCP
 keep-alives, and 5 s for bytes that nobody acknowledges.
@@ -6,11 +6,11 @@ keep-alives, and 5 s for bytes that nobody acknowledges.
 
 import contextlib
 import logging
-import os
-import socket
+import re
+import select
 import time
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Generator, Iterator
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import conninfo, errors
@@ -19,14 +19,12 @@ from psycopg.adapt import Loader
 from psycopg.rows import TupleRow
 from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
-from proxy.storage.base import StorageError
+from proxy.storage.base import StorageError, Unavailable, Unfit
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
-
-Connection: TypeAlias = psycopg.Connection[TupleRow]
-Pool: TypeAlias = ConnectionPool[Connection]
 
 OLDEST_SERVER = 130_000  # PostgreSQL 13, as `server_version_num` says it
 MOST_SKEW = 5.0  # seconds that the clocks of two machines may differ
@@ -39,18 +37,66 @@ _DEFAULTS = {
     "tcp_user_timeout": "5000",
 }
 
-# Errors of the server, the way to it, or its present state; any other is an error of the statement.
-CANNOT_WRITE = (
-    errors.OperationalError,
-    errors.InterfaceError,
+_AWAY = (errors.OperationalError, errors.InterfaceError)
+_UNFIT = (
     errors.ReadOnlySqlTransaction,
     errors.InsufficientPrivilege,
     errors.UndefinedTable,
     errors.UndefinedColumn,
-    PoolTimeout,
-    PoolClosed,
-    TooManyRequests,
+    errors.InvalidCatalogName,
+    errors.InvalidSchemaName,
+    errors.DataCorrupted,
+    errors.IndexCorrupted,
 )
+# Errors of the statement that psycopg counts among those of the server: the same row fails for ever.
+_TOO_LARGE = (
+    errors.ProgramLimitExceeded,
+    errors.StatementTooComplex,
+    errors.TooManyColumns,
+    errors.TooManyArguments,
+)
+_QUOTING = ("22", "23")  # classes of errors whose texts quote values
+
+
+class Connection(psycopg.Connection[TupleRow]):
+    """A connection that can have a deadline: what still waits for the server then raises, and the connection is closed,
+    since nobody knows what it would answer next."""
+
+    until: float | None = None  # monotonic seconds; whoever sets it to 0 from another thread breaks it off soon
+
+    def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
+        if self.until is None:
+            return super().wait(gen, interval, timeout)
+        left = max(0.0, self.until - time.monotonic())
+        try:
+            return super().wait(self._watched(gen) if left > 1.0 else gen, interval, left)
+        except psycopg.OperationalError:
+            if time.monotonic() < self.until:
+                raise
+            self.close()
+            raise psycopg.OperationalError("no answer in time") from None
+
+    def _watched(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+        """Looks every `interval` whether the deadline is another one now."""
+        try:
+            wanted = next(gen)
+            while True:
+                found = yield wanted
+                if not found and time.monotonic() >= (self.until or 0.0):
+                    raise psycopg.OperationalError
+                wanted = gen.send(found)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    @property
+    def is_stale(self) -> bool:
+        """True if an idle connection has something to read: the server has ended it, or said why it will."""
+        if self.closed:
+            return True
+        look = select.poll()
+        look.register(self.pgconn.socket, select.POLLIN)
+        return bool(look.poll(0))
 
 
 class _Flag(Int8Dumper):
@@ -91,38 +137,22 @@ class _TextLoader(Loader):
         return raw.decode()
 
 
-def open_pool(url: str, size: int) -> Pool:
-    """Returns a pool of at most `size` connections, which are made in the background: the server may be away. Raises
-    StorageError for a URL that cannot be one."""
+def conninfo_of(url: str) -> str:
+    """Returns what a URL says, with our defaults. Raises StorageError if it is none; it is not quoted."""
     try:
         given = {name: value for name, value in conninfo.conninfo_to_dict(url).items() if value is not None}
-    except psycopg.Error as error:
-        raise StorageError(f"storage.url is no PostgreSQL URL: {_without_secrets(str(error), url)}") from None
-    pool: Pool = ConnectionPool(
-        conninfo.make_conninfo("", **{**_DEFAULTS, **given}),
-        connection_class=psycopg.Connection[TupleRow],
-        kwargs={"autocommit": True, "prepare_threshold": None},
-        configure=_configure,
-        min_size=1,
-        max_size=size,
-        max_idle=300.0,
-        reconnect_timeout=0.0,  # it never stops trying: see `health.py`, which asks again and again
-        name="olvido",
-        open=False,
-    )
-    logging.getLogger("psycopg.pool").setLevel(
-        logging.ERROR
-    )  # each failed attempt would be a line: `health.py` logs one
-    pool.open(wait=False)
-    return pool
+    except psycopg.Error:
+        raise StorageError(
+            "storage.url is no PostgreSQL URL: postgresql://user:password@host:5432/name, "
+            "special characters of the password as %40"
+        ) from None
+    return conninfo.make_conninfo("", **{**_DEFAULTS, **given})
 
 
 def connect(url: str) -> Connection:
-    """Returns one connection, for a command. Raises StorageError."""
+    """Returns one connection, without a deadline. Raises StorageError."""
     with storage_errors(url):
-        given = {name: value for name, value in conninfo.conninfo_to_dict(url).items() if value is not None}
-        made = conninfo.make_conninfo("", **{**_DEFAULTS, **given})
-        connection: Connection = psycopg.connect(made, autocommit=True, prepare_threshold=None)
+        connection = Connection.connect(conninfo_of(url), autocommit=True, prepare_threshold=None)
     _configure(connection)
     return connection
 
@@ -132,13 +162,6 @@ def _configure(connection: Connection) -> None:
     connection.adapters.register_dumper(float, _Number)
     connection.adapters.register_dumper(str, _TextDumper)
     connection.adapters.register_loader("text", _TextLoader)
-
-
-def break_off(connection: Connection) -> None:
-    """Ends whatever a connection waits for in another thread: its socket is shut down, so that nothing waits for a
-    server that is silent."""
-    with contextlib.suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as its:
-        its.shutdown(socket.SHUT_RDWR)
 
 
 def check_server(connection: Connection) -> None:
@@ -163,25 +186,37 @@ def has_vectors(connection: Connection) -> bool:
 
 @contextlib.contextmanager
 def storage_errors(url: str = "") -> Iterator[None]:
-    """Turns errors of psycopg and its pool into StorageError, without the password that they may quote."""
+    """Turns errors of psycopg into ours. They hold neither the password nor values of a row, which psycopg's quote."""
     try:
         yield
-    except PoolTimeout as error:
-        raise StorageError("PostgreSQL: no connection is free, or none can be made") from error
-    except (psycopg.Error, PoolClosed, TooManyRequests) as error:
-        raise StorageError(f"PostgreSQL: {explained(error, url)}") from error
+    except psycopg.Error as error:
+        raise _kind_of(error)(f"PostgreSQL: {_explained(error, url)}").with_traceback(error.__traceback__) from None
 
 
-def explained(error: Exception, url: str = "") -> str:
-    """Returns the first line of an error's text, without secrets."""
-    if isinstance(error, PoolTimeout):
-        return "no connection is free, or none can be made"
-    text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return _without_secrets(text, url)
+def _kind_of(error: psycopg.Error) -> type[StorageError]:
+    if isinstance(error, _UNFIT):
+        return Unfit
+    return Unavailable if isinstance(error, _AWAY) and not isinstance(error, _TOO_LARGE) else StorageError
 
 
-def _without_secrets(text: str, url: str) -> str:
+def _explained(error: psycopg.Error, url: str) -> str:
+    name, said = type(error).__name__, error.diag
+    if (error.sqlstate or "").startswith(_QUOTING):
+        where = ".".join(filter(None, (said.table_name, said.column_name or said.constraint_name)))
+        return f"{name} {where}".strip()
+    text = (said.message_primary or str(error)).strip()
+    text = text.splitlines()[0] if text else name
+    for secret in _secrets_of(url):
+        text = text.replace(secret, "…")
+    return text
+
+
+def _secrets_of(url: str) -> list[str]:
+    """Returns what of a URL must not be told, longest first: the password, and its parts where it is not escaped, and
+    is taken for a host or a port."""
     with contextlib.suppress(psycopg.Error):
-        if secret := conninfo.conninfo_to_dict(url).get("password"):
-            text = text.replace(str(secret), "…")
-    return text.replace(url, "…") if url else text
+        password = str(conninfo.conninfo_to_dict(url).get("password") or "")
+        raw = re.fullmatch(r"\w+://[^:/@]*:(.*)@.*", url)
+        parts = re.split(r"[@:/?#]", raw[1]) if raw else []
+        return sorted(filter(None, {url, password, *parts, raw[1] if raw else ""}), key=len, reverse=True)
+    return [url]

@@ -1,36 +1,26 @@
 """A PostgreSQL database as its stores use it: a writer, and readers in threads, with connections of one pool.
 
-Every read has a deadline, after which its connection is broken off: a server that is silent costs a thread no longer
-than that. A batch of the writer's queue is one transaction, which first locks the scopes that it changes, in their
+Every read has a deadline, after which its connection is closed: a server that is silent costs a thread no longer than
+that. A batch of the writer's queue is one transaction, which first locks the scopes that it changes, in their
 order: so no two batches wait for each other in a circle, and the numbers of a scope's rows grow in the order in which
 they become visible. A batch that fails on its way may have been committed: writes are idempotent, it is applied again.
 """
 
 import asyncio
-import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from proxy.storage.base import PARTS, Part, StorageError
+from proxy.storage.base import PARTS, Part, StorageError, Unavailable, Unfit
 from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Shared, Values
 from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
-from proxy.storage.postgres.connection import (
-    CANNOT_WRITE,
-    Connection,
-    Pool,
-    break_off,
-    check_server,
-    connect,
-    explained,
-    open_pool,
-    storage_errors,
-)
+from proxy.storage.postgres.connection import Connection, check_server
 from proxy.storage.postgres.health import Health, State
+from proxy.storage.postgres.pool import Pool
 from proxy.storage.postgres.versions import Numbers, Versions
 from proxy.storage.spool import Spool
 from proxy.storage.write_queue import WriteQueue
@@ -38,7 +28,10 @@ from proxy.tasks import Tasks
 
 T = TypeVar("T")
 
+READY_SECONDS = 30.0  # of a start, which may wait for another that makes the tables
+PROBE_SECONDS = 2.0
 WRITE_SECONDS = 10.0  # of a batch
+LAST_SECONDS = 2.0  # of a batch of a process that ends: what is not written waits in the spool
 FRESH_SECONDS = 0.02  # that a version which was read holds: a request asks for it several times
 # Fewer rows are waited for than on a disk: other processes shall see them soon.
 LIMITS = WriterLimits(interval=0.1, pauses=(0.05, 0.25), retry=0.5)
@@ -46,37 +39,6 @@ LIMITS = WriterLimits(interval=0.1, pauses=(0.05, 0.25), retry=0.5)
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = %(scope)s)"
 # Names are sorted, here and wherever rows are locked.
 ADD_SCOPES = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
-
-
-class Connections:
-    """The pool, as threads use it: each use has a deadline."""
-
-    def __init__(self, url: str, size: int) -> None:
-        self._url = url
-        self._loop = asyncio.get_running_loop()
-        self.pool: Pool = open_pool(url, size)
-
-    @contextlib.contextmanager
-    def one(self, seconds: float) -> Iterator[Connection]:
-        """Holds a connection of the pool, in a thread, for `seconds` at most: then it is broken off, and what it was
-        doing raises. Raises StorageError."""
-        until = time.monotonic() + seconds
-        with storage_errors(self._url), self.pool.connection(timeout=seconds) as connection:
-            timer: list[asyncio.TimerHandle] = []
-            left = max(0.0, until - time.monotonic())
-            self._soon(lambda: timer.append(self._loop.call_later(left, break_off, connection)))
-            try:
-                yield connection
-            finally:
-                self._soon(lambda: timer[0].cancel() if timer else None)
-
-    def _soon(self, work: Callable[[], object]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(work)
-
-    def explained(self, error: Exception) -> str:
-        """Returns an error's text, without secrets."""
-        return explained(error, self._url)
 
 
 def in_turn(writes: Sequence[Write]) -> Sequence[Write]:
@@ -93,36 +55,42 @@ class Writer(WriteQueue):
 
     def __init__(
         self,
-        connections: Connections,
+        pool: Pool,
         tasks: Tasks,
         limits: WriterLimits,
         known: Versions,
         observed: Callable[[float], object],
         spool: Spool | None,
+        away: Callable[[], str | None],
     ) -> None:
         super().__init__(tasks, limits, spool)
-        self._connections = connections
+        self._pool = pool
         self._known = known
+        self._away = away
         self._observed = observed  # called in the thread with the seconds that a batch took
-        self._made: tuple[dict[str, Numbers], dict[str, frozenset[Part]]] = ({}, {})  # by the last batch
 
     def _apply(self, writes: Sequence[Write]) -> bool:
+        if (why := self._away()) is not None:
+            raise Unavailable(why)  # the probes tell when it is back
         started = time.perf_counter()
+        parts = versions.changed(writes)
         try:
-            with self._connections.one(WRITE_SECONDS) as connection, connection.transaction():
-                parts = versions.changed(writes)
+            with (
+                self._pool.one(LAST_SECONDS if self._closed else WRITE_SECONDS) as connection,
+                connection.transaction(),
+            ):
                 made = versions.count(connection, parts)
+                self._known.making(made, parts)
                 apply_all(connection, in_turn(writes))
-        except StorageError as error:
-            raise error.__cause__ or error from None
+        except BaseException:
+            self._known.failed()
+            raise
         finally:
             self._observed(time.perf_counter() - started)
-        self._made = made, parts
         return False
 
     def _seen(self, is_foreign: bool, at: float) -> None:  # noqa: ARG002 (a WriteQueue)
-        self._known.wrote(*self._made)
-        self._made = ({}, {})
+        self._known.wrote()
 
     def _has_changed(self) -> bool:
         return False  # versions tell, by scope
@@ -131,7 +99,7 @@ class Writer(WriteQueue):
         self._unerased = False  # what was deleted is the server's to overwrite: it keeps no log that a reader sees
 
     def _cannot_write(self, error: Exception) -> bool:
-        return isinstance(error, CANNOT_WRITE)
+        return isinstance(error, Unavailable)
 
     def _disconnect(self) -> None: ...
 
@@ -161,12 +129,19 @@ class PostgresDatabase:
         self._spool = spool
         self._known = Versions()
         self._looking: dict[str, asyncio.Task[Numbers]] = {}
-        self.connections = Connections(url, size)
+        self.connections = Pool(url, size, functools.partial(observed, "wait"))
         self._threads = ThreadPoolExecutor(max(1, size - 1), thread_name_prefix="storage-reader")
+        # What may take long has threads of its own: requests do not wait behind it.
+        self._long_threads = ThreadPoolExecutor(max(1, size // 4), thread_name_prefix="storage-long-reader")
         self._closed = False
-        self.health = Health(self._probe, tasks, on_change)
+        self._on_change = on_change
+        self.health = Health(self._probe, tasks, self._changed)
+        # Looks whether this database, when it is back, is the one that this process serves; raises StorageError.
+        self.same: Callable[[Connection], object] = lambda _connection: None
         written = functools.partial(observed, "write")
-        self.writer = Writer(self.connections, tasks, limits or LIMITS, self._known, written, spool)
+        self.writer = Writer(
+            self.connections, tasks, limits or LIMITS, self._known, written, spool, away=lambda: self.health.why
+        )
 
     @property
     def trouble(self) -> str | None:
@@ -182,26 +157,29 @@ class PostgresDatabase:
     @property
     def shared(self) -> Shared:
         """The present state, for metrics."""
-        stats = self.connections.pool.get_stats()
-        size, idle = stats.get("pool_size", 0), stats.get("pool_available", 0)
         spooled, since = (0, None) if self._spool is None else (self._spool.rows, self._spool.oldest)
-        return Shared(self.health.state, max(0, size - idle), idle, spooled, since)
+        return Shared(self.health.state, self.connections.used, self.connections.idle, spooled, since)
 
     async def ready(self) -> None:
         """Returns when the server was found fit, and its database to have the schema of this version: an empty one gets
         it. Raises StorageError, DatabaseTooOld and DatabaseTooNew among them."""
         await asyncio.to_thread(self._make_ready)
 
-    def _make_ready(self) -> None:
-        connection = connect(self._url)
-        with storage_errors(self._url), connection:
+    def _make_ready(self, seconds: float = READY_SECONDS) -> None:
+        with self.connections.one(seconds) as connection:
             check_server(connection)
             migrating.ready(connection)
 
     def _probe(self) -> None:
-        with self.connections.one(2.0) as connection:
+        with self.connections.one(PROBE_SECONDS) as connection:
             check_server(connection)
-            migrating.ready(connection)
+            migrating.ready(connection, may_create=False)
+            self.same(connection)
+
+    def _changed(self, state: State) -> None:
+        if state == "unreachable":
+            self.connections.drop()  # none of them gets an answer: the writer, for one, would wait for it
+        self._on_change(state)
 
     async def change(self, work: Callable[[Connection], T], seconds: float = LONG_SECONDS) -> T:
         """Runs `work` in one transaction, in a thread, and returns its result: for what cannot wait in the queue.
@@ -211,20 +189,20 @@ class PostgresDatabase:
             with connection.transaction():
                 return work(connection)
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._query, run, seconds)
+        return await self.read(run, seconds)
 
     async def read(self, query: Callable[[Connection], T], seconds: float = READ_SECONDS) -> T:
         """Runs `query` with a connection, in a thread, for `seconds` at most, and returns its result. Raises
         StorageError."""
-        if self._closed:
-            raise StorageError("the database is closed")
-        if self.health.why is not None:
-            raise StorageError(self.health.why)
+        self._raise_if_away()
+        until = time.monotonic() + seconds
+        threads = self._threads if seconds <= READ_SECONDS else self._long_threads
         try:
-            result = await asyncio.get_running_loop().run_in_executor(self._threads, self._query, query, seconds)
-        except StorageError as error:
-            if isinstance(error.__cause__, CANNOT_WRITE):
-                self.health.failure(str(error))
+            result = await asyncio.get_running_loop().run_in_executor(threads, self._query, query, until)
+        except Unfit:
+            raise  # that is an answer: whoever asks the next time need not wait for it
+        except Unavailable as error:
+            self.health.failure(str(error))
             raise
         self.health.success()
         return result
@@ -280,12 +258,20 @@ class PostgresDatabase:
         self.health.close()
         await self.writer.close()
         await asyncio.to_thread(self._threads.shutdown)
-        await asyncio.to_thread(self.connections.pool.close, 1.0)
+        await asyncio.to_thread(self._long_threads.shutdown)
+        self.connections.close()
 
-    def _query(self, query: Callable[[Connection], T], seconds: float) -> T:
+    def _raise_if_away(self) -> None:
+        if self._closed:
+            raise StorageError("the database is closed")
+        if self.health.why is not None:
+            raise Unavailable(self.health.why)
+
+    def _query(self, query: Callable[[Connection], T], until: float) -> T:
+        self._raise_if_away()  # it may have waited for a thread
         started = time.perf_counter()
         try:
-            with self.connections.one(seconds) as connection:
+            with self.connections.one(until - time.monotonic()) as connection:
                 return query(connection)
         finally:
             self._observed("read", time.perf_counter() - started)

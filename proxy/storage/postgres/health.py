@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Literal
 
+from proxy.storage.base import StorageError
 from proxy.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -18,13 +19,14 @@ PROBE_SECONDS = 0.5  # between two probes
 
 class Health:
     """The state of one database, as its readers have found it. `probe` asks it something in another thread, with a
-    deadline of its own, and raises if there is no answer. For the event loop alone."""
+    deadline of its own, and raises if there is no answer. For the event loop alone, but for `why`."""
 
     def __init__(self, probe: Callable[[], object], tasks: Tasks, on_change: Callable[[State], object]) -> None:
         self._probe = probe
         self._tasks = tasks
         self._on_change = on_change
         self._failures = 0
+        self._next: asyncio.TimerHandle | None = None
         self._closed = False
         self.why: str | None = None  # nothing is read now, for this reason
 
@@ -49,21 +51,32 @@ class Health:
             self.why = why
             log.error("PostgreSQL does not answer: requests go on with what is in memory", extra={"why": why})
             self._on_change("unreachable")
-            self._tasks.spawn(self._until_it_answers(), name="probe PostgreSQL")
+            self._ask_later()
 
     def close(self) -> None:
         """Ends the probes."""
         self._closed = True
+        if self._next is not None:
+            self._next.cancel()
 
-    async def _until_it_answers(self) -> None:
-        while not self._closed:
-            await asyncio.sleep(PROBE_SECONDS)
-            try:
-                await asyncio.to_thread(self._probe)
-            except Exception as error:  # noqa: BLE001 (whatever it is, there was no answer)
-                self.why = str(error)
-                continue
+    def _ask_later(self) -> None:
+        # A task only while it asks: whoever drains the tasks does not wait for a database to come back.
+        if not self._closed:
+            self._next = asyncio.get_running_loop().call_later(PROBE_SECONDS, self._ask_soon)
+
+    def _ask_soon(self) -> None:
+        self._tasks.spawn(self._ask(), name="probe PostgreSQL")
+
+    async def _ask(self) -> None:
+        try:
+            await asyncio.to_thread(self._probe)
+        except StorageError as error:
+            self.why = str(error)
+            self._ask_later()
+        except BaseException:
+            self._ask_later()
+            raise
+        else:
             self._failures, self.why = 0, None
             log.warning("PostgreSQL answers again")
             self._on_change("ready")
-            return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from proxy.storage.base import DatabaseTooNew, DatabaseTooOld
+from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, DatabaseTooOld, Unfit
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.schema import MIGRATIONS
 
@@ -17,8 +17,15 @@ LOCK = 0x6F6C7669646F  # "olvido"
 LEDGER_LOCK, CONTENTS_LOCK, RETENTION_LOCK = LOCK + 1, LOCK + 2, LOCK + 3
 
 _STEPS = "SELECT name FROM migrations ORDER BY name"
-_HAS_STEPS = "SELECT to_regclass('migrations') IS NOT NULL"
-_HAS_TABLES = "SELECT to_regclass('scopes') IS NOT NULL"
+# In one statement: another process may be creating both at this moment, and they appear together.
+_TABLES = """
+    SELECT relname FROM pg_class
+    WHERE relname IN ('migrations', 'scopes') AND relkind = 'r' AND pg_table_is_visible(oid)
+"""
+_MAY_WRITE = """
+    SELECT bool_and(has_table_privilege('scopes', needed))
+    FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS needed
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +40,23 @@ class Status:
 
 def status(connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS) -> Status:
     """Returns the steps that are applied, and those that are not."""
-    has_steps = bool((connection.execute(_HAS_STEPS).fetchone() or (False,))[0])
-    has_tables = bool((connection.execute(_HAS_TABLES).fetchone() or (False,))[0])
-    applied = tuple(name for (name,) in connection.execute(_STEPS)) if has_steps else ()
+    tables = {name for (name,) in connection.execute(_TABLES)}
+    applied = tuple(name for (name,) in connection.execute(_STEPS)) if "migrations" in tables else ()
     return Status(
         applied,
         tuple(name for name in migrations if name not in applied),
         tuple(name for name in applied if name not in migrations),
-        is_empty=not applied and not has_tables,
+        is_empty=not applied and "scopes" not in tables,
     )
 
 
 def upgrade(connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS) -> tuple[str, ...]:
     """Applies the missing steps, all or nothing, and returns their names; whoever comes at the same time waits, and
-    finds nothing to do. Raises DatabaseTooNew, and psycopg.Error."""
+    finds nothing to do. Raises DatabaseTooNew, DatabaseCorrupt, and psycopg.Error."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         found = status(connection, migrations)
-        if found.unknown:
-            raise too_new(found)
+        _refuse(found)
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at DOUBLE PRECISION NOT NULL)"
         )
@@ -62,25 +67,33 @@ def upgrade(connection: Connection, migrations: Mapping[str, Sequence[str]] = MI
     return found.missing
 
 
-def ready(connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS) -> None:
+def ready(
+    connection: Connection, migrations: Mapping[str, Sequence[str]] = MIGRATIONS, *, may_create: bool = True
+) -> None:
     """Makes sure that the database has the schema of this version: one without tables gets it. Raises DatabaseTooOld,
-    DatabaseTooNew, and psycopg.Error."""
+    DatabaseTooNew, DatabaseCorrupt, Unfit, and psycopg.Error."""
     found = status(connection, migrations)
-    if found.unknown:
-        raise too_new(found)
-    if found.is_empty:
+    _refuse(found)
+    if found.is_empty and may_create:
         upgrade(connection, migrations)
     elif found.missing:
         raise DatabaseTooOld(
             f"the database has an older schema (it lacks {', '.join(found.missing)}): run `olvido db upgrade`"
         )
+    if not (connection.execute(_MAY_WRITE).fetchone() or (False,))[0]:
+        raise Unfit("PostgreSQL: the role of storage.url lacks rights: it must SELECT, INSERT, UPDATE and DELETE")
 
 
-def too_new(found: Status) -> DatabaseTooNew:
-    """Returns the error for a database of a newer version."""
-    return DatabaseTooNew(
-        f"a newer version of this program has written the database (it has {', '.join(found.unknown)}): upgrade"
-    )
+def _refuse(found: Status) -> None:
+    if found.unknown:
+        raise DatabaseTooNew(
+            f"a newer version of this program has written the database (it has {', '.join(found.unknown)}): upgrade"
+        )
+    if not found.applied and not found.is_empty:
+        raise DatabaseCorrupt(
+            "the database has a table `scopes`, and no record of the steps that made it: it is another program's, or "
+            "was restored in part; name an empty database, or restore all of it"
+        )
 
 
 def try_lock(connection: Connection, lock: int) -> bool:

@@ -2,13 +2,14 @@
 without the database, if it is away just then."""
 
 import asyncio
+import functools
 import logging
 import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 from proxy.config.model import Storage as Settings
-from proxy.storage.base import DatabaseTooNew, DatabaseTooOld, StorageError
+from proxy.storage.base import StorageError, Unavailable
 from proxy.storage.database import Observed
 from proxy.storage.folder import SECRET, SECRET_BYTES, kept_secret, tenant_secret
 from proxy.storage.pending import WriterLimits
@@ -45,21 +46,11 @@ async def open_postgres(
     url = settings.url.get_secret_value()
     database = PostgresDatabase(url, tasks, settings.pool, writing, spool=spool, observed=observed, on_change=on_change)
     try:
-        await database.ready()
-        secret = await database.change(lambda connection: shared_secret(connection, settings.path))
-        if embedding:
-            await database.change(lambda connection: drop_vectors_of_others(connection, embedding))
-        await asyncio.to_thread(kept_secret, settings.path, secret)
-    except (DatabaseTooOld, DatabaseTooNew):
+        secret = await _secret_of(database, settings.path, embedding)
+    except BaseException:
         await database.close()
         raise
-    except StorageError as error:
-        known = await asyncio.to_thread(kept_secret, settings.path)
-        if known is None:
-            await database.close()
-            raise
-        secret = known
-        database.health.fail(str(error))
+    database.same = functools.partial(_same, secret)
     database.writer.adopt()
     return database, secret
 
@@ -70,6 +61,30 @@ def drop_vectors_of_others(connection: Connection, model: str) -> None:
         connection.execute("UPDATE archive SET dimensions = NULL, vectors = NULL WHERE dimensions IS NOT NULL")
         connection.execute("DELETE FROM shelves")
         connection.execute("UPDATE embedded_by SET model = %s", (model,))
+
+
+async def _secret_of(database: PostgresDatabase, folder: Path, embedding: str) -> bytes:
+    """Returns the secret, as the database says it; as this machine knows it, if the database does not answer."""
+    try:
+        await database.ready()
+        secret = await database.change(lambda connection: shared_secret(connection, folder))
+        if embedding:
+            await database.change(lambda connection: drop_vectors_of_others(connection, embedding))
+    except Unavailable as error:
+        if (known := await asyncio.to_thread(kept_secret, folder)) is None:
+            raise
+        database.health.fail(str(error))
+        return known
+    await asyncio.to_thread(kept_secret, folder, secret)
+    return secret
+
+
+def _same(secret: bytes, connection: Connection) -> None:
+    (found,) = connection.execute(_SECRET).fetchone() or (None,)
+    if found != secret:
+        raise StorageError(
+            "PostgreSQL: another database than before (its tenants' secret differs): restart to serve with it"
+        )
 
 
 def shared_secret(connection: Connection, folder: Path) -> bytes:

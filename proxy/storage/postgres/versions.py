@@ -6,7 +6,8 @@ follow one another, and the numbers of its rows are in the order in which they b
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from proxy.lru import Lru
@@ -79,39 +80,57 @@ class Seen:
 
 
 class Versions:
-    """The versions that this process has seen, its own included. For the event loop alone."""
+    """The versions that this process has seen, its own included. For the event loop alone, but for `making` and
+    `failed`, which the writer's thread calls."""
 
     def __init__(self, most: int = MOST_SCOPES) -> None:
         self._seen: Lru[str, Seen] = Lru(most)
         self._numbers = itertools.count(1)
+        # The versions that the batch on its way makes, with 0 for parts that it leaves alone. Who sees one of them has
+        # seen it committed: while it was not, nobody else could change the scope.
+        self._made: Mapping[str, Numbers] = {}
+        self._doubtful: deque[str] = deque()  # scopes of batches that failed, and may have been committed all the same
 
     def get(self, scope: str) -> Seen | None:
         """Returns what was seen last of a scope."""
+        while self._doubtful:
+            self._seen.pop(self._doubtful.popleft(), None)
         return self._seen.get(scope)
 
     def looked(self, scope: str, versions: Numbers, at: float) -> Seen:
         """Records versions that were read at `at`; returns what is known of the scope from now on."""
-        seen = self._seen.get(scope)
+        seen = self.get(scope)
         if seen is None:
             number = next(self._numbers)
             seen = Seen(versions, (number,) * len(PARTS), at)
         else:
-            seen = self._merged(seen, versions, NONE, max(at, seen.at))
+            seen = self._merged(seen, versions, self._made.get(scope, NONE), max(at, seen.at))
         self._seen.put(scope, seen)
         return seen
 
-    def wrote(self, versions: Mapping[str, Numbers], parts: Mapping[str, frozenset[Part]]) -> None:
-        """Records the versions that a batch of this process has made of these parts."""
-        for scope, numbers in versions.items():
-            if (seen := self._seen.get(scope)) is not None:  # else it is looked at when it is asked for
-                own = tuple(int(part in parts[scope]) for part in PARTS)
-                self._seen.put(scope, self._merged(seen, numbers, own, seen.at))
+    def making(self, versions: Mapping[str, Numbers], parts: Mapping[str, frozenset[Part]]) -> None:
+        """Records the versions that a batch has made of these parts, before it is committed."""
+        self._made = {
+            scope: tuple(number if part in parts[scope] else 0 for part, number in zip(PARTS, numbers, strict=True))
+            for scope, numbers in versions.items()
+        }
 
-    def _merged(self, seen: Seen, versions: Sequence[int], own: Numbers, at: float) -> Seen:
-        """Returns what is known after `versions` were seen, which this process has made by `own` changes."""
-        newest = tuple(map(max, seen.versions, versions))
+    def failed(self) -> None:
+        """Records that nobody knows whether the batch was committed."""
+        self._doubtful.extend(self._made)
+        self._made = {}
+
+    def wrote(self) -> None:
+        """Records that the batch was committed."""
+        made, self._made = self._made, {}
+        for scope, own in made.items():
+            if (seen := self.get(scope)) is not None:  # else it is looked at when it is asked for
+                self._seen.put(scope, self._merged(seen, own, own, seen.at))
+
+    def _merged(self, seen: Seen, versions: Numbers, own: Numbers, at: float) -> Seen:
+        """Returns what is known after `versions` were seen, of which this process has made `own`."""
         foreign = tuple(
-            number if new <= old + mine else next(self._numbers)
+            number if new - (old < mine <= new) <= old else next(self._numbers)
             for number, old, new, mine in zip(seen.foreign, seen.versions, versions, own, strict=True)
         )
-        return Seen(newest, foreign, at)
+        return Seen(tuple(map(max, seen.versions, versions)), foreign, at)
