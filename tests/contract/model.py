@@ -76,7 +76,9 @@ class ModelArchive:
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
         if any(self._is_gone(scope, link) for link in links_of(turn)):
-            self._bury(scope, turn.link, turn.parent, 0.0)
+            known_grave = self._gone.get((scope, turn.link))
+            if known_grave is None or not known_grave.lifted:  # what may come again still may: without the others
+                self._bury(scope, turn.link, turn.parent, 0.0)
             return
         key = (scope, turn.link)
         known = self._rows.get(key)

@@ -352,6 +352,9 @@ async def did(house: House, step: str, scope: str, number: int, now: float) -> N
 @given(steps=steps)
 @example(steps=[("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("wipe", "a/", 1)])
 @example(steps=[("wipe", "a/", 2), ("forget", "a/", 2), ("restore", "a/", 1)])
+@example(
+    steps=[("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("forget", "a/", 1), ("learn", "a/", 1)],
+)
 @settings(max_examples=60, deadline=None)
 def test_whatever_happens_it_remembers_and_can_bring_back_what_the_model_does(
     name: str, steps: list[tuple[str, str, int]]
