@@ -15,6 +15,7 @@ database.py      a database as its stores use it, whichever kind it is
 schema.py        the schema of every database, in named steps
 hot.py           the hot context of conversations, in memory that processes share, before the stores of conversations
 vectors.py       vectors as bytes
+versions.py      how often parts of a scope have changed, by whatever process
 spool.py         writes that wait on disk for a database that cannot take them
 retention.py     the job in the background that lets a database forget
 copying.py       the copy of an SQLite storage folder into a PostgreSQL database

@@ -21,8 +21,8 @@ from proxy.storage.postgres import migrating, versions
 from proxy.storage.postgres.connection import Connection, check_server
 from proxy.storage.postgres.health import Health, State
 from proxy.storage.postgres.pool import Pool
-from proxy.storage.postgres.versions import Numbers, Versions
 from proxy.storage.spool import Spool
+from proxy.storage.versions import NONE, Numbers, Versions, changed
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 
@@ -73,7 +73,7 @@ class Writer(WriteQueue):
         if (why := self._away()) is not None:
             raise Unavailable(why)  # the probes tell when it is back
         started = time.perf_counter()
-        parts = versions.changed(writes)
+        parts = changed(writes)
         try:
             with (
                 self._pool.one(LAST_SECONDS if self._closed else WRITE_SECONDS) as connection,
@@ -243,8 +243,8 @@ class PostgresDatabase:
             found = await self.row(versions.READ, {"scope": scope}, tuple)
         except StorageError:
             seen = self._known.get(scope)
-            return versions.NONE if seen is None else seen.foreign
-        return self._known.looked(scope, found or versions.NONE, at).foreign
+            return NONE if seen is None else seen.foreign
+        return self._known.looked(scope, found or NONE, at).foreign
 
     async def has_scope(self, scope: str) -> bool:
         """Returns True if a row of the scope has been written. Raises StorageError."""

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proxy.storage.base import Part, StorageError
+from proxy.lru import Lru
+from proxy.storage.base import PARTS, Part, StorageError
 from proxy.storage.database import READ_SECONDS, Observed, Values
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.spool import Spool
@@ -33,6 +34,7 @@ from proxy.storage.sqlite.connection import (
     storage_errors,
 )
 from proxy.storage.stores.whose import OWNERS, Whose
+from proxy.storage.versions import COLUMNS, MOST_SCOPES, NONE, Numbers, Versions, changed
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 
@@ -61,6 +63,24 @@ NAMED = """
 ADD_SCOPE = "INSERT INTO scopes (name) VALUES (?) ON CONFLICT DO NOTHING"
 
 
+READ_VERSIONS = f"SELECT {', '.join(COLUMNS)} FROM scopes WHERE name = :scope"  # noqa: S608 (our own column names)
+_MORE = (f"{name} = {name} + json_extract(value, '$[{at}]')" for at, name in enumerate(COLUMNS, 1))
+_COUNT = f"""
+    UPDATE scopes SET {", ".join(_MORE)}
+    FROM json_each(:rows) WHERE name = json_extract(value, '$[0]')
+    RETURNING name, {", ".join(COLUMNS)}
+"""  # noqa: S608 (our own column names)
+
+
+def _counted(connection: sqlite3.Connection, parts: Mapping[str, frozenset[Part]]) -> dict[str, Numbers]:
+    """Counts a change of these parts of scopes; returns their new versions."""
+    rows = [(scope, *(int(part in of_it) for part in PARTS)) for scope, of_it in parts.items() if of_it]
+    if not rows:
+        return {}
+    found = connection.execute(_COUNT, {"rows": msgspec.json.encode(rows)}).fetchall()
+    return {name: tuple(numbers) for name, *numbers in found}
+
+
 class Writer(WriteQueue):
     """The writer of `connection` (autocommit mode, usable from another thread), which it closes."""
 
@@ -71,9 +91,11 @@ class Writer(WriteQueue):
         limits: WriterLimits | None = None,
         observed: Callable[[float], object] = lambda _seconds: None,
         spool: Spool | None = None,
+        known: Versions | None = None,
     ) -> None:
         super().__init__(tasks, limits, spool)
         self._connection = connection
+        self._known = known  # of a file that other processes may share
         self._observed = observed  # called in the thread with the seconds that a batch took
         self._version = self._data_version()
 
@@ -88,12 +110,23 @@ class Writer(WriteQueue):
             with self._connection:  # commits, or rolls back
                 self._connection.execute("BEGIN IMMEDIATE")
                 apply_all(self._connection, writes)
+                if self._known is not None and (parts := changed(writes)):
+                    self._known.making(_counted(self._connection, parts), parts)
                 version = self._data_version()
+        except BaseException:
+            if self._known is not None:
+                self._known.failed()
+            raise
         finally:
             self._observed(time.perf_counter() - started)
         if self._unerased or any(write.erases for write in writes):
             self._erase()
         return self._differs(version)
+
+    def _seen(self, is_foreign: bool, at: float) -> None:
+        super()._seen(is_foreign, at)
+        if self._known is not None:
+            self._known.wrote()
 
     def _has_changed(self) -> bool:
         try:
@@ -157,6 +190,8 @@ class Database:
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
+        self._known = Versions()
+        self._looked_as_of: Lru[str, int] = Lru(MOST_SCOPES)  # `WriteQueue.foreign_writes` when a scope was looked at
         self.writer = self._writing(connection, tasks, limits)
 
     async def read(
@@ -184,9 +219,17 @@ class Database:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
         return next(iter(await self.rows(statement, values, of, seconds)), None)
 
-    async def foreign_writes(self, scope: str, part: Part) -> int:  # noqa: ARG002 (the file has one number for all)
-        """Returns how often another process was seen to have written: see `ForeignWrites`."""
-        return await self.writer.foreign_writes() if self.folder else 0
+    async def foreign_writes(self, scope: str, part: Part) -> int:
+        """Returns how often another process was seen to have written this part of the scope: see `ForeignWrites`. The
+        scope is looked at once another process has written to the file at all."""
+        if self.folder is None or not (writes := await self.writer.foreign_writes()):
+            return 0
+        seen = self._known.get(scope)
+        if seen is None or self._looked_as_of.get(scope) != writes:
+            found = await self.row(READ_VERSIONS, {"scope": scope}, tuple)
+            seen = self._known.looked(scope, found or NONE, time.monotonic())
+            self._looked_as_of.put(scope, writes)
+        return seen.foreign[PARTS.index(part)]
 
     @property
     def trouble(self) -> str | None:
@@ -222,6 +265,7 @@ class Database:
             tasks,
             limits,
             observed=functools.partial(self._observed, "write"),
+            known=self._known if self.folder else None,
         )
 
     def _query(self, query: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection | None = None) -> T:
