@@ -25,7 +25,8 @@ MAPPED = [
         "observe",
         "page",
     ),
-    *("pipeline", "protocol", "replay", "storage", "storage/redis", "storage/sqlite", "types", "upstream"),
+    *("pipeline", "protocol", "replay", "storage", "storage/postgres", "storage/redis", "storage/shared"),
+    *("storage/sqlite", "storage/stores", "types", "upstream", "workers"),
 ]
 
 _RIDDLE = re.compile(r"(?:What|Who|Which|Whose|Whether|How|Where|When|Is|Are|Do|Does|May|Has|Can)\b")

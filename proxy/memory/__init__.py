@@ -4,6 +4,7 @@ Storage and background work:
 
     library.py        the memory of all scopes, cached over storage
     shelf.py          the memory of one scope, and the reading of a request for what is new to it
+    shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
     learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
     vectors.py        the vectors of turns and facts, made when a plan depends on them
 
@@ -36,6 +37,7 @@ Recall:
     cues.py           features of the wording of a message
     view.py           passages of messages, and the part of the index that one request may see
     turn_index.py     the search index of a scope
+    packing.py        its messages and posting lists, packed: in memory, and as bytes
     recall.py         ranking of its messages for the question
     selecting.py      the gate of recall, and the best excerpts within a budget
     list_references.py  references to an item of a list that the assistant gave

@@ -9,9 +9,11 @@ folder.py        private files of the storage folder: the secret that tenants ar
 election.py      the one process, of all that share a storage, that does the work of the background
 answers.py       caches of exact answers: in memory; in diskcache, with a TTL and a size limit
 pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
-write_queue.py   the queue of a database's one writer: batches, retries, flushes; each store's writes in it, by scope
+write_queue.py   the queue of a database's one writer: batches, retries, flushes
+scoped_writes.py each store's writes in it, by scope
 database.py      a database as its stores use it, whichever kind it is
 schema.py        the schema of every database, in named steps
+hot.py           the hot context of conversations, in memory that processes share, before the stores of conversations
 vectors.py       vectors as bytes
 spool.py         writes that wait on disk for a database that cannot take them
 retention.py     the job in the background that lets a database forget

@@ -98,6 +98,13 @@ def apply_all(connection: Any, writes: Sequence[Write]) -> None:
                     apply(connection, [write.what for write in same])
 
 
+def one_less(counter: Counter[str], scope: str) -> None:
+    """Subtracts one; what is 0 leaves."""
+    counter[scope] -= 1
+    if not counter[scope]:
+        del counter[scope]
+
+
 def tenant_of(scope: str) -> str:
     """Returns the tenant of a scope: all users of one API key have one share, however many end users they name."""
     return scope.partition("/")[0]

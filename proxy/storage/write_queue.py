@@ -1,5 +1,4 @@
-"""The queue in front of a database that takes writes in batches: rows by tenant and kind, retries, flushes; and each
-store's own writes in it, by scope: a reader waits for those of its scope, and for nothing else.
+"""The queue in front of a database that takes writes in batches: rows by tenant and kind, retries, flushes.
 
 One thread writes: a second writer would only wait for the first. A batch is one transaction: a transaction for every
 row would cost a disk write each. A subclass says what that transaction is (`Writer` in `sqlite/database.py`).
@@ -12,7 +11,6 @@ survive this process. `failing` says so.
 
 import asyncio
 import contextlib
-import functools
 import itertools
 import logging
 import time
@@ -21,8 +19,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from proxy.storage.base import StorageError
-from proxy.storage.pending import DELETIONS, Apply, Kind, Shares, Write, WriterLimits
+from proxy.storage.pending import Kind, Shares, Write, WriterLimits, one_less
 from proxy.storage.spool import Spool
 from proxy.tasks import Tasks
 
@@ -353,7 +350,7 @@ class WriteQueue(ABC):
             if write.spooled is None:
                 self._shares.give_back(write.kind, write.scope, write.rows)
             if write.erases and write.scope:
-                _one_less(self.erasing, write.scope)
+                one_less(self.erasing, write.scope)
             if write.settled:
                 write.settled()
         self._release(self._settled)
@@ -365,64 +362,3 @@ class WriteQueue(ABC):
         while self._barriers and self._barriers[0][0] <= settled:
             if not (barrier := self._barriers.popleft()[1]).done():
                 barrier.set_result(None)
-
-
-class ScopedWrites:
-    """The writes of one store, which its readers can wait for by scope. They are applied in the order they were queued,
-    those that follow each other with the same `apply` by one call."""
-
-    def __init__(self, writer: WriteQueue, kind: Kind) -> None:
-        self._writer = writer
-        self._kind = kind
-        self._unsettled: Counter[str] = Counter()
-
-    def put(
-        self,
-        scope: str,
-        apply: Apply,
-        what: object,
-        rows: int = 1,
-        *,
-        kind: Kind | None = None,
-        erases: bool = False,
-        in_order: bool = False,
-    ) -> None:
-        """Queues a change of the scope, which takes the room of `rows`. `erases`, `in_order`: see Write."""
-        settled, kind = functools.partial(_one_less, self._unsettled, scope), kind or self._kind
-        write = Write(rows, apply, what, settled, erases=erases, in_order=in_order, kind=kind, scope=scope, store=self)
-        if self._writer.put(write):
-            self._unsettled[scope] += 1
-
-    delete = functools.partialmethod(put, kind=DELETIONS, erases=True)  # the queue never refuses it
-
-    async def settled(self, scope: str | None = None, *, strictly: bool = False) -> None:
-        """Returns when the store's writes of this scope, and any store's erasures of it, are durable; None: of all
-        scopes. Where nothing is queued it returns at once: readers don't cut the writer's batches short. Raises
-        StorageError while erasures cannot be written; `strictly`: while any of these cannot."""
-        if _has(self._unsettled, scope):
-            await self._writer.flush()
-            if strictly and _has(self._unsettled, scope):
-                self._raise_if_failing()
-        await self.erased(scope)
-
-    async def erased(self, scope: str | None = None) -> None:
-        """Returns when any store's queued erasures of this scope are durable. Raises StorageError while they cannot be
-        written."""
-        if _has(self._writer.erasing, scope):
-            await self._writer.flush()
-            if _has(self._writer.erasing, scope):
-                self._raise_if_failing()
-
-    def _raise_if_failing(self) -> None:
-        if self._writer.failing is not None:
-            raise StorageError(f"the database cannot be written: {self._writer.failing}")
-
-
-def _has(counter: Counter[str], scope: str | None) -> bool:
-    return bool(counter) if scope is None else scope in counter
-
-
-def _one_less(counter: Counter[str], scope: str) -> None:
-    counter[scope] -= 1
-    if not counter[scope]:
-        del counter[scope]

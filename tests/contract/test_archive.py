@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.storage.postgres.archive import PostgresArchive
-from proxy.storage.recollection import Archive, ArchiveChanges
+from proxy.storage.recollection import Archive, ArchiveChanges, StoredShelf
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
@@ -319,6 +319,54 @@ class TestArchive:
         assert await turns(archive) == []
         assert await turns(archive, "b/") == [theirs]
 
+    async def test_a_shelf_comes_back_as_it_was_in_its_own_scope(self, archive: Archive) -> None:
+        kept = await shelved(archive)
+        assert await archive.shelf("a/", NOW) == kept
+        assert await archive.shelf("b/", NOW) is None
+        newer = replace(kept, upto=kept.upto + 1, shelf=b"newer")
+        archive.keep_shelf("a/", newer)
+        archive.keep_shelf("a/", kept)  # of a process that began earlier
+        await archive.flush()
+        assert await archive.shelf("a/", NOW) == newer
+
+    async def test_a_shelf_is_kept_until_something_in_it_is_forgotten(self, archive: Archive) -> None:
+        kept = await shelved(archive)
+        archive.forget("b/", [FIRST.link])
+        archive.add("a/", THIRD, VECTORS)
+        await archive.flush()
+        assert await archive.shelf("a/", NOW) == kept
+        archive.forget("a/", [FIRST.utterances[0].link])
+        assert await archive.shelf("a/", NOW) is None
+        archive.keep_shelf("a/", kept)  # of a process that has not heard of it yet
+        await archive.flush()
+        assert await archive.shelf("a/", NOW) is None
+        upto = (await archive.changes("a/", 0, NOW)).upto
+        archive.keep_shelf("a/", replace(kept, upto=upto))
+        await archive.flush()
+        assert await archive.shelf("a/", NOW) == replace(kept, upto=upto)
+
+    async def test_a_shelf_with_an_expired_turn_is_not_given_and_pruned(self, archive: Archive) -> None:
+        kept = await shelved(archive)
+        assert await archive.shelf("a/", kept.oldest + TTL - 1) == kept
+        assert await archive.shelf("a/", kept.oldest + TTL) is None
+        archive.prune(kept.oldest + TTL - 1)
+        await archive.flush()
+        assert await archive.shelf("a/", NOW) == kept
+        archive.prune(kept.oldest + TTL)
+        await archive.flush()
+        assert await archive.shelf("a/", NOW) is None
+
+
+async def shelved(archive: Archive) -> StoredShelf:
+    """What is kept as the shelf of two turns."""
+    for each in (FIRST, SECOND):
+        archive.add("a/", each, None)
+    await archive.flush()
+    kept = StoredShelf((await archive.changes("a/", 0, NOW)).upto, FIRST.at, b"\0 packed \xff" * 1_000)
+    archive.keep_shelf("a/", kept)
+    await archive.flush()
+    return kept
+
 
 names = st.sampled_from(["", "a", "a/", "a/b", "A", "á"])
 steps = st.lists(
@@ -386,7 +434,9 @@ async def test_off_keeps_nothing() -> None:
     store.add("a/", FIRST, VECTORS)
     store.forget("a/", [SECOND.link])
     store.prune(NOW)
+    store.keep_shelf("a/", StoredShelf(1, NOW, b"packed"))
     await store.flush()
+    assert await store.shelf("a/", NOW) is None
     assert await store.changes("a/", 4, NOW) == ArchiveChanges(upto=4)
     assert (await store.known("a/", [FIRST.link]), await store.path("a/", FIRST.link, 9)) == (set(), [])
     assert (await store.latest("a/", "s"), await store.forgotten_at("a/", [SECOND.link])) == (None, {})

@@ -17,7 +17,10 @@ setting and no lock outlives a transaction.
 | database.py | the database: its writer, its readers, their deadlines |
 | opening.py | the database as a process that serves opens it: the tenants' secret, the spool, a database that is away |
 | operations.py | the writes of all stores, by the names under which they wait in the spool |
-| facts.py, … | the statements of a store: see `../stores/` |
+| stores.py | all stores, as they are opened; the statements of each: see `../stores/` |
+| accounts.py, archive.py, contents.py | reads for administration; the archive of turns; bodies of requests |
+| facts.py, ledger.py, reuse.py | facts; the ledger and its sums; entries for reuse by intent, and its log |
+| sessions.py, states.py, wipes.py | the index of links; states of conversations; wiped memories |
 | expiry.py | the job that lets it forget |
 
 What is deleted (retention, an end user, what is forgotten) is in no row any more, and no reader gets it. In the files

@@ -5,6 +5,7 @@ would need as well is in the folder above.
 |---|---|
 | connection.py | a connection: opened, brought to the newest schema in named, append-only steps |
 | database.py | the database: its one writer, its readers; one that keeps nothing; what the stores have in common |
+| stores.py | all stores, as they are opened |
 | sessions.py | conversations: the index of their links, and their states |
 | ledger.py | ledger rows, and the sums that are written with them |
 | accounts.py | what people look at: sums, lists of requests and conversations |

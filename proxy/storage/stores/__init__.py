@@ -6,6 +6,7 @@ accounts.py   reads for administration
 archive.py    the archive of turns
 contents.py   bodies of requests and answers
 facts.py      facts of users
+kinds.py      the stores of one kind of database, as they are opened
 ledger.py     the ledger, and the sums of its rows
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations

@@ -11,8 +11,8 @@ from proxy.storage.base import PAGE
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import PAGE_BYTES, SHELVES, TURNS, Apply
 from proxy.storage.recollection import ArchiveChanges, StoredShelf
+from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.vectors import packed_rows, unpacked_rows
-from proxy.storage.write_queue import ScopedWrites
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PRUNED = 500  # expired turns that one `prune` deletes

@@ -9,8 +9,8 @@ import msgspec
 
 from proxy.storage.database import LONG_SECONDS, Database, Store
 from proxy.storage.pending import CONTENTS, PAGE_BYTES, Apply
+from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.stores.whose import Whose, whose
-from proxy.storage.write_queue import ScopedWrites
 from proxy.types import Contents
 
 COLUMNS = tuple(field.name for field in fields(Contents))

@@ -9,7 +9,7 @@ import msgspec
 
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import FACTS, Apply
-from proxy.storage.write_queue import ScopedWrites
+from proxy.storage.scoped_writes import ScopedWrites
 from proxy.types import Fact
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.

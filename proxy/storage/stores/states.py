@@ -7,7 +7,7 @@ from typing import Any
 
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import STATES, Apply, Key, Write
-from proxy.storage.write_queue import ScopedWrites
+from proxy.storage.scoped_writes import ScopedWrites
 
 PRUNED = 200  # expired states that one batch deletes, at most
 

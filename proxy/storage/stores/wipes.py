@@ -10,8 +10,8 @@ from operator import itemgetter
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import DELETIONS, Apply
 from proxy.storage.recollection import Wiped
+from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.stores.facts import fact_of
-from proxy.storage.write_queue import ScopedWrites
 from proxy.types import Fact
 
 _ALL = 2**62  # as a LIMIT
