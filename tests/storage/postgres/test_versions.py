@@ -2,6 +2,7 @@
 
 from contextlib import closing
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def write(scope: str, kind: object = FACTS) -> Write:
     return Write(1, lambda *_: None, kind=kind, scope=scope)  # type: ignore[arg-type]
 
 
+@pytest.mark.note("v2 Resumen/2")
 @given(steps=steps, most=st.sampled_from([1, 9]))
 @settings(max_examples=400, deadline=None)
 def test_a_foreign_change_is_never_missed_and_an_own_one_never_told(  # noqa: C901, PLR0915 (a model, step by step)
