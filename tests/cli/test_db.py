@@ -58,6 +58,7 @@ async def filled(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.note("v2 Migración/2")
 async def test_a_folder_is_copied_and_the_counts_are_told(
     tmp_path: Path, empty: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,6 +87,7 @@ def test_what_cannot_be_done_is_said_in_a_line_without_a_password(
     assert "hidden" not in said
 
 
+@pytest.mark.note("v2 Configuración/2")
 def test_the_configuration_names_the_database(
     tmp_path: Path, empty: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

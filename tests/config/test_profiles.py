@@ -29,6 +29,17 @@ def test_lean_is_the_architecture_note_to_the_letter() -> None:
     assert lean.recall.tokens == "rest"
 
 
+@pytest.mark.note(
+    "v2 Resumen/6",
+    "v2 Buffer/1",
+    "v2 Buffer/2",
+    "v2 Buffer/3",
+    "v2 Buffer/4",
+    "v2 Niveles/2",
+    "v2 Configuración/3",
+    "v2 Configuración/4",
+    "v2 Configuración/5",
+)
 @pytest.mark.parametrize(
     ("name", "short_term", "long_term", "budget", "pressure"),
     [

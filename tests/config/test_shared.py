@@ -31,12 +31,14 @@ def shared(config: Config) -> Shared:
 ENVIRONMENT = {"REDIS_URL": URL, "REDIS_HOST": "elsewhere", "REDIS_PORT": "1", "REDIS_PASSWORD": SECRET}
 
 
+@pytest.mark.note("v2 Configuración/1")
 @pytest.mark.parametrize("text", ["", "server: {port: 0}", "shared:"])
 def test_the_environment_alone_connects_nothing(text: str, loaded: Callable[..., Config]) -> None:
     assert loaded(text, **ENVIRONMENT).shared is None
     assert load(None, ENVIRONMENT).shared is None
 
 
+@pytest.mark.note("v2 Configuración/1")
 @pytest.mark.parametrize(
     ("text", "environ", "place"),
     [

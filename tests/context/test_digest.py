@@ -28,6 +28,7 @@ def test_of_nothing_there_is_nothing() -> None:
     assert (made.history, made.summary, made.entities, made.tokens) == ((), "", (), 7)
 
 
+@pytest.mark.note("v2 Niveles/3")
 def test_the_newest_turns_are_whole_and_those_before_them_summaries() -> None:
     made = digest(path(100), PROFILE, limit=None, others=0, count=counter.text)
     assert len(made.history) == 2 * PROFILE.window.turns
@@ -39,11 +40,13 @@ def test_the_newest_turns_are_whole_and_those_before_them_summaries() -> None:
     assert turns_read(PROFILE) == 60
 
 
+@pytest.mark.note("v2 Buffer/9")
 def test_a_summary_stays_as_it_is_while_the_conversation_goes_on() -> None:
     before, after = (digest(path(n), PROFILE, limit=None, others=0, count=counter.text).summary for n in (40, 45))
     assert after.startswith(before)
 
 
+@pytest.mark.note("v2 Niveles/1")
 def test_the_newest_turn_is_whole_even_above_the_limit() -> None:
     long = [*path(30), turn(31, "word " * 900)]
     made = digest(long, PROFILE, limit=500, others=0, count=counter.text)
@@ -71,6 +74,7 @@ def test_listed_items_are_told_with_their_turn_the_newest_of_them() -> None:
     assert made.entities[-1].turn == 19
 
 
+@pytest.mark.note("v2 Builder/4")
 @pytest.mark.parametrize(
     ("language", "expected"), [("es", "Usuario: Hola\nAsistente: Sí"), ("en", "User: Hola\nAssistant: Sí")]
 )

@@ -69,6 +69,7 @@ def test_the_share_of_the_head_is_the_profiles() -> None:
     assert len(made.summaries) > len(folded(folder(history(18), limit=1_000)).summaries)
 
 
+@pytest.mark.note("v2 Roadmap/5")
 def test_what_a_standing_fact_says_is_not_said_twice() -> None:
     said = history(6)
     chain = folder(said).case.chain

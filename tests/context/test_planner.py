@@ -305,6 +305,7 @@ def reads(services: Services) -> dict[str, float]:
     return {result: count for result, count in found.items() if count}
 
 
+@pytest.mark.note("v2 Monitoreo/1", "v2 Monitoreo/2", "v2 Monitoreo/4")
 async def test_it_is_logged_and_counted_where_the_state_of_a_conversation_came_from(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -345,6 +346,7 @@ async def test_a_prompt_that_only_metering_would_compress_is_not_told_as_compres
     assert ("INFO", "context_compressed") not in told(caplog)
 
 
+@pytest.mark.note("v2 Monitoreo/3")
 async def test_storage_that_cannot_be_read_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     settings = config(storage={"path": str(tmp_path)}, embedding={"enabled": False})
     async with build_services(settings) as services:
@@ -357,6 +359,7 @@ async def test_storage_that_cannot_be_read_is_told(tmp_path: Path, caplog: pytes
         assert vars(caplog.records[-1])["why"] == failed.type.__name__
 
 
+@pytest.mark.note("v2 Resumen/5", "v2 Buffer/4", "v2 Testing/2")
 @pytest.mark.parametrize(
     ("profile", "budget"), [("conversation", 4_000), ("conversation-short", 2_000), ("conversation-long", 6_000)]
 )

@@ -59,6 +59,7 @@ def test_a_strict_window_holds_its_turns_and_no_more() -> None:
     assert last.tokens.mechanisms.window == sum(map(counter.message, told[-1].case.messages[1:9]))
 
 
+@pytest.mark.note("v2 Builder/3")
 def test_a_standing_fact_goes_with_the_first_message_and_stays_there() -> None:
     memory = Memory(standing=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
     first, second = Teller().tell(user("Hello"), assistant("Hi"), user("Tea?"), memory=memory)
@@ -80,6 +81,7 @@ def asking(of: Case, relevant: tuple[Fact, ...] = ()) -> Memory:
     return Memory(relevant=relevant, wanted=600, is_asked_for=True, recall=recalling(of))
 
 
+@pytest.mark.note("v2 Roadmap/2")
 def test_what_is_recalled_stands_in_the_newest_message_and_is_not_repeated() -> None:
     teller = Teller(limit=2_000)
     said = [*history(30), user("What was the first thing?")]
@@ -141,6 +143,7 @@ def test_their_system_messages_are_sent_all_the_same() -> None:
     assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
 
 
+@pytest.mark.note("v2 Troubleshooting/3", "v2 NO/4")
 @pytest.mark.parametrize("limit", [200, 500, 1_000, 4_000])
 def test_a_limit_is_a_limit(limit: int) -> None:
     for told in Teller(limit=limit).tell(*history(30), user("30?"), memory=asking):

@@ -45,6 +45,7 @@ def recalled(plan: Plan) -> str:
     return "\n".join(block for block in ours(plan.messages[-1].text) if block.startswith("<recalled>"))
 
 
+@pytest.mark.note("v2 Builder/2")
 @pytest.mark.parametrize(
     ("question", "item"),
     [

@@ -50,6 +50,7 @@ def test_of_authored_conversations_no_value_is_wrong_and_few_are_missed() -> Non
     assert len(missed) <= 4
 
 
+@pytest.mark.note("v2 Builder/6")
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -89,6 +90,7 @@ def test_nothing_is_invented_and_a_later_value_wins(said: list[str], expected: d
     assert values(*said) == expected
 
 
+@pytest.mark.note("v2 Builder/5")
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -127,6 +129,7 @@ def test_a_bare_answer_counts_if_the_field_was_asked_for(field: str, said: str, 
     assert values(said, answered="Claro.") == {}
 
 
+@pytest.mark.note("v2 Builder/7")
 def test_the_first_field_that_is_missing_is_asked_for() -> None:
     fields = {**FIELDS, "city": StateField(type="text", ask="¿Adónde?")}
     state = told({"people": 4}, fields, "en")

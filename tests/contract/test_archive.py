@@ -93,6 +93,7 @@ async def turns(archive: Archive, scope: str = "a/", *, now: float = NOW) -> lis
 
 
 class TestArchive:
+    @pytest.mark.note("v2 Resumen/3")
     @pytest.mark.parametrize("vectors", [None, VECTORS, OTHER, np.zeros((0, 4), np.float32)])
     async def test_a_turn_comes_back_as_it_was(self, archive: Archive, vectors: Vector | None) -> None:
         archive.add("a/", SECOND, vectors)

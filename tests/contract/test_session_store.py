@@ -167,6 +167,7 @@ class TestSessionStore:
         await store.flush()
         assert await store.longest_prefix("a/", chain) == KnownPrefix(2, ("s",), is_tip=True)
 
+    @pytest.mark.note("v2 Troubleshooting/1")
     @pytest.mark.parametrize("known", [1, 20, 600])
     async def test_a_long_chain_is_recognised_wherever_it_is_known_to(self, store: SessionStore, known: int) -> None:
         chain = chain_of(*range(700))

@@ -52,6 +52,7 @@ LISTS = [
 ]
 
 
+@pytest.mark.note("v2 Buffer/8")
 @pytest.mark.parametrize(("text", "names"), LISTS)
 def test_the_items_of_lists_are_found(text: str, names: list[str]) -> None:
     assert [item.name for item in listed(text)] == names

@@ -102,6 +102,7 @@ def test_an_answer_of_one_process_is_found_by_the_others_and_by_no_other_scope(
     assert proxies[1].http.post(CHAT, json=asked, headers=other).headers["x-olvido-source"] == "upstream"
 
 
+@pytest.mark.note("v2 NO/3")
 def test_a_tool_call_that_one_process_passed_on_is_answered_through_another(proxies: list[Proxy]) -> None:
     tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
     session = {"x-olvido-session": "across"}

@@ -118,6 +118,7 @@ def goes_on(before: Prompt, now: Prompt) -> bool:
 # --- a conversation that grows ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("v2 Flujo/1")
 @pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 def test_a_long_chat_stays_within_its_budget_and_loses_nothing(stream: bool, managing: Proxy, demo: Demo) -> None:
     talk = Talk(managing, demo, f"sk-long-{stream}", stream, messages=[{"role": "system", "content": SYSTEM}])
@@ -295,6 +296,7 @@ def test_a_kill_loses_no_fact_no_turn_and_no_place_in_the_conversation(
 BARS = "Acá van tres bares:\n\n1. **La Venencia**: jerez\n2. **Casa Labra**: croquetas\n3. **Urban**: azotea"
 
 
+@pytest.mark.note("v2 Testing/1")
 @pytest.mark.parametrize("delta", [False, True], ids=["whole", "delta"])
 def test_an_item_of_a_list_that_was_folded_away_is_there_when_it_is_asked_for_also_after_a_restart(
     delta: bool, demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.running import CHAT, Demo, Proxy, run_proxy, upstream
 from tests.servers import eventually
 
@@ -30,6 +32,7 @@ def told(proxy: Proxy, query: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.note("v2 Troubleshooting/4")
 def test_another_process_tells_it_and_so_does_one_that_is_started_later(running_demo: Demo, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()

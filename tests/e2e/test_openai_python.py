@@ -420,7 +420,7 @@ async def test_through_the_proxy_it_is_as_directly_for_the_async_client(
 # --- headers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.note("7 NO/8")
+@pytest.mark.note("7 NO/8", "v2 Migración/1")
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("fault", ["", "429=3", "502"])
 def test_every_header_of_the_upstream_passes_and_only_ours_are_added(

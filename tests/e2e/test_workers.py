@@ -109,6 +109,7 @@ def finished(streams: Sequence[Iterator[bytes]]) -> int:
 # --- start ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("v2 Resumen/7")
 def test_on_an_empty_folder_all_workers_start_at_once_and_are_one_proxy(demo: Demo, start_proxy: Start) -> None:
     proxy = start_proxy({**config(demo, 4), "embedding": {"enabled": True}})
     names = workers(proxy, 4)
@@ -361,6 +362,7 @@ def test_a_cookie_that_was_logged_out_is_of_no_use_to_any_worker(demo: Demo, sta
     eventually(lambda: statuses() == [401] * 4)
 
 
+@pytest.mark.note("v2 Resumen/1")
 def test_what_one_worker_learnt_the_other_one_knows(demo: Demo, start_proxy: Start) -> None:
     proxy = start_proxy(config(demo))
     workers(proxy, 2)

@@ -47,6 +47,7 @@ UNANSWERED = {
 }
 
 
+@pytest.mark.note("v2 Monitoreo/4")
 @needs_prometheus
 @pytest.mark.parametrize(
     "arguments",

@@ -283,7 +283,7 @@ async def remembered(services: Services) -> list[Fact]:
     return found
 
 
-@pytest.mark.note("1.1/13", "1.2/6", "7 SÍ/1", "8/1", "8/2")
+@pytest.mark.note("1.1/13", "1.2/6", "7 SÍ/1", "8/1", "8/2", "v2 Roadmap/3")
 async def test_what_was_decided_yesterday_is_in_the_prompt_of_who_asks_today(
     services: Services, running: Upstream
 ) -> None:
@@ -325,7 +325,7 @@ async def test_a_prompt_above_its_limit_is_counted(services: Services) -> None:
     assert total(services, "olvido_plans_total", kind="over-budget") >= 1
 
 
-@pytest.mark.note("9.4/1")
+@pytest.mark.note("9.4/1", "v2 SÍ/3")
 async def test_the_ledger_tells_tokens_by_session(services: Services) -> None:
     for session in ("a", "b", "a"):
         await say(services, session, NOW, [user(f"hello {next(_numbers)}")])

@@ -99,6 +99,7 @@ def lines(table: str) -> list[str]:
     return table.strip().splitlines()
 
 
+@pytest.mark.note("v2 Buffer/8")
 @pytest.mark.parametrize("line", lines(PLACES))
 def test_a_place_in_a_list_is_read(line: str) -> None:
     text, _, places = line.partition(" | ")

@@ -18,11 +18,14 @@ from tests.notes import Row
 
 ROOT, NOTE = notes.ROOT, notes.NOTE
 
-# Items of the note, by section: its tables, lists and rules, a row each.
+# Items of both notes, by section: its tables, lists and rules, a row each.
 ITEMS = {
     "0": 4, "1.1": 16, "1.2": 8, "1.3": 8, "2.1": 9, "2.2": 5, "2.3": 7, "2.4": 3, "3.1": 2, "3.2": 5, "3.3": 6,
     "4": 7, "4.1": 6, "5.1": 4, "5.2": 4, "5.3": 3, "5.4": 4, "6": 5, "7 SÍ": 8, "7 NO": 8, "8": 2,
     "9.1": 3, "9.2": 3, "9.3": 3, "9.4": 3,
+    "v2 Resumen": 7, "v2 Buffer": 9, "v2 Builder": 7, "v2 Manager": 5, "v2 Flujo": 2, "v2 Niveles": 3,
+    "v2 Configuración": 5, "v2 Migración": 3, "v2 Testing": 3, "v2 Monitoreo": 4,
+    "v2 Troubleshooting": 4, "v2 SÍ": 3, "v2 NO": 4, "v2 Roadmap": 5,
 }  # fmt: skip
 PARAMETERS = (
     "VENTANA_ACTIVA_DEFAULT",
@@ -34,6 +37,10 @@ PARAMETERS = (
     "MAX_TOKENS_POR_RESUMEN",
     "TOTAL_RESUMENES_MAX",
     "MAX_CONTEXT_TOTAL",
+    "DEFAULT_SHORT_TERM_TURNS",
+    "DEFAULT_LONG_TERM_TURNS",
+    "DEFAULT_MAX_TOKENS",
+    "COMPRESSION_THRESHOLD",
 )
 PHRASES = ("Otra cosa", "Cambiando de tema", "Te quería preguntar sobre", "Dejando eso de lado", "Cambiemos de tema")
 

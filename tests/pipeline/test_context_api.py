@@ -104,6 +104,7 @@ def test_an_unknown_session_has_an_empty_context(client: Client) -> None:
     assert told["tokens_remaining"] == 4_000 - told["estimated_tokens"]
 
 
+@pytest.mark.note("v2 Builder/1", "v2 Manager/3", "v2 SÍ/1")
 def test_a_conversation_is_told_with_its_lists(client: Client) -> None:
     client.chat("bars", user("Busca bares en Madrid"), assistant(BARS), user("¿Cuál es tranquilo?"))
     told = client.ask("bars", "Dame más info del segundo")
@@ -119,6 +120,7 @@ def test_a_conversation_is_told_with_its_lists(client: Client) -> None:
     assert client.ask("bars", "the second", language="en")["conversation_history"].startswith("User: Busca")
 
 
+@pytest.mark.note("v2 Manager/1")
 def test_without_history_the_rest_is_told(client: Client) -> None:
     client.chat("short", user("Busca bares viejos en Madrid"), assistant(BARS), user("¿Cuál es tranquilo?"))
     told = client.ask("short", include_history=False)
@@ -127,6 +129,7 @@ def test_without_history_the_rest_is_told(client: Client) -> None:
     assert told["state"]["values"] == {"city": "Madrid"}
 
 
+@pytest.mark.note("v2 Manager/2", "v2 Manager/4")
 def test_older_turns_are_told_as_summaries_within_the_budget(client: Client) -> None:
     said = [
         part
@@ -143,6 +146,7 @@ def test_older_turns_are_told_as_summaries_within_the_budget(client: Client) -> 
     assert told["estimated_tokens"] + told["tokens_remaining"] == 4_000
 
 
+@pytest.mark.note("v2 Manager/5")
 def test_what_was_validated_comes_back_as_it_was_sent(client: Client) -> None:
     sent = {"location": {"lat": 40.4, "names": ["Sol", None]}}
     assert client.ask("echo", validated_context=sent)["validated_context"] == sent
@@ -161,6 +165,7 @@ def test_fields_are_told_with_the_question_for_the_first_that_is_missing(client:
     assert (state["missing"], state["ready"], state["ask"]) == ([], True, None)
 
 
+@pytest.mark.note("v2 Manager/5")
 def test_facts_are_told_by_domain_if_asked_for(client: Client) -> None:
     client.chat("facts", user("Recordá que prefiero el té sin azúcar."))
     client.chat("facts", user("Gracias, eso es todo."))
@@ -288,6 +293,7 @@ def test_bad_input_is_refused_with_the_path_of_the_field(
     assert (type(refused.value), refused.value.param) == (kind, param)
 
 
+@pytest.mark.note("v2 Manager/1")
 def test_good_input_has_the_defaults() -> None:
     assert decoded(b'{"session": "s", "query": ""}') == Asked("s", "")
 

@@ -52,6 +52,7 @@ async def two(tmp_path: Path) -> AsyncIterator[tuple[Process, Process]]:
         yield await stack.enter_async_context(process()), await stack.enter_async_context(process())
 
 
+@pytest.mark.note("v2 Resumen/1", "v2 Flujo/2")
 async def test_another_process_knows_a_conversation_that_the_database_has_not_got_yet(
     two: tuple[Process, Process],
 ) -> None:
@@ -65,6 +66,7 @@ async def test_another_process_knows_a_conversation_that_the_database_has_not_go
     assert one.database.writer.depth > 0
 
 
+@pytest.mark.note("v2 Buffer/6", "v2 Testing/3")
 async def test_the_context_is_that_of_the_last_answer(two: tuple[Process, Process]) -> None:
     one, other = two
     await one.answered(CHAIN[:4], 0, b"first")
@@ -74,6 +76,7 @@ async def test_the_context_is_that_of_the_last_answer(two: tuple[Process, Proces
     assert await one.hot.states.get(MEMORY, CHAIN[6::-1]) == (CHAIN[4], b"second")
 
 
+@pytest.mark.note("v2 Buffer/7")
 async def test_a_conversation_that_is_not_hot_is_read_from_the_database(two: tuple[Process, Process]) -> None:
     one, other = two
     await one.answered(CHAIN[:4], 0, b"state")
@@ -96,6 +99,7 @@ async def test_a_state_in_the_database_that_is_nearer_wins(two: tuple[Process, P
     assert await other.hot.states.get(MEMORY, CHAIN[2::-1]) == (CHAIN[0], b"older")
 
 
+@pytest.mark.note("v2 NO/1")
 async def test_what_is_forgotten_is_in_no_hot_context(two: tuple[Process, Process]) -> None:
     one, other = two
     await one.answered(CHAIN[:4], 0, b"quotes what is forgotten")

@@ -71,6 +71,7 @@ class Follower:
         self.upto = changes.upto
 
 
+@pytest.mark.note("v2 Resumen/2")
 async def test_who_follows_while_many_write_misses_nothing() -> None:
     writers, rounds = 10, 8
     async with processes(writers + 1) as databases:

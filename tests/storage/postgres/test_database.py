@@ -92,6 +92,7 @@ async def test_a_restart_of_the_server_fails_no_read(server: postgres.Server, da
         assert await ask(database) == 1
 
 
+@pytest.mark.note("v2 Monitoreo/3")
 async def test_a_stopped_server_is_found_again(server: postgres.Server, database: PostgresDatabase) -> None:
     await asyncio.to_thread(server.stop)
     for _ in range(health_module.MOST_FAILURES):
@@ -209,6 +210,7 @@ asyncio.run(main())
     assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 (it is a test)
 
 
+@pytest.mark.note("v2 Troubleshooting/2")
 async def test_while_it_is_away_rows_wait_on_disk_without_waiting_for_the_server(
     server: postgres.Server, tmp_path: Path
 ) -> None:

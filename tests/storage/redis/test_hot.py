@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from proxy.storage.hot import HotContext
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.hot import RedisHotContexts
@@ -15,6 +17,7 @@ def build(connection: Connection) -> RedisHotContexts:
     return RedisHotContexts(connection, 300.0)
 
 
+@pytest.mark.note("v2 Resumen/4")
 async def test_the_last_link_that_has_a_context_is_found_by_every_process() -> None:
     url = fresh_redis().url
     async with connected(url, build) as (here, one), connected(url, build) as (_, other):
@@ -27,6 +30,7 @@ async def test_the_last_link_that_has_a_context_is_found_by_every_process() -> N
         assert await other.get("b", LINKS) is None
 
 
+@pytest.mark.note("v2 Buffer/6")
 async def test_the_version_before_ends_with_the_new_one() -> None:
     url = fresh_redis().url
     async with connected(url, build) as (here, contexts):
@@ -49,6 +53,7 @@ async def test_of_a_link_that_two_conversations_end_with_there_is_none() -> None
         assert await contexts.get("b", LINKS) == (0, CONTEXT)
 
 
+@pytest.mark.note("v2 NO/1")
 async def test_a_scope_is_forgotten_whole_and_alone() -> None:
     server = fresh_redis()
     async with connected(server.url, build) as (here, one), connected(server.url, build) as (there, other):
@@ -65,6 +70,7 @@ async def test_a_scope_is_forgotten_whole_and_alone() -> None:
         assert b"hot" not in server.do("KEYS", "*")
 
 
+@pytest.mark.note("v2 Buffer/5")
 async def test_redis_lets_it_expire_with_its_list_of_keys() -> None:
     server = fresh_redis()
     async with connected(server.url, build) as (connection, contexts):
@@ -83,6 +89,7 @@ async def test_what_was_planted_is_absent() -> None:
             assert await contexts.get("a", LINKS) is None
 
 
+@pytest.mark.note("v2 NO/2")
 async def test_without_redis_there_is_none_and_nothing_fails() -> None:
     reasons: list[tuple[str, str]] = []
     with run_redis() as server:

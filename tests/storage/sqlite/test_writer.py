@@ -105,7 +105,7 @@ async def test_a_full_batch_does_not_wait_for_the_interval(opened: Opened, other
     assert writer.depth == 1
 
 
-@pytest.mark.note("5.3/3")
+@pytest.mark.note("5.3/3", "v2 SÍ/2")
 async def test_a_batch_is_one_transaction(opened: Opened) -> None:
     writer = opened()
     seen: list[int] = []
