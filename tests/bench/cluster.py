@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import psycopg
-
 from proxy.bench import processes
 from proxy.bench.bodies import Kind
-from proxy.bench.load import Outcome
-from proxy.bench.measuring import CONNECTIONS, Bench, Round, spread
-from proxy.bench.processes import Server, Unusable
+from proxy.bench.measuring import Bench, Round, spread
+from proxy.bench.processes import Unusable
 from tests import postgres
 from tests.redis_server import RedisServer, run_redis
 
@@ -41,9 +38,9 @@ _READS = re.compile(r'^olvido_context_reads_total\{[^}]*result="(\w+)"[^}]*\} (\
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The servers that the processes share."""
+    """The servers that processes share."""
 
-    database: str  # URL
+    postgres: postgres.Server
     redis: RedisServer
 
     @property
@@ -55,20 +52,109 @@ class Cluster:
         return f"shared: {{url: '{self.redis.url}', timeout_ms: 500}}"
 
     def cpu(self) -> tuple[float, float]:
-        """Seconds of PostgreSQL, of Redis."""
-        with psycopg.connect(self.database) as connection:
-            (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
-        postmaster = int(re.findall(r"PPid:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) if _is(pid) else 0
-        return processes.cpu_seconds(postmaster), processes.cpu_seconds(self.redis.pid)
-
-
-def _is(pid: int) -> bool:
-    return Path(f"/proc/{pid}/status").exists()
+        """Seconds that PostgreSQL has used, and Redis."""
+        return processes.cpu_seconds(self.postgres.pid), processes.cpu_seconds(self.redis.pid)
 
 
 @contextmanager
 def cluster() -> Iterator[Cluster]:
-    with run_redis() as redis:
-        database = postgres.database()
-        os.environ["DATABASE_URL"] = database
-        yield Cluster(database, redis)
+    """New servers, empty; the database's URL in the environment."""
+    with ExitStack() as stack:
+        server = postgres.Server()
+        stack.callback(server.close)
+        redis = stack.enter_context(run_redis())
+        os.environ["DATABASE_URL"] = server.url
+        yield Cluster(server, redis)
+
+
+def cpu(options: argparse.Namespace) -> bool:
+    """Prints what a request costs, by kind of load. True if the limit is kept."""
+    print("| row | CPU ms, SQLite | CPU ms, cluster | ratio | + PostgreSQL ms | + Redis ms |")
+    print("|---|---|---|---|---|---|")
+    return all([_cpu(name, kind, options) for name, kind in KINDS.items()])
+
+
+def _cpu(name: str, kind: Kind, options: argparse.Namespace) -> bool:
+    with _served(name) as (folder, url, load), cluster() as shared, ExitStack() as stack:
+        servers = {
+            "sqlite": stack.enter_context(processes.proxy(folder / "sqlite", url)),
+            "cluster": stack.enter_context(
+                processes.proxy(folder / "cluster", url, shared.sections, storage=shared.storage)
+            ),
+        }
+        bench, size = Bench(load, servers), Round(options.requests, paced=2)
+        found: dict[str, list[float]] = {each: [] for each in (*servers, "postgres", "redis")}
+        for number in range(-1, options.rounds):  # the first one fills caches, and does not count
+            for server in sorted(servers, reverse=number % 2 == 1):
+                before = shared.cpu()
+                outcome = bench.run(server, kind, stream=False, size=size)
+                if number >= 0:
+                    found[server].append(outcome.cpu / outcome.fast * 1e3)
+                if number >= 0 and server == "cluster":
+                    for each, used, was in zip(("postgres", "redis"), shared.cpu(), before, strict=True):
+                        found[each].append((used - was) / outcome.fast * 1e3)
+    ratios = [here / there for here, there in zip(found["cluster"], found["sqlite"], strict=True)]
+    cells = (found["sqlite"], found["cluster"], ratios, found["postgres"], found["redis"])
+    print(f"| {name}, n = {len(ratios)} | {' | '.join(spread(cell, 2) for cell in cells)} |", flush=True)
+    return median(ratios) <= MOST_CPU
+
+
+def hot(options: argparse.Namespace) -> bool:
+    """Prints where states were found. True if the limit is kept."""
+    kept = []
+    for name, kind in KINDS.items():
+        with _served(name) as (folder, url, load), cluster() as shared:
+            running = processes.proxy(folder / "several", url, shared.sections, WORKERS, shared.storage)
+            with running as server:
+                bench = Bench(load, {"several": server})
+                for _ in range(options.rounds):
+                    bench.run("several", kind, stream=False, size=Round(options.requests, paced=2))
+                told = processes.get(server.port, "/metrics").decode()
+        reads = {place: float(number) for place, number in _READS.findall(told)}
+        share = (reads.get("hot", 0.0) + reads.get("memory", 0.0)) / max(1.0, sum(reads.values()))
+        listed = ", ".join(f"{place} {number:.0f}" for place, number in sorted(reads.items()))
+        print(f"{WORKERS} workers, {name}: {share:.1%} of {sum(reads.values()):.0f} look-ups hit ({listed})", flush=True)
+        kept.append(share >= LEAST_HOT)
+    return all(kept)
+
+
+@contextmanager
+def _served(name: str) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
+    """A folder, an upstream's URL and the load."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"olvido-bench-{name}-")))
+        stack.callback(processes.end_children)
+        upstream = stack.enter_context(processes.serving("proxy.bench.upstream"))
+        load = stack.enter_context(
+            processes.running("proxy.bench.load", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        )
+        yield folder, f"http://127.0.0.1:{upstream.port}/v1", load
+
+
+ROWS: Mapping[str, Callable[[argparse.Namespace], bool]] = {"cpu": cpu, "hot": hot}
+
+
+def main() -> int:
+    options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds like Ctrl-C, so that no child outlives us
+    print(f"{processes.machine()}; load average {os.getloadavg()[0]:.1f} before")
+    print(f"{options.rounds} rounds of {options.requests} requests; median (least to most)\n")
+    try:
+        met = {name: row(options) for name, row in ROWS.items() if re.search(options.rows, name)}
+    except Unusable as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    print(f"\nload average {os.getloadavg()[0]:.1f} after; missed: {', '.join(n for n in met if not met[n]) or 'none'}")
+    return int(not all(met.values()))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.cluster", description="What many processes cost.")
+    parser.add_argument("--rounds", type=int, default=6, help="how often each row is measured (default: 6)")
+    parser.add_argument("--requests", type=int, default=400, help="requests a row and round (default: 400)")
+    parser.add_argument("--rows", default="", metavar="REGEX", help="only these rows")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
