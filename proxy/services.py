@@ -89,7 +89,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
-    answered = AnsweredScopes(storage.database.has_scope)
+    answered = AnsweredScopes(storage.has_scope)
     partitions = Partitions(storage.reuse, executor, foreign_writes=storage.database.foreign_writes)
     intent = Intent(
         config.reuse.intent,

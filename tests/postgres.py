@@ -121,6 +121,11 @@ class Server:
             for setting in ("fsync", "synchronous_commit"):
                 connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
 
+    @property
+    def pid(self) -> int:
+        """Of the process whose children serve the connections."""
+        return int(self._running.get_pid() or 0)
+
     def stop(self) -> None:
         """Stops it as a crash does."""
         from pgserver._commands import pg_ctl  # type: ignore[attr-defined]  # it makes its functions by name
@@ -134,7 +139,7 @@ class Server:
     @contextmanager
     def silent(self) -> Iterator[None]:
         """Suspends all its processes."""
-        first = int(self._running.get_pid() or 0)
+        first = self.pid
         pids = [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)

@@ -49,6 +49,11 @@ class RedisServer:
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(str(self._socket)) == 0
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         self._process.send_signal(number)

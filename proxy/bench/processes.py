@@ -151,16 +151,18 @@ def serving(*arguments: str) -> Iterator[Server]:
 
 
 @contextmanager
-def proxy(folder: Path, upstream: str, sections: str = "", workers: int = 1) -> Iterator[Server]:
-    """Runs the proxy as users do, with its default configuration but for `sections` (YAML), everything that it keeps in
-    `folder`; its model of vectors is ready, too, in every worker. The server's process is the supervisor's, if there is
-    one."""
+def proxy(
+    folder: Path, upstream: str, sections: str = "", workers: int = 1, storage: str = ""
+) -> Iterator[Server]:
+    """Runs the proxy as users do, with its default configuration but for `sections` (YAML) and `storage` (entries of
+    that section), everything that it keeps in `folder`; its model of vectors is ready, too, in every worker. The
+    server's process is the supervisor's, if there is one."""
     folder.mkdir(exist_ok=True)
     config, log = folder / "olvido.yaml", folder / "proxy.log"
     config.write_text(
         f"server: {{port: 0, workers: {workers}}}\n"
         f"upstreams: [{{name: bench, base_url: '{upstream}', dialect: openai}}]\n"
-        f"storage: {{path: '{folder / 'storage'}'}}\n"
+        f"storage: {{path: '{folder / 'storage'}'{storage and f', {storage}'}}}\n"
         f"{sections}\n",
         encoding="utf-8",
     )

@@ -11,6 +11,7 @@ replaces the first one. Some repeat a message and mean more by it ("continue"), 
 only if the client marks them as one.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +43,8 @@ MAX_NAME = 128
 MOST_TURNS = 2_000  # of a history that is resumed
 AGAIN_SECONDS = 600.0  # within this time the same question is the same request, as for reuse by intent
 FEW_WORDS = 3
+ARRIVAL_LOOKS = 20  # for a turn of another process, which is in the archive after a batch interval or two
+ARRIVAL_PAUSE = 0.03  # seconds between them
 _HASHED = "h-"
 _SAFE_NAME = re.compile(rf"[A-Za-z0-9._:@+/=-]{{1,{MAX_NAME}}}")
 _SCOPE = re.compile(rf"[0-9a-f]{{32}}/(?:~?{_SAFE_NAME.pattern})?")
@@ -197,10 +200,13 @@ async def resume(
     if not calls and (not new or any(said.role != "user" for said in new)):
         return request, identity
     await settled(identity)
+    going_on = await open_turns.get(identity.memory, identity.session)
+    if going_on is not None and going_on.is_elsewhere:
+        await _arrive(archive, identity.memory, going_on.parent)
     latest = await archive.latest(identity.memory, identity.session)
     path = await archive.path(identity.memory, latest.link, MOST_TURNS) if latest else []
     if calls:
-        going_on, before = await open_turns.get(identity.memory, identity.session), path
+        before = path
         if going_on is not None:
             before = await archive.path(identity.memory, going_on.parent, MOST_TURNS)
         begun = going_on.messages if going_on else ()
@@ -220,6 +226,14 @@ async def resume(
             continuity="regenerated" if history.is_again else "continued",
         ),
     )
+
+
+async def _arrive(archive: Archive, scope: str, link: bytes) -> None:
+    """Returns once the turn `link` is in the archive, which another process may be about to write, or does not come."""
+    for _ in range(ARRIVAL_LOOKS):
+        if not link or await archive.path(scope, link, 1):
+            return
+        await asyncio.sleep(ARRIVAL_PAUSE)
 
 
 def _answered(new: Sequence[Message]) -> tuple[str, ...]:

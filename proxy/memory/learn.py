@@ -28,7 +28,7 @@ from proxy.memory.library import Library
 from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices
-from proxy.types import Exchange, Fact, Identity, Message
+from proxy.types import Exchange, Fact, Identity, Message, OpenTurn
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +90,8 @@ class Learner:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
         messages = (*exchange.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
-            self._open_turns.put(identity.memory, identity.session, open_turn(messages, chain))
+            turn = open_turn(messages, chain) or OpenTurn((), chain[-1])
+            self._open_turns.put(identity.memory, identity.session, turn)
         owed = self._owed.get(identity.memory)
         if owed is not None and len(owed) >= WAITING:
             attempts.call("learn", _overrun, fallback=None)

@@ -199,6 +199,7 @@ class Library:
     async def carry_out(self, scope: str, order: Order, recorded: Callable[[], object]) -> None:
         """Carries out a command in storage. `recorded` is called once it is durable; the rest is in memory. Raises
         StorageError, or what storage raises, if it did not become durable."""
+        await self.state(scope, order.chain)  # its conversation goes on here, with what is left of its state
         if order.is_wipe:
             await self._wipe(scope, order)
             recorded()
@@ -314,21 +315,22 @@ class Library:
         foreign = await self._foreign_writes(scope, "paths")
         self._seen_paths.put(scope, foreign)
         known = next((length for length in lengths if (scope, chain[length - 1]) in self._recent), 0)
-        newer = [] if is_new else [chain[length - 1] for length in lengths if length > known]
         held = self._recent.used((scope, chain[known - 1])) if known else None
-        if held is not None and (held[0] == foreign or not newer):
+        if held is not None and held[0] == foreign:
             on_read("memory")
             return held[1], known
-        found = await self._states.get(scope, newer) if newer else None
-        if newer:
+        asked = [] if is_new else [chain[length - 1] for length in lengths if length >= max(known, 1)]
+        found = await self._states.get(scope, asked) if asked else None
+        if asked:
             on_read("hot" if found is not None and self._is_hot(scope, found[0]) else "database")
         if found is not None and (state := unpack(found[1])) is not None:
             self._recent.put((scope, found[0]), (foreign, state))
             return state, next(length for length in lengths if chain[length - 1] == found[0])
         if held is None:
             return None
-        self._recent.put((scope, chain[known - 1]), (foreign, held[1]))
-        return held[1], known
+        # Another process has deleted it: what it quotes may be forgotten.
+        self._recent.put((scope, chain[known - 1]), (foreign, left := _without_text(held[1])))
+        return left, known
 
     def keep_state(self, scope: str, session: str, link: bytes, state: PathState) -> None:
         """Stores the state after a request whose last message has the link `link`."""
@@ -340,9 +342,13 @@ class Library:
         rebuilt, and a turn that goes on loses what was recalled for it."""
         for key, (as_of, state) in self._recent.items():
             if key[0] == scope:
-                fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
-                self._recent[key] = as_of, replace(state, fold=fold, volatile=VolatileBlock())
+                self._recent[key] = as_of, _without_text(state)
         self._states.forget(scope)
+
+
+def _without_text(state: PathState) -> PathState:
+    fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
+    return replace(state, fold=fold, volatile=VolatileBlock())
 
 
 async def undo(wipes: WipeStore, facts: FactStore, wiped: Wiped, now: float) -> None:

@@ -8,6 +8,7 @@ replaced is not found any more. Of a link that two conversations have in common 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Protocol
 
 from proxy.lru import Lru
@@ -16,6 +17,7 @@ from proxy.storage.recollection import StateStore
 
 LOOKED_AT = 8  # newest messages of a request, one of which the last answer is
 MOST_STATES = 2_000  # of requests under way
+FRESH_SECONDS = 2.0  # that a state which was found holds: another process may have been told to forget what it quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,9 @@ class HotContexts(Protocol):
     def put(self, scope: str, link: bytes, context: HotContext, replaced: bytes | None) -> None:
         """Sets the context of the conversation that ends with `link`; that of `replaced` has ended."""
 
+    async def has(self, scope: str) -> bool:
+        """Returns True if the scope has contexts; False if that cannot be told."""
+
     def forget(self, scope: str) -> None:
         """Deletes all contexts of the scope: they may quote what is forgotten."""
 
@@ -47,10 +52,12 @@ class Hot:
     """The stores of conversations with hot contexts before them."""
 
     def __init__(self, contexts: HotContexts, sessions: SessionStore, states: StateStore) -> None:
+        self.contexts = contexts
         self.sessions: SessionStore = HotSessions(contexts, sessions, self)
         self.states = HotStates(contexts, states, self)
         self.planned: Lru[bytes, tuple[str, bytes]] = Lru(MOST_STATES)  # by link: memory, state; put by this process
-        self.fetched: Lru[tuple[str, bytes], bytes] = Lru(MOST_STATES)  # by memory and link: put by any
+        # By memory and link: put by any process, found here at that moment (monotonic).
+        self.fetched: Lru[tuple[str, bytes], tuple[float, bytes]] = Lru(MOST_STATES)
 
 
 class HotSessions:
@@ -68,7 +75,7 @@ class HotSessions:
             return await self._store.longest_prefix(scope, chain)
         place, context = found
         if context.state:
-            self._hot.fetched.put((context.memory, context.link), context.state)
+            self._hot.fetched.put((context.memory, context.link), (monotonic(), context.state))
         return KnownPrefix(start + place + 1, (context.session,), is_tip=True)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
@@ -104,11 +111,15 @@ class HotStates:
 
     def is_hot(self, scope: str, link: bytes) -> bool:
         """Tells whether the state of a link was in a hot context."""
-        return (scope, link) in self._hot.fetched
+        return self._found(scope, link) is not None
+
+    def _found(self, scope: str, link: bytes) -> bytes | None:
+        at, state = self._hot.fetched.get((scope, link), (float("-inf"), b""))
+        return state if monotonic() - at < FRESH_SECONDS else None
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         for place, link in enumerate(links):
-            if (state := self._hot.fetched.get((scope, link))) is not None:
+            if (state := self._found(scope, link)) is not None:
                 return await self._store.get(scope, links[:place]) or (link, state) if place > 1 else (link, state)
         return await self._store.get(scope, links)
 

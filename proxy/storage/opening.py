@@ -70,9 +70,17 @@ class Storage:
     nothing: Database  # of the stores that keep nothing
     secret: bytes = field(repr=False)  # 32 bytes that tenants are hashed with
     retention: Retention | None = None
-    is_hot: Callable[[str, bytes], bool] = lambda _scope, _link: False  # tells whether a state was in a hot context
+    hot: Hot | None = None  # conversations that several processes share
     shared: "Connection | None" = None  # to what several processes share; whoever serves opens it
     failures: Mapping[str, str] = field(default_factory=dict)  # part that could not be opened → why
+
+    async def has_scope(self, scope: str) -> bool:
+        """Returns True if something of the scope is kept, be it in a hot context alone. Raises StorageError."""
+        return (self.hot is not None and await self.hot.contexts.has(scope)) or await self.database.has_scope(scope)
+
+    def is_hot(self, scope: str, link: bytes) -> bool:
+        """Tells whether the state of a link was in a hot context."""
+        return self.hot is not None and self.hot.states.is_hot(scope, link)
 
     @property
     def failing(self) -> str | None:
@@ -109,7 +117,7 @@ class Storage:
 def with_hot_contexts(storage: Storage, over: "Connection", ttl: float) -> Storage:
     """Returns the storage with hot contexts, kept for `ttl` seconds, before its stores of conversations."""
     hot = Hot(redis_hot_contexts(over, ttl), storage.sessions, storage.states)
-    return replace(storage, sessions=hot.sessions, states=hot.states, is_hot=hot.states.is_hot)
+    return replace(storage, sessions=hot.sessions, states=hot.states, hot=hot)
 
 
 async def open_storage(

@@ -91,10 +91,11 @@ class ArchivedTurn:
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn whose last answer waits for the results of its calls."""
+    """A turn whose last answer waits for the results of its calls; or the next one, of which there is nothing yet."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[Message, ...]  # (): nobody waits
     parent: bytes  # link of the message before its first one; b"" at the beginning of a conversation
+    is_elsewhere: bool = field(default=False, compare=False)  # another process had it: the archive has `parent` soon
 
     @property
     def size(self) -> int:

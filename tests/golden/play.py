@@ -8,10 +8,12 @@ durations are left out, numbers are rounded, old turns are found by their words 
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import cycle, groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
@@ -23,8 +25,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from proxy.app import create_app
+from tests import postgres
 from tests.builders import config
 from tests.golden.conversations import CONVERSATIONS, Conversation, questions
+from tests.redis_server import PATIENT_MS, fresh_redis
 from tests.servers import run_app
 
 EXCERPT = 160  # characters
@@ -52,6 +56,8 @@ PROXIES: Mapping[str, Mapping[str, Any]] = {
     "defaults": {},
 }
 Outputs = dict[str, list[str]]  # lines, by what they tell of
+STORAGES = ("memory", "postgres+redis")
+PROXIES_AT_ONCE = 3  # over PostgreSQL and Redis
 
 _UNTOLD = re.compile(r"(^|_)(at|now|seconds|ms|time|from|to|until|since|last|first|started|ended)$|^(created|version)")
 _ID = re.compile(r"\b(?:req_[0-9a-zA-Z]+|[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
@@ -170,29 +176,33 @@ def prompt_lines(arrived: bytes, sent: Sequence[Mapping[str, Any]]) -> list[str]
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A proxy, its upstream, and a client."""
+    """A proxy, its upstream, and a client. Of several proxies each request goes to the next."""
 
     upstream: Upstream
-    http: httpx.AsyncClient
-    app: Starlette
+    proxies: Iterator[tuple[httpx.AsyncClient, Starlette]]
     names: Names
 
     async def ask(self, key: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> httpx.Response:
         """Returns when all that follows the answer has been done, too."""
         given = {"authorization": f"Bearer {key}", **headers}
-        answer = await self.http.post("/v1/chat/completions", json=body, headers=given)
+        http, app = next(self.proxies)
+        answer = await http.post("/v1/chat/completions", json=body, headers=given)
         assert answer.status_code == 200, answer.text
-        await self.app.state.services.tasks.drain(SECONDS)
+        await app.state.services.tasks.drain(SECONDS)
+        await app.state.services.storage.flush()
         return answer
 
     async def look(self, path: str, **query: str) -> Any:
-        return (await self.http.get(f"/admin/api/{path}", params=query)).raise_for_status().json()
+        http, _ = next(self.proxies)
+        return (await http.get(f"/admin/api/{path}", params=query)).raise_for_status().json()
 
     async def is_ready(self) -> None:
-        """Returns when questions are compared."""
+        """Returns when questions are compared, by whichever proxy."""
         async with asyncio.timeout(SECONDS):
-            while (await self.http.get("/readyz")).json()["parts"]["reuse by intent"] != "ready":  # noqa: ASYNC110 (asked from outside)
-                await asyncio.sleep(0.005)
+            for _ in range(PROXIES_AT_ONCE):
+                http, _ = next(self.proxies)
+                while (await http.get("/readyz")).json()["parts"]["reuse by intent"] != "ready":  # noqa: ASYNC110 (asked from outside)
+                    await asyncio.sleep(0.005)
 
     def arrived(self) -> list[bytes]:
         """Since the last look."""
@@ -201,25 +211,37 @@ class Playing:
         return seen
 
 
+def stored(storage: str, folder: Path) -> dict[str, Any]:
+    """The sections that keep a proxy's memory there, empty."""
+    if storage == "memory":
+        return {"storage": {"kind": "memory"}}
+    return {
+        "storage": {"kind": "postgres", "url": postgres.database(), "path": folder, "pool": 4},
+        "shared": {"url": fresh_redis().url, "timeout_ms": PATIENT_MS},
+    }
+
+
 @asynccontextmanager
-async def playing(**sections: Any) -> AsyncIterator[Playing]:
+async def playing(storage: str = "memory", **sections: Any) -> AsyncIterator[Playing]:
     upstream = Upstream()
-    with run_app(upstream.app) as url:
+    with run_app(upstream.app) as url, TemporaryDirectory(prefix="olvido-golden-") as folder:
         entry = {"name": "golden", "base_url": f"{url}/v1", "dialect": "openai", "price": PRICE, "retries": 0}
         settings = {
             "upstreams": [entry],
-            "storage": {"kind": "memory"},
+            **stored(storage, Path(folder)),
             "embedding": {"enabled": False},
             "reuse": {"intent": {"enabled": False}},
             **({name: given(url) if callable(given) else given for name, given in sections.items()}),
         }
-        app = create_app(config(**settings))
-        transport = httpx.ASGITransport(app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8484", timeout=SECONDS) as http,
-        ):
-            yield Playing(upstream, http, app, Names())
+        async with AsyncExitStack() as stack:
+            proxies = []
+            for _ in range(1 if storage == "memory" else PROXIES_AT_ONCE):
+                app = create_app(config(**settings))
+                await stack.enter_async_context(app.router.lifespan_context(app))
+                transport = httpx.ASGITransport(app)
+                http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8484", timeout=SECONDS)
+                proxies.append((await stack.enter_async_context(http), app))
+            yield Playing(upstream, cycle(proxies), Names())
 
 
 async def play(conversation: Conversation, at: Playing) -> Outputs:
@@ -306,11 +328,11 @@ async def _afterwards(name: str, at: Playing) -> Outputs:
     return outputs
 
 
-async def contexts() -> Outputs:
+async def contexts(storage: str = "memory") -> Outputs:
     """What was sent in place of the conversations."""
     outputs: Outputs = {}
     for name, sections in PROXIES.items():
-        async with playing(**sections) as at:
+        async with playing(storage, **sections) as at:
             for conversation in CONVERSATIONS:
                 if conversation.proxy == name:
                     outputs |= await play(conversation, at)
@@ -318,10 +340,11 @@ async def contexts() -> Outputs:
     return outputs
 
 
-async def reuses() -> Outputs:
+async def reuses(storage: str = "memory") -> Outputs:
     """Which questions got the answer of another one, and why not."""
     outputs: Outputs = {}
     async with playing(
+        storage,
         embedding=lambda url: {"base_url": f"{url}/v1", "model": "trigrams"},
         reuse={"intent": {"enabled": True, "min_cosine": 0.3}},
     ) as at:

@@ -3,15 +3,16 @@ import pytest
 
 from tests.golden import outputs
 from tests.golden.__main__ import found
-from tests.golden.play import Names, prompt_lines, told
+from tests.golden.play import STORAGES, Names, prompt_lines, told
 
 KNOWN = {"one": ["a", "  b"], "two": ["c"], "three": []}
 
 
 @pytest.mark.long
-async def test_what_the_proxy_does_is_what_was_written_down() -> None:
+@pytest.mark.parametrize("storage", STORAGES)
+async def test_what_the_proxy_does_is_what_was_written_down(storage: str) -> None:
     known = outputs.read(outputs.PATH.read_text(encoding="utf-8"))
-    now = outputs.read(outputs.written(await found()))
+    now = outputs.read(outputs.written(await found(storage)))
     assert outputs.differing(known, now) == [], outputs.report(known, now)
 
 

@@ -61,6 +61,12 @@ class RedisHotContexts:
         context = _codec.unpack(scope, packed)
         return None if context is None else (int(place) - 1, context)
 
+    async def has(self, scope: str) -> bool:
+        try:
+            return bool(await self._connection.ask(PART, "EXISTS", self._keys(scope)))
+        except SharedUnavailable:  # counted
+            return False
+
     def put(self, scope: str, link: bytes, context: HotContext, replaced: bytes | None) -> None:
         before = self._key(scope, replaced) if replaced is not None else ""
         arguments = (context.session, _codec.pack(scope, context), self._milliseconds, self._keys(scope), before)

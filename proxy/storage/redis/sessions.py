@@ -72,6 +72,11 @@ class Mirror(Generic[T]):
         """Returns the record, or None."""
         return await self._read(scope, name, "GET")
 
+    def set_here(self, scope: str, name: str) -> T | None:
+        """Returns the record that this process has set last, or None."""
+        kept = self._here.get((scope, name))
+        return None if kept is None else self._codec.unpack(scope, kept.value)
+
     async def take(self, scope: str, name: str) -> T | None:
         """Returns and removes the record, or None. One process gets it."""
         record = await self._read(scope, name, "GETDEL")
@@ -135,13 +140,18 @@ class RedisOpenTurns:
 
     async def get(self, scope: str, session: str) -> OpenTurn | None:
         found = await self._turns.get(scope, session)
+        if found is None:
+            return None
+        is_elsewhere = found != self._turns.set_here(scope, session)
+        if not (found.messages or is_elsewhere):
+            return None
         try:
-            return None if found is None else OpenTurn(unpacked(found.messages), found.parent)
+            return OpenTurn(unpacked(found.messages) if found.messages else (), found.parent, is_elsewhere)
         except msgspec.DecodeError:  # planted
             return None
 
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
-        record = None if turn is None else _Open(packed(turn.messages), turn.parent)
+        record = None if turn is None else _Open(packed(turn.messages) if turn.messages else b"", turn.parent)
         self._turns.set(scope, session, record, here_alone=turn is not None and turn.size > LARGEST_OPEN)
 
 

@@ -60,10 +60,10 @@ class OpenTurns(Protocol):
     """The turns whose last answer waits for tool results, by memory scope and session. Bounded: the newest."""
 
     async def get(self, scope: str, session: str) -> OpenTurn | None:
-        """Returns the open turn of a session, or None."""
+        """Returns the open turn of a session, or None. One without messages names the last turn of another process."""
 
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
-        """Sets the open turn of a session; None: it has ended."""
+        """Sets the open turn of a session; None, or one without messages: it has ended."""
 
 
 class LastServed(Protocol):

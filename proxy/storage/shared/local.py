@@ -134,7 +134,7 @@ class LocalOpenTurns:
         return self._turns.get((scope, session))
 
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
-        if turn is None:
+        if turn is None or not turn.messages:
             self._turns.drop((scope, session))
         else:
             self._turns.put((scope, session), turn)
