@@ -180,6 +180,15 @@ def explained(error: Exception, url: str = "") -> str:
     return _without_secrets(text, url)
 
 
+def place(url: str) -> str:
+    """Returns host and database of a URL, for people."""
+    try:
+        given = conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        return "an address that is none"
+    return f"{given.get('host') or 'localhost'}/{given.get('dbname') or ''}"
+
+
 def _without_secrets(text: str, url: str) -> str:
     with contextlib.suppress(psycopg.Error):
         if secret := conninfo.conninfo_to_dict(url).get("password"):
