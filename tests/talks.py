@@ -3,7 +3,7 @@ are wanted; an upstream that answers as they are written; and what must hold of 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
@@ -49,7 +49,10 @@ REFERENCES = (
     Conversation(
         "places",
         _asks(
-            ("Where could I go in spring?", "1. Porto, for the river\n2. Ghent, for the altar\n3. Turku, for the castle"),
+            (
+                "Where could I go in spring?",
+                "1. Porto, for the river\n2. Ghent, for the altar\n3. Turku, for the castle",
+            ),
             "How long is the way by train?",
             "What does breakfast cost?",
             "Which shoes do I need?",
@@ -60,7 +63,10 @@ REFERENCES = (
     Conversation(
         "lugares",
         _asks(
-            ("¿Adónde puedo ir en otoño?", "- Cafayate, por el vino\n- Tilcara, por los cerros\n- Iruya, por el camino"),
+            (
+                "¿Adónde puedo ir en otoño?",
+                "- Cafayate, por el vino\n- Tilcara, por los cerros\n- Iruya, por el camino",
+            ),
             "¿Cuánto dura el viaje en micro?",
             "¿Cuánto sale el desayuno?",
             "¿Qué zapatos llevo?",
@@ -136,7 +142,7 @@ class Lane:
         # Beside the client's own: the first and the last user message that are kept, which carry what is remembered,
         # shortened answers, and what stands for old results.
         other = [said for said in prompt if msgspec.json.encode(said) not in own]
-        if sum(said["role"] == "user" for said in other) > 2:  # noqa: PLR2004
+        if sum(said["role"] == "user" for said in other) > 2:
             found.append("user messages that nobody sent")
         if self.talk.system and prompt[0] != self.history[0]:
             found.append("the instructions are not the client's")
@@ -204,7 +210,7 @@ async def in_rounds(
             body, headers = lane.ask()
             upstream.replies[lane.key] = lane.reply()
             answer = await proxy.http.post("/v1/chat/completions", json=body, headers=headers)
-            assert answer.status_code == 200, answer.text  # noqa: PLR2004
+            assert answer.status_code == 200, answer.text
 
     while going_on := [lane for lane in talking if not lane.is_over]:
         await asyncio.gather(*(one(lane, proxies[choose()]) for lane in going_on))

@@ -151,9 +151,7 @@ def serving(*arguments: str) -> Iterator[Server]:
 
 
 @contextmanager
-def proxy(
-    folder: Path, upstream: str, sections: str = "", workers: int = 1, storage: str = ""
-) -> Iterator[Server]:
+def proxy(folder: Path, upstream: str, sections: str = "", workers: int = 1, storage: str = "") -> Iterator[Server]:
     """Runs the proxy as users do, with its default configuration but for `sections` (YAML) and `storage` (entries of
     that section), everything that it keeps in `folder`; its model of vectors is ready, too, in every worker. The
     server's process is the supervisor's, if there is one."""

@@ -2,7 +2,9 @@
 
 db.py        `olvido db`: schema of a shared database, copy of a storage folder into it
 doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
-memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder
+servers.py   what the doctor finds out about PostgreSQL and Redis
+memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder or the shared database
+opened.py    the database of a command, of the kind that the configuration names
 """
 
 import argparse

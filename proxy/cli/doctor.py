@@ -19,6 +19,7 @@ from typing import Literal, TextIO
 
 import httpx
 
+from proxy.cli import servers
 from proxy.config import Config, ConfigError, Upstream, load
 from proxy.config.model import Server, Storage
 from proxy.config.upstreams import redact
@@ -58,7 +59,10 @@ def run(
     rows = [check_versions(), row, check_tokenizer(), check_clock(time.time())]
     if config:
         exports = export_folders(config, environ)
-        rows += [check_embedding(config, exports=exports), *check_storage(config.storage), check_port(config.server)]
+        rows += [check_embedding(config, exports=exports), *check_storage(config.storage)]
+        if config.shared is not None:
+            rows.append(Row("redis", *servers.redis(config.shared)))
+        rows.append(check_port(config.server))
         for upstream in config.upstreams:
             rows += check_upstream(upstream, transport, clock=time.time)
     (out or sys.stdout).write(table(rows))
@@ -137,26 +141,34 @@ def check_clock(now: float) -> Row:
 
 
 def check_storage(storage: Storage) -> list[Row]:
-    """Checks the storage folder: there or creatable, writable, private; and the secret and the database in it."""
+    """Checks the storage folder: there or creatable, writable, private; and the secret and the database in it, or the
+    database that machines share."""
+    if storage.kind == "postgres":
+        assert storage.url is not None
+        return [_check_folder(storage.path), Row("postgresql", *servers.postgres(storage.url.get_secret_value()))]
     if storage.kind != "sqlite":
         kept = "nothing is kept" if storage.kind == "off" else "kept until the process ends"
         return [Row("storage", "ok", kept)]
-    folder = storage.path
+    row = _check_folder(folder := storage.path)
+    if row.status == "fail" or not folder.exists():
+        return [row]
+    return [row, _check_secret(folder / SECRET), *_check_database(folder / DATABASE)]
+
+
+def _check_folder(folder: Path) -> Row:
     try:
         above = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         if not above.is_dir():
-            return [Row("storage", "fail", f"{above} is not a folder")]
+            return Row("storage", "fail", f"{above} is not a folder")
         with tempfile.TemporaryFile(dir=above):
             pass
     except OSError as error:
-        return [Row("storage", "fail", f"{folder} cannot be written: {error.strerror}")]
+        return Row("storage", "fail", f"{folder} cannot be written: {error.strerror}")
     if above != folder:
-        return [Row("storage", "ok", f"{folder} will be created")]
+        return Row("storage", "ok", f"{folder} will be created")
     if _open_to_others(folder):
-        row = Row("storage", "warn", f"{folder} can be read by other users of this machine: chmod 700 {folder}")
-    else:
-        row = Row("storage", "ok", f"{folder} is writable and private")
-    return [row, _check_secret(folder / SECRET), *_check_database(folder / DATABASE)]
+        return Row("storage", "warn", f"{folder} can be read by other users of this machine: chmod 700 {folder}")
+    return Row("storage", "ok", f"{folder} is writable and private")
 
 
 def _check_secret(path: Path) -> Row:

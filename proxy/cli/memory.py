@@ -1,5 +1,5 @@
-"""The command `olvido memory`: lists and edits facts in the storage folder; a proxy may be serving from it at the same
-time.
+"""The command `olvido memory`: lists and edits facts in the storage folder or the shared database; proxies may be
+serving from it at the same time.
 
 A command reads, or writes in one short transaction, which the proxy sees within a second. What it finds goes to
 standard output, what is wrong to standard error. Exit status 0: done; 1: it could not be; 2: it was not clear what.
@@ -20,6 +20,7 @@ from typing import get_args
 import msgspec
 
 from proxy import config as configuration
+from proxy.cli.opened import Opened, opened
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
@@ -28,15 +29,7 @@ from proxy.memory import edits, facts, forgetting
 from proxy.memory.edits import count, moment, plain, table, word
 from proxy.memory.library import undo
 from proxy.storage.base import StorageError
-from proxy.storage.folder import tenant_secret
-from proxy.storage.opening import DATABASE
-from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.contents import SqliteContents
-from proxy.storage.sqlite.database import Database
-from proxy.storage.sqlite.facts import SqliteFacts
-from proxy.storage.sqlite.sessions import SqliteStates
-from proxy.storage.sqlite.wipes import SqliteWipes
-from proxy.tasks import Tasks
+from proxy.storage.stores.contents import ContentLimits
 from proxy.types import Fact, FactStatus, Forgetting, Scope
 
 STANDARD = Path("-")  # standard input or output
@@ -58,18 +51,18 @@ def _several(kept: Iterable[tuple[str, int]]) -> Refused:
 
 
 class Memory:
-    """The options of a command, and the stores of the storage folder, whatever the configuration wants kept from now
-    on."""
+    """The options of a command, and the stores of its database, whatever the configuration wants kept from now on."""
 
-    def __init__(self, options: argparse.Namespace, config: Config, database: Database) -> None:
+    def __init__(self, options: argparse.Namespace, config: Config, database: Opened) -> None:
+        stores, over = database.stores, database.database
         self.options = options
         self.config = config
         self.database = database
-        self.facts = SqliteFacts(database)
-        self.archive = SqliteArchive(database, config.memory.archive_ttl)
-        self.contents = SqliteContents(database)
-        self.states = SqliteStates(database)
-        self.wipes = SqliteWipes(database)
+        self.facts = stores.facts(over)
+        self.archive = stores.archive(over, config.memory.archive_ttl)
+        self.contents = stores.contents(over, ContentLimits())
+        self.states = stores.states(over)
+        self.wipes = stores.wipes(over)
 
     @property
     def is_named(self) -> bool:
@@ -86,7 +79,7 @@ class Memory:
                 raise Refused("--scope is 32 hex digits, a slash, and the end user's name or nothing", 2)
             return str(self.options.scope)
         if self.options.key is not None:
-            gate = Authenticator(self.config, await asyncio.to_thread(tenant_secret, self.config.storage.path))
+            gate = Authenticator(self.config, await asyncio.to_thread(self.database.secret))
             tenant = gate.tenant((("authorization", f"Bearer {self.options.key}"),))
             return Scope(tenant, end_user(self.options.user) if self.options.user else "").id
         scopes = await self.facts.scopes()
@@ -106,11 +99,9 @@ class Memory:
         return table(shown, time.time(), edits.decay(self.config.memory))
 
     async def written(self) -> None:
-        """Waits until all writes are durable. Raises Refused if they could not be written."""
+        """Waits until all writes are durable. Raises StorageError if they could not be written."""
         await self.facts.flush()
-        writer = self.database.writer
-        if writer.dropped or writer.failing is not None:
-            raise Refused(f"{self.database.path} could not be written: nothing has changed")
+        self.database.check()
 
 
 Work = Callable[[Memory], Awaitable[None]]
@@ -166,18 +157,12 @@ def _run(options: argparse.Namespace, work: Work) -> int:
 
 async def _do(options: argparse.Namespace, work: Work) -> None:
     config = configuration.load(options.config, os.environ)
-    if config.storage.kind != "sqlite":
+    if config.storage.kind in ("memory", "off"):
         raise Refused(
             f"storage.kind is {config.storage.kind}: nothing is kept in a folder; see GET /admin/api/facts", 2
         )
-    path = config.storage.path / DATABASE
-    if not path.exists() and not getattr(options, "anew", False):
-        raise Refused(f"{config.storage.path}: no proxy has kept anything here")
-    database = Database(path, Tasks())
-    try:
+    async with opened(config, anew=getattr(options, "anew", False)) as database:
         await work(Memory(options, config, database))
-    finally:
-        await database.close()
 
 
 # --- the commands ---

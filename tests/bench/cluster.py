@@ -113,7 +113,9 @@ def hot(options: argparse.Namespace) -> bool:
         reads = {place: float(number) for place, number in _READS.findall(told)}
         share = (reads.get("hot", 0.0) + reads.get("memory", 0.0)) / max(1.0, sum(reads.values()))
         listed = ", ".join(f"{place} {number:.0f}" for place, number in sorted(reads.items()))
-        print(f"{WORKERS} workers, {name}: {share:.1%} of {sum(reads.values()):.0f} look-ups hit ({listed})", flush=True)
+        print(
+            f"{WORKERS} workers, {name}: {share:.1%} of {sum(reads.values()):.0f} look-ups hit ({listed})", flush=True
+        )
         kept.append(share >= LEAST_HOT)
     return all(kept)
 
@@ -125,9 +127,7 @@ def _served(name: str) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"olvido-bench-{name}-")))
         stack.callback(processes.end_children)
         upstream = stack.enter_context(processes.serving("proxy.bench.upstream"))
-        load = stack.enter_context(
-            processes.running("proxy.bench.load", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        )
+        load = stack.enter_context(processes.running("proxy.bench.load", stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         yield folder, f"http://127.0.0.1:{upstream.port}/v1", load
 
 

@@ -199,6 +199,15 @@ def _kind_of(error: psycopg.Error) -> type[StorageError]:
     return Unavailable if isinstance(error, _AWAY) and not isinstance(error, _TOO_LARGE) else StorageError
 
 
+def place(url: str) -> str:
+    """Returns host and database of a URL, for people."""
+    try:
+        given = conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        return "an address that is none"
+    return f"{given.get('host') or 'localhost'}/{given.get('dbname') or ''}"
+
+
 def _explained(error: psycopg.Error, url: str) -> str:
     name, said = type(error).__name__, error.diag
     if (error.sqlstate or "").startswith(_QUOTING):

@@ -262,7 +262,7 @@ class Connection:
 
     async def _begin(self) -> tuple[Wire, News]:
         """Opens both connections and tries the server: what it is, whether it can be written."""
-        link, listening = self._link(), self._link()
+        link, listening = link_to(self.settings), link_to(self.settings)
         try:
             await link.connect()  # type: ignore[no-untyped-call]  # the library's
             info = checks.usable(checks.parsed(await _call(link, "INFO")))
@@ -290,22 +290,6 @@ class Connection:
                 with suppress(RedisError, OSError):
                     await each.close()
 
-    def _link(self) -> AbstractConnection:
-        given = self.settings.options
-        kinds = {"rediss": SSLConnection, "unix": UnixDomainSocketConnection}
-        options: dict[str, Any] = {**parse_url(given.url)} if given.url else {**given.parts}
-        options.pop("connection_class", None)
-        made: AbstractConnection = kinds.get(given.scheme, TcpLink)(
-            **options,
-            protocol=2,
-            decode_responses=False,
-            socket_timeout=None,  # the wire's own watch is one timer for all commands
-            socket_connect_timeout=None,
-            retry=Retry(NoBackoff(), 0),
-            health_check_interval=0,
-        )
-        return made
-
     def _set(self, status: Status, down: Trouble | None) -> None:
         if (status, down) == (self._status, self._down):
             return
@@ -324,6 +308,24 @@ class Connection:
             if subject not in self._warnings:
                 log.warning("Redis may fail us", extra={"at": self.settings.place, "subject": subject, "why": text})
         self._warnings = warnings
+
+
+def link_to(settings: Shared) -> AbstractConnection:
+    """Returns a connection to the server, which is not open yet."""
+    given = settings.options
+    kinds = {"rediss": SSLConnection, "unix": UnixDomainSocketConnection}
+    options: dict[str, Any] = {**parse_url(given.url)} if given.url else {**given.parts}
+    options.pop("connection_class", None)
+    made: AbstractConnection = kinds.get(given.scheme, TcpLink)(
+        **options,
+        protocol=2,
+        decode_responses=False,
+        socket_timeout=None,  # the wire's own watch is one timer for all commands
+        socket_connect_timeout=None,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=0,
+    )
+    return made
 
 
 async def _call(link: AbstractConnection, *command: Argument) -> Any:
