@@ -46,7 +46,7 @@ def postgres(url: str) -> Finding:
     extension = "pgvector is there" if vectors else "without pgvector: vectors are compared in the process"
     told = f"{at} is version {version.split()[0]}, {extension}"
     if found.unknown:
-        return "fail", f"{told}; {migrating.too_new(found)}"
+        return "fail", f"{told}; a newer version of this program has written it ({', '.join(found.unknown)}): upgrade"
     if found.missing and not found.is_empty:
         return "fail", f"{told}; its schema lacks {', '.join(found.missing)}: run `olvido db upgrade`"
     if not may_write:
