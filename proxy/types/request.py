@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -263,12 +263,12 @@ class Scope:
 
     tenant: str  # keyed hash of the API key, hex
     user: str = ""  # the end user that the client names, or ""
+    id: str = field(init=False, repr=False, compare=False)  # the name of the scope, `<tenant>/<user>`
 
-    @property
-    def id(self) -> str:
-        """The name of the scope, `<tenant>/<user>`."""
+    def __post_init__(self) -> None:
+        """Makes the name once: a request asks for it a dozen times, and it is part of many keys that are kept."""
         # The tenant has a fixed length, so no user name can make two scopes collide.
-        return sys.intern(f"{self.tenant}/{self.user}")  # it is part of many keys that are kept
+        object.__setattr__(self, "id", sys.intern(f"{self.tenant}/{self.user}"))
 
 
 @dataclass(frozen=True, slots=True)
