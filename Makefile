@@ -7,13 +7,16 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
+.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
 
 demo: $(READY)           ## see it work without a key, then leave it running
 	$(BIN)/olvido demo
+
+demo-cluster: $(DEV_READY)   ## the same through four proxies over one PostgreSQL and one Redis
+	$(BIN)/olvido demo --cluster
 
 test: $(DEV_READY) $(NODE_READY)       ## what is quick: 2 minutes on two cores
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long"

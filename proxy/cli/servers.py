@@ -45,8 +45,10 @@ def postgres(url: str) -> Finding:
         return "fail", f"{at}: {error}"
     extension = "pgvector is there" if vectors else "without pgvector: vectors are compared in the process"
     told = f"{at} is version {version.split()[0]}, {extension}"
-    if found.unknown:
-        return "fail", f"{told}; a newer version of this program has written it ({', '.join(found.unknown)}): upgrade"
+    try:
+        migrating.refuse(found)
+    except StorageError as error:
+        return "fail", f"{told}; {error}"
     if found.missing and not found.is_empty:
         return "fail", f"{told}; its schema lacks {', '.join(found.missing)}: run `olvido db upgrade`"
     if not may_write:

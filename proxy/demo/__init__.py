@@ -1,6 +1,7 @@
 """The demonstration, `olvido demo`: a scripted upstream that needs no key behind the real proxy.
 
     show.py    plays a conversation twice; tokens and costs of each play; talk/: the text of the conversations
+    cluster.py plays it through several proxies over one PostgreSQL and one Redis
     app.py     the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
     script.py  the answers of its model; phrases.yaml: what it says
 

@@ -159,9 +159,9 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
             group.create_task(server.serve(sockets=[sock]))
         proxy_url = proxy_server.base_url(front)
         print(f"Playing {len(turns)} turns, once straight to the upstream and once through the proxy …\n")
-        direct = await _play(turns, upstream_url, "sk-demo-direct")
+        direct = await play(turns, upstream_url, "sk-demo-direct")
         async with httpx.AsyncClient(base_url=proxy_url.removesuffix("/v1"), trust_env=False) as client:
-            proxied = await _play(turns, proxy_url, "sk-demo-proxied", Index(client))
+            proxied = await play(turns, proxy_url, "sk-demo-proxied", Index([client]))
         print(growth(direct.marks, proxied.marks))
         print(f"\n{table(direct, proxied)}")
         if stay:
@@ -180,28 +180,41 @@ def _config(folder: Path, port: int, upstream_url: str) -> Config:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Reads the state of the proxy's index of old turns, over its HTTP routes."""
+    """Reads the state of the index of old turns of one proxy, or of several over one database, over HTTP routes."""
 
-    client: httpx.AsyncClient
+    clients: Sequence[httpx.AsyncClient]
 
     async def warm(self) -> None:
         """Waits until vectors can be made, or never will be."""
         async with _patience():
-            while (await self.client.get("/readyz")).json()["parts"]["embedding"] == "warming":  # noqa: ASYNC110 (over HTTP)
-                await asyncio.sleep(POLL_SECONDS)
+            for client in self.clients:
+                while (await client.get("/readyz")).json()["parts"]["embedding"] == "warming":  # noqa: ASYNC110 (over HTTP)
+                    await asyncio.sleep(POLL_SECONDS)
 
     async def settled(self) -> None:
-        """Waits until what was said so far is learnt."""
+        """Waits until what was said so far is learnt, and other proxies can read it."""
         async with _patience():
             while await self._number("olvido_memory_pending"):  # noqa: ASYNC110 (over HTTP)
+                await asyncio.sleep(POLL_SECONDS)
+            while len(self.clients) > 1 and await self._number("olvido_writer_queue"):  # noqa: ASYNC110 (over HTTP)
                 await asyncio.sleep(POLL_SECONDS)
 
     async def recalled(self) -> int:
         """The number of tokens of old turns that were put into prompts so far."""
         return int(await self._number("olvido_recall_tokens_sum"))
 
+    async def numbers(self, name: str, label: str) -> Mapping[str, float]:
+        """The sums of a metric by the values of its one label."""
+        found: dict[str, float] = {}
+        for client in self.clients:
+            for line in (await client.get("/metrics")).text.splitlines():
+                if line.startswith(f'{name}{{{label}="'):
+                    value = line.split('"')[1]
+                    found[value] = found.get(value, 0.0) + float(line.rpartition(" ")[2])
+        return found
+
     async def _number(self, name: str) -> float:
-        lines = (await self.client.get("/metrics")).text.splitlines()
+        lines = [line for client in self.clients for line in (await client.get("/metrics")).text.splitlines()]
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.split("{")[0].split(" ")[0] == name)
 
 
@@ -212,14 +225,25 @@ async def _patience() -> AsyncIterator[None]:
             yield
 
 
-async def _play(turns: Sequence[Ask], base_url: str, key: str, index: Index | None = None) -> Bill:
-    """`index`: of the proxy that it is played through; None: straight to the upstream."""
+async def play(
+    turns: Sequence[Ask],
+    base_url: str,
+    key: str,
+    index: Index | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> Bill:
+    """Plays the conversation, and returns what it cost. `index`: of the proxy that it is played through; None: straight
+    to the upstream."""
     bill = Bill()
     if index:
         await index.warm()
     history: list[Mapping[str, Any]] = [{"role": "system", "content": SYSTEM}]
     async with httpx.AsyncClient(
-        base_url=base_url, headers={"authorization": f"Bearer {key}"}, timeout=60, trust_env=False
+        base_url=base_url,
+        headers={"authorization": f"Bearer {key}"},
+        timeout=60,
+        trust_env=False,
+        transport=transport,
     ) as client:
         for number, ask in enumerate(turns, 1):
             if index and ask.expects:

@@ -71,7 +71,8 @@ def cpu(options: argparse.Namespace) -> bool:
     """Prints what a request costs, by kind of load. True if the limit is kept."""
     print("| row | CPU ms, SQLite | CPU ms, cluster | ratio | + PostgreSQL ms | + Redis ms |")
     print("|---|---|---|---|---|---|")
-    return all([_cpu(name, kind, options) for name, kind in KINDS.items()])
+    kept = [_cpu(name, kind, options) for name, kind in KINDS.items()]  # all of them, also after one that misses
+    return all(kept)
 
 
 def _cpu(name: str, kind: Kind, options: argparse.Namespace) -> bool:

@@ -1,5 +1,6 @@
 """Versions of scopes: what this process knows of the changes of others, against a model."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def write(scope: str, kind: object = FACTS) -> Write:
     return Write(1, lambda *_: None, kind=kind, scope=scope)  # type: ignore[arg-type]
 
 
+@pytest.mark.note("v2 Resumen/2")
 @given(steps=steps, most=st.sampled_from([1, 9]))
 @settings(max_examples=400, deadline=None)
 def test_a_foreign_change_is_never_missed_and_an_own_one_never_told(  # noqa: C901, PLR0915 (a model, step by step)

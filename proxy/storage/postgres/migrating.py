@@ -56,7 +56,7 @@ def upgrade(connection: Connection, migrations: Mapping[str, Sequence[str]] = MI
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         found = status(connection, migrations)
-        _refuse(found)
+        refuse(found)
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at DOUBLE PRECISION NOT NULL)"
         )
@@ -73,7 +73,7 @@ def ready(
     """Makes sure that the database has the schema of this version: one without tables gets it. Raises DatabaseTooOld,
     DatabaseTooNew, DatabaseCorrupt, Unfit, and psycopg.Error."""
     found = status(connection, migrations)
-    _refuse(found)
+    refuse(found)
     if found.is_empty and may_create:
         upgrade(connection, migrations)
     elif found.missing:
@@ -84,7 +84,8 @@ def ready(
         raise Unfit("PostgreSQL: the role of storage.url lacks rights: it must SELECT, INSERT, UPDATE and DELETE")
 
 
-def _refuse(found: Status) -> None:
+def refuse(found: Status) -> None:
+    """Raises DatabaseTooNew, or DatabaseCorrupt, for a schema that no upgrade can mend."""
     if found.unknown:
         raise DatabaseTooNew(
             f"a newer version of this program has written the database (it has {', '.join(found.unknown)}): upgrade"
