@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from proxy.observe.catalogue import MODEL, UPSTREAM, Catalogue, Entry, Values
+from proxy.observe.catalogue import Catalogue, Entry
+from proxy.observe.labels import MODEL, UPSTREAM, Values
 
 _HEAD = f"""# Metrics
 

@@ -1,6 +1,7 @@
 """Metrics and logs.
 
-catalogue.py  every Prometheus metric: name, meaning, labels and their values
+catalogue.py  every Prometheus metric: name, meaning, labels
+labels.py     the possible values of the labels
 metrics.py    counts events
 merging.py    the metrics of several processes as one
 siblings.py   the workers of one machine: whichever is scraped asks the others

@@ -6,19 +6,33 @@ event has a rate of 0.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
+from proxy.observe.labels import (
+    FACT,
+    MEASURED,
+    MECHANISM,
+    MODEL,
+    NONE,
+    RESULT,
+    ROWS,
+    SAVED_BY,
+    SHARED_PART,
+    SHARED_REASON,
+    SHARED_STATE,
+    STAGE,
+    UPSTREAM,
+    UPSTREAM_ERROR,
+    Labels,
+)
 from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
-from proxy.reuse.cacheable import BYPASSES
-from proxy.reuse.partitions import UNSUITED
-from proxy.reuse.verdict import REASONS
-from proxy.types import ContextRead, FactStatus, FoldReason, Mechanisms, Outcome, PlanKind, RowKind, ShiftCause, Source
+from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -32,42 +46,6 @@ _TOKENS = (0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400)
 _TURNS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a time stamp for every series doubles their number
-
-# The possible values of each label, taken from where they are decided; or what they are. All are bounded.
-Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
-Labels: TypeAlias = Mapping[str, Values]  # by the names of a metric's labels
-NONE: Labels = MappingProxyType({})
-MOST_MODELS = 100
-
-UPSTREAM = "its `name` in the configuration"
-MODEL = f"as the client names it, once an upstream has answered for it; `other` beyond {MOST_MODELS} of them"
-MEASURED = ("true", "false")
-SAVED_BY = ("exact", "intent", "context")
-MECHANISM = tuple(each.name for each in fields(Mechanisms))
-RESULT = tuple(
-    sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "command"}
-        | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
-        | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
-    )
-)
-STAGE = (
-    *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
-    *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge"),
-)
-UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
-FACT: Sequence[str] = get_args(FactStatus)
-ROWS: Sequence[str] = get_args(RowKind)
-SHARED_PART = (
-    *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),
-    *("throttle", "logouts", "hot_context", "connection"),
-)
-SHARED_REASON = (
-    *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),
-    *("protocol", "error"),
-)
-SHARED_STATE = ("connecting", "ready", "down")
 
 
 @dataclass(frozen=True, slots=True)

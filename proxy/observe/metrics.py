@@ -11,7 +11,8 @@ from typing import get_args
 from prometheus_client import ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from proxy.observe.catalogue import FACT, MOST_MODELS, SHARED_STATE, Catalogue
+from proxy.observe.catalogue import Catalogue
+from proxy.observe.labels import FACT, MOST_MODELS, SHARED_STATE
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
 from proxy.storage.database import DatabaseState, Shared

@@ -10,7 +10,8 @@ from contextlib import closing
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from proxy.observe.catalogue import MECHANISM, Catalogue
+from proxy.observe.catalogue import Catalogue
+from proxy.observe.labels import MECHANISM
 from tests.grafana.load import Scene, run_scene
 from tests.grafana.prometheus import (
     METRICS_TOKEN,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proxy.observe.catalogue import MECHANISM, MOST_INITIAL, RESULT, STAGE, Catalogue, Entry
+from proxy.observe.catalogue import MOST_INITIAL, Catalogue, Entry
+from proxy.observe.labels import MECHANISM, RESULT, STAGE
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from proxy.observe.catalogue import MOST_MODELS, SHARED_REASON, SHARED_STATE
+from proxy.observe.labels import MOST_MODELS, SHARED_REASON, SHARED_STATE
 from proxy.observe.metrics import BEAT, LONGEST_MODEL, Metrics
 from proxy.storage.redis.connection import Status
 from proxy.storage.redis.errors import REASONS

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.observe import catalogue
+from proxy.observe import labels
 from proxy.storage.base import KnownPrefix
 from proxy.storage.pending import (
     DELETIONS,
@@ -107,7 +107,7 @@ def test_the_links_used_last_are_kept() -> None:
 
 
 def test_the_metrics_know_every_kind() -> None:
-    assert tuple(kind.name for kind in KINDS) == tuple(catalogue.ROWS)
+    assert tuple(kind.name for kind in KINDS) == tuple(labels.ROWS)
 
 
 def filled(shares: Shares, kind: Kind, scope: str) -> int:

@@ -1,0 +1,47 @@
+"""The labels of metrics: the possible values of each, taken from where they are decided, or what they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
+from typing import TypeAlias, get_args
+
+from proxy.reuse.cacheable import BYPASSES
+from proxy.reuse.partitions import UNSUITED
+from proxy.reuse.verdict import REASONS
+from proxy.types import FactStatus, Mechanisms, RowKind
+
+# All are bounded.
+Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
+Labels: TypeAlias = Mapping[str, Values]  # by the names of a metric's labels
+NONE: Labels = MappingProxyType({})
+MOST_MODELS = 100
+
+UPSTREAM = "its `name` in the configuration"
+MODEL = f"as the client names it, once an upstream has answered for it; `other` beyond {MOST_MODELS} of them"
+MEASURED = ("true", "false")
+SAVED_BY = ("exact", "intent", "context")
+MECHANISM = tuple(each.name for each in fields(Mechanisms))
+RESULT = tuple(
+    sorted(
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "command"}
+        | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
+        | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
+    )
+)
+STAGE = (
+    *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
+    *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
+    *("archive", "contents", "retention", "verify", "judge"),
+)
+UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
+FACT: Sequence[str] = get_args(FactStatus)
+ROWS: Sequence[str] = get_args(RowKind)
+SHARED_PART = (
+    *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),
+    *("throttle", "logouts", "hot_context", "connection"),
+)
+SHARED_REASON = (
+    *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),
+    *("protocol", "error"),
+)
+SHARED_STATE = ("connecting", "ready", "down")
