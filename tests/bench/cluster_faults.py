@@ -68,7 +68,11 @@ class Outcome:
         first = self.p99(BEFORE, BEFORE + OPENING) - self.p99(2.0, BEFORE)
         cells = (
             *(name, f"{len(self.sent)}", f"{self.errors}", f"{self.p99(2.0, BEFORE):.0f}"),
-            *(f"+{first:.0f}", f"+{self.added:.0f}", f"+{self.p99(BEFORE + self.seconds, 1e9) - self.p99(2.0, BEFORE):.0f}"),
+            *(
+                f"+{first:.0f}",
+                f"+{self.added:.0f}",
+                f"+{self.p99(BEFORE + self.seconds, 1e9) - self.p99(2.0, BEFORE):.0f}",
+            ),
             *(str(dict(self.missing)), str(dict(self.double))),
         )
         return f"| {' | '.join(cells)} |"
@@ -147,7 +151,9 @@ def _rows(database: str, sent: Sequence[Sent]) -> tuple[Mapping[str, int], Mappi
 def _found(database: str) -> dict[str, Counter[str]]:
     with psycopg.connect(database) as connection:
         ledger = [str(row[0]) for row in connection.execute("SELECT request_id FROM ledger").fetchall()]
-        turns = [bytes(row[0]).decode() for row in connection.execute("SELECT messages FROM archive WHERE at IS NOT NULL")]
+        turns = [
+            bytes(row[0]).decode() for row in connection.execute("SELECT messages FROM archive WHERE at IS NOT NULL")
+        ]
         facts = [str(row[0]) for row in connection.execute("SELECT value FROM facts WHERE superseded_by IS NULL")]
     first = [re.findall(r"tok\d{6}", text)[:1] for text in turns]
     stated = [re.findall(r"tok\d{6}", text)[:1] for text in facts]
