@@ -118,7 +118,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     )
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
-    learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on)
+    alone = None if storage.hot is None else storage.hot.contexts.alone
+    learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on, alone=alone)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config,

@@ -20,12 +20,13 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from proxy.conversation.progress import open_turn
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library
-from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read
+from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read, restated
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices
 from proxy.types import Exchange, Fact, Identity, Message, OpenTurn
@@ -64,9 +65,11 @@ class Learner:
         open_turns: OpenTurns,
         *,
         is_on: bool = True,
+        alone: Callable[[str], AbstractAsyncContextManager[None]] | None = None,
     ) -> None:
         """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
-        they may go on with without sending their history."""
+        they may go on with without sending their history. `alone`: holds a memory scope for this process, of several
+        that learn facts; None: there are no others."""
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._owed: dict[str, deque[_Owed]] = {}  # by memory scope, each worked off by a task; the first is under way
         self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
@@ -74,6 +77,7 @@ class Learner:
         self._executor = executor
         self._tasks = tasks
         self._is_on = is_on
+        self._alone = alone
         self._open_turns = open_turns  # of conversations that clients send without their history
 
     def delivered(
@@ -144,6 +148,7 @@ class Learner:
             await self._library.index(scope, shelf)
         keeps = self._is_on and self._library.facts.keeps
 
+        forgotten = shelf.forgotten
         again: frozenset[bytes] = frozenset()  # kept from the first reading, which lifts it, for the second
 
         async def reading() -> Ingested:
@@ -165,7 +170,19 @@ class Learner:
             new = await reading()
         if new.again:
             self._library.say_again(scope, shelf, new.again)
-        self._library.learn(scope, shelf, new.facts)
+        if new.facts and self._alone is not None:
+            # What another process has just learnt is superseded or confirmed, as if this one had.
+            async with self._alone(scope):
+                before = shelf.facts
+                shelf = await self._library.renewed(scope)
+                if shelf.facts is not before:
+                    facts = await in_slices(self._executor, restated(request, shelf, new), self._slices, scope)
+                    gone = shelf.forgotten - forgotten
+                    new = replace(new, facts=tuple(fact for fact in facts if gone.isdisjoint(fact.links)))
+                self._library.learn(scope, shelf, new.facts)
+                await self._library.facts.flush()
+        else:
+            self._library.learn(scope, shelf, new.facts)
         if new.turns and not is_managed:
             shelf.read_as_of = None  # the index has to read them from the archive
         for number, turn in enumerate(new.turns, 1):

@@ -106,6 +106,11 @@ class Library:
                 shelf.stated_as_of = foreign
         return shelf
 
+    async def renewed(self, scope: str) -> Shelf:
+        """Returns the memory of a scope, with the facts of other processes as of now, too."""
+        await self._foreign_writes(scope, "paths")  # looks at all parts anew
+        return await self.shelf(scope)
+
     def _placed(self, scope: str, shelf: Shelf) -> Shelf:
         self._shelves.put(scope, shelf)
         return shelf

@@ -198,6 +198,7 @@ class Ingested:
     turns: tuple[ArchivedTurn, ...]
     facts: tuple[Fact, ...]
     again: tuple[bytes, ...] = ()  # marks (`commands.mark`) of forgotten values that are stated anew
+    said: "_Statements | None" = None  # of which the facts were made
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,12 @@ def read(
             shelf.put(turn, None)
             yield
     stated = (yield from _changed_facts(request, shelf, found)) if keeps_facts else ()
-    return Ingested(tuple(new), stated, found.again)
+    return Ingested(tuple(new), stated, found.again, found)
+
+
+def restated(request: Answered, shelf: Shelf, ingested: Ingested) -> Steps[tuple[Fact, ...]]:
+    """Makes the facts of what was read once more, beside those that the shelf has now."""
+    return (yield from _changed_facts(request, shelf, ingested.said)) if ingested.said is not None else ()
 
 
 def _changed_facts(request: Answered, shelf: Shelf, found: _Statements) -> Steps[tuple[Fact, ...]]:

@@ -7,6 +7,7 @@ replaced is not found any more. Of a link that two conversations have in common 
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
@@ -43,6 +44,9 @@ class HotContexts(Protocol):
 
     async def has(self, scope: str) -> bool:
         """Returns True if the scope has contexts; False if that cannot be told."""
+
+    def alone(self, scope: str) -> AbstractAsyncContextManager[None]:
+        """Holds a memory scope for this process while it learns facts: the others wait, for a second or two at most."""
 
     def forget(self, scope: str) -> None:
         """Deletes all contexts of the scope: they may quote what is forgotten."""

@@ -5,11 +5,13 @@
     cpu      CPU a request of one process over PostgreSQL and Redis, beside one over SQLite under the same load, both
              served side by side; each ratio is of one round. The CPU of the two servers is told beside it.
     hot      where four workers found what a plan needs to know of the conversation before it
+    faults   Redis, then PostgreSQL, silent and gone for a while under a steady load: what it costs, what is lost
 
 Prints the number of measurements and their spread. Exits with 1 if a row misses its limit.
 """
 
 import argparse
+import asyncio
 import os
 import re
 import signal
@@ -17,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -27,9 +29,12 @@ from proxy.bench.bodies import Kind
 from proxy.bench.measuring import Bench, Round, spread
 from proxy.bench.processes import Unusable
 from tests import postgres
+from tests.bench import cluster_faults
 from tests.redis_server import RedisServer, run_redis
 
 MOST_CPU = 1.5  # PostgreSQL and Redis against SQLite
+MOST_ADDED = 60.0  # ms to the p99, once the breakers are open
+LEAN = "embedding: {enabled: false}\nreuse: {intent: {enabled: false}}"
 LEAST_HOT = 0.6  # of the look-ups of states
 WORKERS = 4
 KINDS: Mapping[str, Kind] = {"English": "long-en", "Spanish": "long-es"}
@@ -132,7 +137,44 @@ def _served(name: str) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
         yield folder, f"http://127.0.0.1:{upstream.port}/v1", load
 
 
-ROWS: Mapping[str, Callable[[argparse.Namespace], bool]] = {"cpu": cpu, "hot": hot}
+def faults(options: argparse.Namespace) -> bool:
+    """Prints what became of requests and rows while Redis or PostgreSQL was gone. True if the limits are kept."""
+    print(f"\ngone for {options.seconds:g} s under {cluster_faults.RATE:g} requests a second\n\n{cluster_faults.HEAD}")
+    kept = []
+    for name, fault in FAULTS.items():
+        with _served("faults") as (folder, url, _), cluster() as shared:
+            running = processes.proxy(folder / "one", url, f"{shared.sections}\n{LEAN}", storage=shared.storage)
+            with running as server:
+                outcome = asyncio.run(
+                    cluster_faults.under(
+                        fault(shared),
+                        f"http://127.0.0.1:{server.port}",
+                        shared.postgres.url,
+                        options.seconds,
+                    )
+                )
+        print(outcome.row(name), flush=True)
+        rows = (*outcome.missing.values(), *outcome.double.values())
+        kept.append(not outcome.errors and not any(rows) and outcome.added <= MOST_ADDED)
+    return all(kept)
+
+
+@contextmanager
+def _frozen(redis: RedisServer) -> Iterator[None]:
+    redis.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        redis.signal(signal.SIGCONT)
+
+
+FAULTS: Mapping[str, Callable[[Cluster], AbstractContextManager[None]]] = {
+    "Redis, silent": lambda shared: _frozen(shared.redis),
+    "Redis, killed": lambda shared: cluster_faults.killed(shared.redis.kill, shared.redis.start),
+    "PostgreSQL, silent": lambda shared: shared.postgres.silent(),
+    "PostgreSQL, stopped": lambda shared: cluster_faults.killed(shared.postgres.stop, shared.postgres.start),
+}
+ROWS: Mapping[str, Callable[[argparse.Namespace], bool]] = {"cpu": cpu, "hot": hot, "faults": faults}
 
 
 def main() -> int:
@@ -153,6 +195,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.cluster", description="What many processes cost.")
     parser.add_argument("--rounds", type=int, default=6, help="how often each row is measured (default: 6)")
     parser.add_argument("--requests", type=int, default=400, help="requests a row and round (default: 400)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="that something is gone (default: 20)")
     parser.add_argument("--rows", default="", metavar="REGEX", help="only these rows")
     return parser.parse_args()
 

@@ -1,7 +1,9 @@
 """Hot contexts in Redis: the context of each conversation under its last link, and the keys of each scope, by which
 they can be forgotten."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 
 from proxy.storage.base import SharedUnavailable
 from proxy.storage.hot import HotContext
@@ -38,6 +40,11 @@ for place = #ARGV, 1, -1 do
 end
 """
 
+_RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end"
+
+HELD_MS = 2_000  # that a scope is held at most: whoever holds it may be gone
+LOOKS, PAUSE = 40, 0.01  # for a scope that is held: how many, seconds between them
+
 _codec = Codec(HotContext)
 
 
@@ -47,7 +54,8 @@ class RedisHotContexts:
     def __init__(self, connection: Connection, ttl: float) -> None:
         self._connection = connection
         self._milliseconds = max(1, round(ttl * 1_000))
-        self._put, self._forget, self._get = (connection.script(source) for source in (_PUT, _FORGET, _GET))
+        sources = (_PUT, _FORGET, _GET, _RELEASE)
+        self._put, self._forget, self._get, self._release = map(connection.script, sources)
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[int, HotContext] | None:
         keys = [self._key(scope, link) for link in links]
@@ -71,6 +79,19 @@ class RedisHotContexts:
         before = self._key(scope, replaced) if replaced is not None else ""
         arguments = (context.session, _codec.pack(scope, context), self._milliseconds, self._keys(scope), before)
         self._connection.start(PART, self._put, self._key(scope, link), *arguments)
+
+    @asynccontextmanager
+    async def alone(self, scope: str) -> AsyncIterator[None]:
+        key = self._connection.key("learning", scope)
+        with suppress(SharedUnavailable):  # counted
+            for _ in range(LOOKS):
+                if await self._connection.ask(PART, "SET", key, self._connection.process, "NX", "PX", HELD_MS):
+                    break
+                await asyncio.sleep(PAUSE)
+        try:
+            yield
+        finally:
+            self._connection.start(PART, self._release, key, self._connection.process)
 
     def forget(self, scope: str) -> None:
         self._connection.start(PART, self._forget, self._keys(scope))
