@@ -102,8 +102,10 @@ class TurnIndex:
         columns |= {name: self._by_passage[name].tobytes() for name in _PASSAGE_COLUMNS}
         rows = None if self._vectors is None else room(self._vectors, len(self._by_passage))[: len(self._by_passage)]
         vectors, dimensions = (b"", 0) if rows is None else (rows.tobytes(), rows.shape[1])
-        postings, entries, text_bytes = self._postings.packed(), self._entries, self._text_bytes
+        entries, text_bytes = self._entries, self._text_bytes
+        below = len(self._by_passage) << _FREQUENCY_BITS
         messages = yield from self._messages.packing(self._sessions)
+        postings = yield from self._postings.packing(below)
         packed = PackedIndex(packing.FORMAT, messages, postings, columns, vectors, dimensions, entries, text_bytes)
         return packing.encode(packed), packing.oldest(messages)
 

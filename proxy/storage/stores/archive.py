@@ -15,6 +15,7 @@ from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Utterance, Vector
 
+SHELF_SECONDS = 1.0  # that the reading of a shelf may take, tens of megabytes: a request waits for less
 PRUNED = 500  # expired turns that one `prune` deletes
 # The columns of a turn, as `turn_of` takes them.
 TURN = "archive.link, archive.parent, sessions.name, archive.turn, archive.at, archive.messages, archive.utterances"
@@ -116,7 +117,9 @@ class DatabaseArchive(Store):
 
     async def shelf(self, scope: str, now: float) -> StoredShelf | None:
         await self._writes.erased(scope)
-        return await self._database.read(lambda connection: self._statements.shelf(connection, scope, now - self._ttl))
+        return await self._database.read(
+            lambda connection: self._statements.shelf(connection, scope, now - self._ttl), SHELF_SECONDS
+        )
 
     def keep_shelf(self, scope: str, shelf: StoredShelf) -> None:
         if self.keeps:
