@@ -3,8 +3,9 @@
     python -m tests.bench.cold [--kind sqlite|postgres] [--turns 10000] [--questions 100] [--starts 10]
 
 A person's conversations (those that `tests.bench.context` has, in English and Spanish, the rest made of its sentences)
-are put into the stores, with a few hundred facts. A process answers questions about them over HTTP, each twice: the
-prompts that arrive at the upstream are looked through for the evidence, and the second answer is the warm one. Then new
+are put into the stores, with a few hundred facts. A process answers questions about them over HTTP, each twice, at the
+end of a long conversation about something else: the prompts that arrive at the upstream are looked through for the
+evidence, and the second answer is the warm one. Then new
 processes begin: each is asked a question that no other began with, and the last one all of them. Fails if a first
 question is planned in more than 150 ms (median), or less than 95 % of the warm evidence is found.
 """
@@ -52,6 +53,10 @@ SESSION_TURNS = 50  # of a conversation that is made up
 LIMIT, SHARE = 0.150, 0.95  # seconds; of the warm evidence
 ABOUT = {"en": "Remind me of what I told you: {}", "es": "Recordame lo que te conté: {}"}
 DAY = 86_400.0
+# Above the budget, so that a question about the past gets excerpts.
+_AUTHOR = Author(3, stream=False)
+HISTORY = [_AUTHOR.sentences("en", position) for position in range(80)]
+SECTIONS = "context: {profile: lean}"
 _STAGE = re.compile(rb'^olvido_stage_seconds_sum\{stage="plan"\} (\S+)', re.MULTILINE)
 _HELD = re.compile(rb"^olvido_memory_pending (\S+)", re.MULTILINE)
 _SCOPES = "SELECT name FROM scopes"
@@ -111,10 +116,9 @@ def upstream() -> Iterator[str]:
 
 
 def ask(server: Server, said: str) -> float:
-    """Asks one question in a conversation of its own; returns the seconds until the answer."""
-    body = msgspec.json.encode(
-        {"model": "bench-model", "user": PERSON, "messages": [{"role": "user", "content": said}]}
-    )
+    """Asks one question at the end of a long conversation about something else; returns the seconds until the answer."""
+    messages = [*HISTORY, {"role": "user", "content": said}]
+    body = msgspec.json.encode({"model": "bench-model", "user": PERSON, "messages": messages})
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     started = time.perf_counter()
     connection.request("POST", "/v1/chat/completions", body, KEY)
@@ -308,7 +312,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--starts", type=int, default=10, help="new processes")
-    parser.add_argument("--sections", default="", help="of the configuration, YAML")
+    parser.add_argument("--sections", default=SECTIONS, help="of the configuration, YAML")
     options = parser.parse_args()
     kept = []
     for kind in options.kind or ("sqlite", "postgres"):
