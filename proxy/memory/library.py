@@ -146,7 +146,7 @@ class Library:
     async def _store(self, scope: str, shelf: Shelf) -> None:
         shelf.read_as_of = None  # what this process has written is read, too, or the others would have to
         await self.index(scope, shelf, patience=READING_DEADLINE)
-        steps = shelving.packing(shelf, shelf.upto)
+        steps = shelving.packing(shelf, shelf.upto, time() - self.archive.ttl * (1 - shelving.EARLY))
         packed = await in_slices(self._executor, steps, self._slices, scope)
         if packed is not None and self._shelves.get(scope) is shelf:  # else it was wiped meanwhile
             self.archive.keep_shelf(scope, packed)

@@ -123,6 +123,12 @@ class Messages:
         """Adds a message."""
         self._made.append(message)
 
+    def until(self, at: float) -> list[int]:
+        """Returns the numbers of the messages up to a time, without making them."""
+        packed = np.flatnonzero(self._times <= at).tolist() if self._first else []
+        made = (number for number, said in enumerate(self._made) if said is not None and said.at <= at)
+        return sorted({*(number for number in packed if self._is_packed[number]), *made})
+
     def remove(self, number: int) -> None:
         """Removes a message; its number stays."""
         self._made[number] = None

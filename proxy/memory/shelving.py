@@ -13,7 +13,11 @@ from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import StoredShelf
 
 FEWEST = 2_000  # messages of a scope whose shelf is stored: fewer are read from the archive in a moment
+# What expires within this share of the time that turns are kept is not stored: a shelf goes with its first turn.
+EARLY = 1 / 64
 GROWTH = 64  # it is stored again once one of so many turns is new: 150 of 10,000, which are read in 80 ms
+
+AT_ONCE = 20  # messages that leave the index in a step
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -35,10 +39,17 @@ def is_due(shelf: Shelf) -> bool:
     return messages >= FEWEST and shelf.unstored * 2 * GROWTH >= messages
 
 
-def packing(shelf: Shelf, upto: int) -> Generator[None, None, StoredShelf | None]:
+def packing(shelf: Shelf, upto: int, until: float = 0.0) -> Generator[None, None, StoredShelf | None]:
     """Returns a shelf as it is stored, with the changes of the archive up to `upto`, a step at a time, in worker
-    threads: its lock is held for a step alone. None if
-    something was forgotten meanwhile."""
+    threads: its lock is held for a step alone. None if something was forgotten meanwhile. Turns up to the time `until`
+    leave its index first."""
+    with shelf.lock:
+        shelf.settle()
+        old = shelf.index.until(until)
+    for start in range(0, len(old), AT_ONCE):
+        yield
+        with shelf.lock:
+            shelf.index.remove(old[start : start + AT_ONCE])
     with shelf.lock:
         shelf.settle()
         forgotten, kept = shelf.forgotten, list(shelf.kept)

@@ -116,7 +116,7 @@ def upstream() -> Iterator[str]:
 
 
 def ask(server: Server, said: str) -> float:
-    """Asks one question at the end of a long conversation about something else; returns the seconds until the answer."""
+    """Asks a question at the end of a long conversation about something else; returns the seconds until the answer."""
     messages = [*HISTORY, {"role": "user", "content": said}]
     body = msgspec.json.encode({"model": "bench-model", "user": PERSON, "messages": messages})
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)

@@ -58,7 +58,7 @@ class DatabaseArchive(Store):
     def __init__(self, database: Database, statements: ArchiveStatements, ttl: float) -> None:
         super().__init__(database)
         self._statements = statements
-        self._ttl = ttl
+        self.ttl = ttl
         self._writes = ScopedWrites(database.writer, TURNS)
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
@@ -80,11 +80,11 @@ class DatabaseArchive(Store):
             )
 
     def prune(self, now: float) -> None:
-        self._writes.delete("", self._statements.prune, (now - self._ttl, PRUNED), erases=False)
+        self._writes.delete("", self._statements.prune, (now - self.ttl, PRUNED), erases=False)
 
     async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         await self._writes.erased(scope)
-        values = {"scope": scope, "after": after, "since": now - self._ttl, "limit": limit}
+        values = {"scope": scope, "after": after, "since": now - self.ttl, "limit": limit}
         return await self._database.read(
             lambda connection: _changes(self._statements.changes(connection, values), values)
         )
@@ -118,7 +118,7 @@ class DatabaseArchive(Store):
     async def shelf(self, scope: str, now: float) -> StoredShelf | None:
         await self._writes.erased(scope)
         return await self._database.read(
-            lambda connection: self._statements.shelf(connection, scope, now - self._ttl), SHELF_SECONDS
+            lambda connection: self._statements.shelf(connection, scope, now - self.ttl), SHELF_SECONDS
         )
 
     def keep_shelf(self, scope: str, shelf: StoredShelf) -> None:
