@@ -6,6 +6,8 @@ Storage and background work:
     shelf.py          the memory of one scope, and the reading of a request for what is new to it
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
     learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
+    owed.py           the turns of a scope that have no vectors yet
+    packing.py        a search index as bytes; shelving.py: a shelf as bytes, for processes that have not served it
     vectors.py        the vectors of turns and facts, made when a plan depends on them
 
 Facts, from a user message to a prompt:

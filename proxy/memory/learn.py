@@ -191,6 +191,7 @@ class Learner:
                 await self._library.archive.flush()
         if is_managed:
             shelf.kept.update(turn.link for turn in new.turns)
+            self._library.keep_shelf(scope, shelf)
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was

@@ -139,14 +139,21 @@ class Library:
             shelf.upto, more = changes.upto, changes.more
         shelf.read_as_of = foreign
         self._shrink()
-        if shelving.is_due(shelf) and shelf.wiped_at == float("-inf"):
-            shelf.stored = len(shelf.index)
-            self._tasks.spawn(self._store(scope, shelf, shelf.upto), name="store shelf")
+        self.keep_shelf(scope, shelf)
 
-    async def _store(self, scope: str, shelf: Shelf, upto: int) -> None:
-        """Stores the shelf of a large scope, for processes that have not served it yet."""
-        packed = await in_slices(self._executor, shelving.packing(shelf, upto), self._slices, scope)
-        if packed is not None:
+    def keep_shelf(self, scope: str, shelf: Shelf) -> None:
+        """Begins to store the shelf of a large scope that has grown, for processes that have not served it yet."""
+        is_whole = shelf.read_as_of is not None and self._shelves.get(scope) is shelf
+        if is_whole and shelf.wiped_at == float("-inf") and shelving.is_due(shelf):
+            shelf.unstored = 0.0
+            self._tasks.spawn(self._store(scope, shelf), name="store shelf")
+
+    async def _store(self, scope: str, shelf: Shelf) -> None:
+        shelf.read_as_of = None  # what this process has written is read, too, or the others would have to
+        await self.index(scope, shelf, patience=READING_DEADLINE)
+        steps = shelving.packing(shelf, shelf.upto, time() - self.archive.ttl * (1 - shelving.EARLY))
+        packed = await in_slices(self._executor, steps, self._slices, scope)
+        if packed is not None and self._shelves.get(scope) is shelf:  # else it was wiped meanwhile
             self.archive.keep_shelf(scope, packed)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

@@ -10,6 +10,7 @@ from proxy.types import ArchivedTurn
 
 # By how much vectors raise the score of the gate, at most: 2,317 messages of the evaluation data, 694 about the past.
 MOST_RAISED = 2.5
+MOST_TURNS = 512  # of one scope that wait for vectors; the others get theirs when they are needed again
 FAINT_TURNS = 4  # turns that get their vectors for a question that hardly needs the past
 
 
@@ -24,12 +25,16 @@ def depends(found: Search, need: Need) -> bool:
 
 
 def owed(shelf: Shelf, ranking: Ranking, need: Need, *, is_answered: bool = False) -> tuple[ArchivedTurn, ...]:
-    """Returns the turns whose vectors are to be made for this question, the best by words first: all of the ranking, a
-    few where the question hardly needs the past or a fact answers it. The caller holds the shelf's lock."""
-    turns = {said.link: turn for turn in shelf.owed.values() for said in turn.utterances}
-    if not turns or (need.score < FAINT and not is_answered):
+    """Returns the turns whose vectors are to be made for this question, the best by words first: of the ranking, a few
+    where the question hardly needs the past or a fact answers it. The caller holds the shelf's lock."""
+    if not shelf.owed or (need.score < FAINT and not is_answered):
         return ()
     order = np.argsort(-best(ranking.scores, ranking.view), kind="stable")
-    links = (shelf.index.message(number).link for number in ranking.view.messages[order].tolist())
-    found = tuple({turns[link].link: turns[link] for link in links if link in turns}.values())
-    return found if need.kind in ("some", "past") else found[:FAINT_TURNS]
+    most = MOST_TURNS if need.kind in ("some", "past") else FAINT_TURNS
+    found: dict[bytes, ArchivedTurn] = {}
+    for number in ranking.view.messages[order].tolist():
+        if (turn := shelf.owed.saying(shelf.index.message(number).link)) is not None:
+            found[turn.link] = turn
+            if len(found) == most:
+                break
+    return tuple(found.values())

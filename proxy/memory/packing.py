@@ -5,6 +5,7 @@ It holds what its turns say: it is stored, and forgotten, with them.
 """
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-FORMAT = 1  # of the bytes: another one is not read
+FORMAT = 2  # of the bytes: another one is not read
 ROLES: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
 
 
@@ -52,7 +53,7 @@ class PackedIndex:
 
     format: int
     messages: PackedMessages
-    postings: Mapping[str, bytes]  # uint32 each
+    postings: tuple[bytes, ...]  # each the lists of some terms, uint32, as msgpack
     columns: Mapping[str, bytes]  # of messages and of passages
     vectors: bytes  # int8, a row a passage
     dimensions: int  # 0: there are none
@@ -62,8 +63,10 @@ class PackedIndex:
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(PackedIndex).decode
+_decode_lists = msgspec.msgpack.Decoder(dict[str, bytes]).decode
 LINK_BYTES = 16
 AT_ONCE = 500  # messages of a step
+TERMS_AT_ONCE = 4_000  # of a step: no other thread runs while so much is encoded or decoded, a few milliseconds
 _REMOVED = bytes(LINK_BYTES)
 
 
@@ -120,6 +123,12 @@ class Messages:
         """Adds a message."""
         self._made.append(message)
 
+    def until(self, at: float) -> list[int]:
+        """Returns the numbers of the messages up to a time, without making them."""
+        packed = np.flatnonzero(self._times <= at).tolist() if self._first else []
+        made = (number for number, said in enumerate(self._made) if said is not None and said.at <= at)
+        return sorted({*(number for number in packed if self._is_packed[number]), *made})
+
     def remove(self, number: int) -> None:
         """Removes a message; its number stays."""
         self._made[number] = None
@@ -145,6 +154,8 @@ class Messages:
             texts.append(message.text.encode() if message else b"")
             span_ends.append(len(spans))
         yield
+        every = np.fromiter((place for span in spans for place in span), np.int32, 2 * len(spans)).tobytes()
+        yield
         return PackedMessages(
             links=b"".join(links),
             roles=bytes(roles),
@@ -154,7 +165,7 @@ class Messages:
             times=np.array(times, np.float64).tobytes(),
             texts=b"".join(texts),
             text_ends=np.cumsum([len(text) for text in texts], dtype=np.int64).tobytes(),
-            spans=np.array(spans, np.int32).tobytes(),
+            spans=every,
             span_ends=np.array(span_ends, np.int32).tobytes(),
         )
 
@@ -177,8 +188,10 @@ class Messages:
 class Postings:
     """The posting lists of an index, by term. Packed ones become arrays when they are used."""
 
-    def __init__(self, packed: Mapping[str, bytes] | None = None) -> None:
-        self._lists: dict[str, array[int] | bytes] = dict(packed or {})
+    def __init__(self, packed: Sequence[bytes] = ()) -> None:
+        self._lists: dict[str, array[int] | bytes] = {}
+        for some in packed:
+            self._lists |= _decode_lists(some)
 
     def __len__(self) -> int:
         return len(self._lists)
@@ -204,11 +217,18 @@ class Postings:
         else:
             self._lists.pop(term, None)
 
-    def packed(self) -> dict[str, bytes]:
-        """Returns all lists as bytes."""
-        return {
-            term: found if type(found) is bytes else bytes(memoryview(found)) for term, found in self._lists.items()
-        }
+    def packing(self, below: int) -> Generator[None, None, tuple[bytes, ...]]:
+        """Returns all lists with what is `below` in them, as bytes, a step at a time. Between steps lists may grow."""
+        terms, made = list(self._lists), list[bytes]()
+        for start in range(0, len(terms), TERMS_AT_ONCE):
+            some = {term: self._below(term, below) for term in terms[start : start + TERMS_AT_ONCE]}
+            made.append(_encode(some))
+            yield
+        return tuple(made)
+
+    def _below(self, term: str, below: int) -> bytes:
+        found = self._lists.get(term, b"")
+        return found if type(found) is bytes else bytes(memoryview(found)[: bisect_left(found, below)])
 
 
 def columns_of(packed: Mapping[str, bytes], types: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:

@@ -18,6 +18,7 @@ from proxy.memory import facts
 from proxy.memory.commands import LONGEST, commands, is_command, mark, meant, outlived
 from proxy.memory.current import Current
 from proxy.memory.extract import extract
+from proxy.memory.owed import Owed
 from proxy.memory.shapes import Voice
 from proxy.memory.superseding import ComparedValues, normal
 from proxy.memory.turn_index import TurnIndex
@@ -30,6 +31,7 @@ Steps = Generator[None, None, T]
 MOST_NOTES = 128  # summaries of a scope in memory
 MOST_HEARD = 512  # user messages of a scope, behind which a longer history may be read on
 REVISED = 3  # newest user messages of a history that may be revised: it is read on from the one before
+VECTORS_ALONE = 1 / 8  # of a turn: what reading it again costs when its words are known
 _NOTE_BYTES = 1_000  # of a summary, about
 _VALUE_BYTES = 5_000  # of a fact's value as it is compared, about
 _OWED_BYTES = 1_500  # of a turn that has no vectors yet, about
@@ -76,7 +78,7 @@ class Shelf:
     since: dict[bytes, float] = field(default_factory=dict)  # by link or mark: epoch seconds of its forgetting, here
     wiped_at: float = float("-inf")  # while a wipe is carried out: turns up to this time are not kept
     kept: set[bytes] = field(default_factory=set)  # links of turns that are in the index and in the archive
-    owed: dict[bytes, ArchivedTurn] = field(default_factory=dict)  # turns of the index without vectors, by link
+    owed: Owed = field(default_factory=Owed)  # turns of the index without vectors
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
@@ -86,7 +88,7 @@ class Shelf:
     leaving: deque[frozenset[bytes]] = field(default_factory=deque)  # links to be removed by the next lock holder
     changes: int = 0  # number of changes of the facts by this process
     stated_as_of: int | None = None  # `ForeignWrites` when the facts were read from storage; None: they were not
-    stored: int = 0  # messages of the index when it was last stored
+    unstored: float = 0.0  # turns that came since it was stored; one that only got its vectors counts for less
     upto: int = 0  # position in the archive's changes up to which the index is read
     read_as_of: int | None = None  # the same, when the archive was read whole
     reading: asyncio.Task[None] | None = None  # of the archive, under way
@@ -137,8 +139,8 @@ class Shelf:
         self.forgotten |= links
         self.since.update(dict.fromkeys(links, at))
         self.kept -= links
-        for link in links & self.owed.keys():
-            del self.owed[link]
+        for link in links:
+            self.owed.pop(link, None)
         self.leaving.append(links)
 
     def settle(self) -> None:
@@ -162,7 +164,9 @@ class Shelf:
 
     def add(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Adds a turn to the index. The caller holds the lock."""
+        messages = len(self.index)
         self.index.add(turn, vectors)
+        self.unstored += 1.0 if len(self.index) > messages else VECTORS_ALONE
         if self.index.has_vectors(turn):
             self.owed.pop(turn.link, None)
         else:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 import msgspec
 
+from proxy.memory.owed import Owed
 from proxy.memory.shelf import Shelf
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import StoredShelf
-from proxy.types import ArchivedTurn, Utterance
 
 FEWEST = 2_000  # messages of a scope whose shelf is stored: fewer are read from the archive in a moment
-GROWTH = 16  # it is stored again once one of so many messages is new
+# What expires within this share of the time that turns are kept is not stored: a shelf goes with its first turn.
+EARLY = 1 / 64
+GROWTH = 64  # it is stored again once one of so many turns is new: 150 of 10,000, which are read in 80 ms
+
+AT_ONCE = 20  # messages that leave the index in a step
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -32,17 +36,24 @@ _decode = msgspec.msgpack.Decoder(_Packed).decode
 def is_due(shelf: Shelf) -> bool:
     """Tells whether the shelf has grown enough to be stored."""
     messages = len(shelf.index)
-    return messages >= FEWEST and messages - shelf.stored >= messages // GROWTH
+    return messages >= FEWEST and shelf.unstored * 2 * GROWTH >= messages
 
 
-def packing(shelf: Shelf, upto: int) -> Generator[None, None, StoredShelf | None]:
+def packing(shelf: Shelf, upto: int, until: float = 0.0) -> Generator[None, None, StoredShelf | None]:
     """Returns a shelf as it is stored, with the changes of the archive up to `upto`, a step at a time, in worker
-    threads: its lock is held for a step alone. None if
-    something was forgotten meanwhile."""
+    threads: its lock is held for a step alone. None if something was forgotten meanwhile. Turns up to the time `until`
+    leave its index first."""
+    with shelf.lock:
+        shelf.settle()
+        old = shelf.index.until(until)
+    for start in range(0, len(old), AT_ONCE):
+        yield
+        with shelf.lock:
+            shelf.index.remove(old[start : start + AT_ONCE])
     with shelf.lock:
         shelf.settle()
         forgotten, kept = shelf.forgotten, list(shelf.kept)
-        owed = [(turn.link, [said.link for said in turn.utterances]) for turn in list(shelf.owed.values())]
+        owed = shelf.owed.packed()
         steps = shelf.index.packing()
         next(steps)
     while True:
@@ -63,9 +74,9 @@ def unpack(shelf: Shelf, stored: StoredShelf) -> frozenset[bytes] | None:
     None if it is no shelf, or another version's, or the shelf is not empty."""
     try:
         packed = _decode(stored.shelf)
+        index = TurnIndex.unpacked(packed.index)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    index = TurnIndex.unpacked(packed.index)
     if index is None:
         return None
     with shelf.lock:
@@ -74,16 +85,6 @@ def unpack(shelf: Shelf, stored: StoredShelf) -> frozenset[bytes] | None:
         index.remove([link for link in shelf.forgotten if link in index])
         shelf.index = index
         shelf.kept = set(packed.kept) - shelf.forgotten
-        shelf.owed = {link: turn for link, links in packed.owed if (turn := _turn(index, link, links)) is not None}
-        shelf.upto, shelf.stored = stored.upto, len(index)
+        shelf.owed = Owed(index, packed.owed)
+        shelf.upto, shelf.unstored = stored.upto, 0.0
     return frozenset(packed.forgotten)
-
-
-def _turn(index: TurnIndex, link: bytes, links: list[bytes]) -> ArchivedTurn | None:
-    """Returns a turn as far as the index has it: its messages' bytes are in the archive alone."""
-    found = [index.find(each) for each in links]
-    said = [message for message in found if message is not None]
-    if not said:
-        return None
-    utterances = tuple(Utterance(message.role, message.text, message.link) for message in said)
-    return ArchivedTurn(link, b"", said[0].session, said[0].turn, said[0].at, b"", utterances)

@@ -102,8 +102,10 @@ class TurnIndex:
         columns |= {name: self._by_passage[name].tobytes() for name in _PASSAGE_COLUMNS}
         rows = None if self._vectors is None else room(self._vectors, len(self._by_passage))[: len(self._by_passage)]
         vectors, dimensions = (b"", 0) if rows is None else (rows.tobytes(), rows.shape[1])
-        postings, entries, text_bytes = self._postings.packed(), self._entries, self._text_bytes
+        entries, text_bytes = self._entries, self._text_bytes
+        below = len(self._by_passage) << _FREQUENCY_BITS
         messages = yield from self._messages.packing(self._sessions)
+        postings = yield from self._postings.packing(below)
         packed = PackedIndex(packing.FORMAT, messages, postings, columns, vectors, dimensions, entries, text_bytes)
         return packing.encode(packed), packing.oldest(messages)
 
@@ -191,9 +193,11 @@ class TurnIndex:
             for offset, (start, end) in enumerate(message.spans):
                 for term in set(terms(message.text[start:end])):
                     posting = self._postings.of(term)
-                    left = array("I", (entry for entry in posting if entry >> _FREQUENCY_BITS != first + offset))
-                    self._entries -= len(posting) - len(left)
-                    self._postings.put(term, left)
+                    at = bisect_left(posting, (first + offset) << _FREQUENCY_BITS)
+                    stop = bisect_left(posting, (first + offset + 1) << _FREQUENCY_BITS, at)
+                    self._entries -= stop - at
+                    del posting[at:stop]
+                    self._postings.put(term, posting)
             if self._vectors is not None:
                 self._vectors[first : first + len(message.spans)] = 0
                 self._by_passage["scale"][first : first + len(message.spans)] = 0
@@ -201,6 +205,10 @@ class TurnIndex:
             self._by_message["is_here"][number] = False
             self._paths.clear()
             self._text_bytes -= len(message.text.encode())
+
+    def until(self, at: float) -> list[bytes]:
+        """Returns the links of the messages up to a time."""
+        return [self.message(number).link for number in self._messages.until(at)]
 
     def flags(self, links: Collection[bytes]) -> Flags:
         """Returns a flag for each message that was ever in the index: it is one of these."""

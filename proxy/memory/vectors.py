@@ -15,12 +15,12 @@ import numpy as np
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.memory import kinds
 from proxy.memory.library import Library
+from proxy.memory.meaning import MOST_TURNS
 from proxy.memory.shelf import Shelf
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, Fact, Vector
 
 DEADLINE = 30.0  # seconds of one run for a scope
-MOST_TURNS = 512  # of one scope that wait; the last ones leave, and are made when they are needed again
 AT_ONCE = 16  # texts: other requests are embedded in between
 
 

@@ -71,6 +71,10 @@ class Archive(Queued, Protocol):
     """The archive of complete turns, verbatim, with the vectors of their passages: a matrix, one row a passage, in the
     caller's order of passages. Turns are kept for `memory.archive_ttl`."""
 
+    @property
+    def ttl(self) -> float:
+        """Seconds that a turn is kept."""
+
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Queues the turn. Of a known turn only the vectors are taken, if it has none. A turn that was forgotten, or
         one of whose messages was, is refused."""

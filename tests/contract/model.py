@@ -186,6 +186,10 @@ class ModelArchive:
         newest = max(rows, key=lambda row: (row.turn.at, row.turn.number, row.change), default=None)
         return None if newest is None else newest.turn
 
+    @property
+    def ttl(self) -> float:
+        raise NotImplementedError
+
     async def shelf(self, scope: str, now: float) -> StoredShelf | None:
         raise NotImplementedError  # a copy of the rest
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from proxy.conversation.progress import pack
+from proxy.memory import shelving
 from proxy.memory.commands import Order
 from proxy.memory.library import STEPS_BACK, Library, undo
 from proxy.storage.base import StorageError
@@ -257,6 +258,79 @@ async def test_scopes_that_were_not_needed_for_longest_are_let_go(house: House) 
     assert len(house.archive.asked) == before
     assert len((await read(library, "a")).index) == 2  # it is read again
     assert len(house.archive.asked) > before
+
+
+# --- shelves that are stored ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelving, "FEWEST", 2)
+    monkeypatch.setattr(shelving, "GROWTH", 4)
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_process_that_has_not_served_a_scope_reads_its_shelf_and_what_came_later(house: House) -> None:
+    for number in range(1, 6):
+        house.archive.add("a", turn(number, f"q{number}", "a"), None)
+    upto = (await read(house.library())).upto
+    await house.tasks.drain(5.0)
+    house.archive.add("a", turn(6, "q6", "a"), None)
+    house.archive.asked.clear()
+    shelf = await read(house.library())
+    assert min(house.archive.asked) == upto
+    assert (len(shelf.index), len(shelf.kept)) == (12, 6)
+
+
+@pytest.mark.usefixtures("small")
+async def test_one_that_only_learns_stores_what_it_has_learnt(house: House) -> None:
+    library = house.library(foreign_writes=ForeignWriter())
+    house.archive.add("a", turn(1, "q1", "a"), None)
+    shelf = await read(library)
+    await house.tasks.drain(5.0)
+    for number in range(2, 5):
+        said = turn(number, f"q{number}", "a")
+        shelf.put(said, None)
+        library.keep_turn("a", said, None)
+    library.keep_shelf("a", shelf)
+    await house.tasks.drain(5.0)
+    house.archive.asked.clear()
+    assert len((await read(house.library())).index) == 8
+    assert min(house.archive.asked) >= shelf.upto > 1  # not even its own turns are read again
+
+
+@pytest.mark.usefixtures("small")
+async def test_what_is_forgotten_comes_back_from_no_shelf(house: House) -> None:
+    house.facts.put("a", [TEA])
+    house.archive.add("a", turn(1, "I like tea", "Noted"), None)
+    house.archive.add("a", turn(2, "q", "a"), None)
+    library = house.library()
+    shelf = await read(library)
+    await house.tasks.drain(5.0)
+    assert await house.archive.shelf("a", 1.0) is not None
+    await library.forget("a", [TEA])
+    assert await house.archive.shelf("a", 1.0) is None
+    shelf.unstored = 2.0
+    library.keep_shelf("a", shelf)
+    await house.tasks.drain(5.0)
+    other = await read(house.library())
+    assert link("1.0") not in other.index
+    assert link("2.0") in other.index
+    assert link("1.0") in other.forgotten
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_shelf_that_is_wiped_while_it_is_being_stored_is_not_kept(house: House) -> None:
+    house.archive.add("a", turn(1, "q", "a"), None)
+    library = house.library()
+    shelf = await read(library)
+    await house.tasks.drain(5.0)
+    stored = await house.archive.shelf("a", 0.0)
+    shelf.put(turn(2, "q", "a"), None)
+    library.keep_shelf("a", shelf)
+    library.hide("a", Order((Forgetting(""),), at=9.0))
+    await house.tasks.drain(5.0)
+    assert await house.archive.shelf("a", 0.0) == stored
 
 
 # --- forgetting -------------------------------------------------------------------------------------------------------

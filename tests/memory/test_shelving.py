@@ -101,7 +101,7 @@ def test_what_is_loaded_is_what_was_stored_without_what_was_forgotten(
     shelf.settle()
     assert found(loaded.index, asked) == found(shelf.index, asked)
     assert loaded.kept == shelf.kept
-    assert (loaded.upto, loaded.stored) == (7, len(loaded.index))
+    assert (loaded.upto, loaded.unstored) == (7, 0.0)
     # What still has no vectors gets them in this process, too.
     for each in list(loaded.owed.values()):
         vectors = np.stack([vector(text) for text in loaded.index.texts(each)])
@@ -144,19 +144,50 @@ def test_a_shelf_that_has_something_already_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "stored", "due"),
+    ("messages", "unstored", "due"),
     [
-        (FEWEST - 2, 0, False),
-        (FEWEST, 0, True),
-        (FEWEST, FEWEST, False),
-        (FEWEST, FEWEST - FEWEST // GROWTH + 1, False),
-        (FEWEST, FEWEST - FEWEST // GROWTH, True),
+        (FEWEST - 2, FEWEST, False),
+        (FEWEST, FEWEST / 2, True),
+        (FEWEST, 0.0, False),
+        (FEWEST, FEWEST / 2 / GROWTH - 1, False),
+        (FEWEST, FEWEST / 2 / GROWTH, True),
     ],
 )
-def test_it_is_stored_once_it_has_grown_enough(messages: int, stored: int, *, due: bool) -> None:
+def test_it_is_stored_once_it_has_grown_enough(messages: int, unstored: float, *, due: bool) -> None:
     shelf = shelf_of([turn(number, "q", "a") for number in range(messages // 2)])
-    shelf.stored = stored
+    assert shelf.unstored == messages // 2
+    shelf.unstored = unstored
     assert is_due(shelf) is due
+
+
+def test_vectors_that_came_count_for_less_than_turns() -> None:
+    shelf = shelf_of(TURNS[:2])
+    shelf.put(TURNS[0], np.stack([vector(text) for text in shelf.index.texts(TURNS[0])]))
+    assert shelf.unstored == 2.125
+
+
+def test_what_comes_while_it_is_packed_is_left_to_the_next_time() -> None:
+    shelf, loaded = shelf_of(TURNS[:3]), Shelf()
+    steps = packing(shelf, 7)
+    next(steps)
+    shelf.put(TURNS[3], None)
+    stored = finished(steps)
+    assert stored is not None
+    unpack(loaded, stored)
+    assert TURNS[3].utterances[0].link not in loaded.index
+    loaded.put(TURNS[3], None)
+    assert found(loaded.index, "harbour") == found(shelf.index, "harbour")
+
+
+def test_what_expires_soon_is_not_stored_and_leaves_the_index() -> None:
+    shelf, loaded = shelf_of(TURNS[:5]), Shelf()
+    stored = finished(packing(shelf, 7, until=2.0))
+    assert stored is not None
+    assert stored.oldest == 3.0
+    unpack(loaded, stored)
+    for each in (shelf, loaded):
+        assert [TURNS[at].utterances[-1].link in each.index for at in range(3)] == [False, False, True]
+    assert set(loaded.index.until(3.0)) == {said.link for said in TURNS[2].utterances if said.text}
 
 
 # --- two processes over one archive -----------------------------------------------------------------------------------
@@ -271,14 +302,14 @@ async def test_it_is_loaded_and_only_what_came_later_is_read(
 @pytest.mark.parametrize("kind", BACKENDS)
 async def test_of_what_has_expired_nothing_is_loaded(kind: str, tmp_path: Path) -> None:
     async with two(kind, tmp_path) as (one, other):
-        one.add("a", now(TURNS[0], days=89.99), None)
+        one.add("a", now(TURNS[0], days=88.0), None)
         for each in TURNS[1:8]:
             one.add("a", now(each), None)
         await one.flush()
         await Process(one).read()
         assert await other.shelf("a", time()) is not None
-        assert await other.shelf("a", time() + DAY) is None
-        one.prune(time() + DAY)
+        assert await other.shelf("a", time() + 3 * DAY) is None
+        one.prune(time() + 3 * DAY)
         await one.flush()
         assert await other.shelf("a", time()) is None
         second = await Process(other).read()

@@ -27,4 +27,11 @@ What is deleted (retention, an end user, what is forgotten) is in no row any mor
 of the server its bytes stay until VACUUM and new rows have overwritten them, in its write-ahead log until that is
 recycled, and in backups and replicas as long as these are kept: that is the server's to configure. SQLite's files are
 overwritten by us.
+
+Vectors are rows of bytes, searched in the process, exactly, by scope: pgvector is not used. Recall adds the score of
+words to that of vectors, so it needs the cosine of every passage; the words' index is in the process anyway, and a
+process that has not served a scope loads both at once as bytes (`shelves`). Of 25,000 passages, a scope of 10,000
+turns, all cosines take 1 to 2 ms in the process, and 21 ms in pgvector 0.6, whose nearest 50 alone take 13; the vectors
+are a quarter of what the scope takes in memory. 250,000 passages take 16 ms and 92 MiB (`python -m
+tests.bench.pgvector`, 2 cores).
 """

@@ -15,6 +15,7 @@ from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.vectors import packed_rows, unpacked_rows
 from proxy.types import ArchivedTurn, Utterance, Vector
 
+SHELF_SECONDS = 1.0  # that the reading of a shelf may take, tens of megabytes: a request waits for less
 PRUNED = 500  # expired turns that one `prune` deletes
 # The columns of a turn, as `turn_of` takes them.
 TURN = "archive.link, archive.parent, sessions.name, archive.turn, archive.at, archive.messages, archive.utterances"
@@ -57,7 +58,7 @@ class DatabaseArchive(Store):
     def __init__(self, database: Database, statements: ArchiveStatements, ttl: float) -> None:
         super().__init__(database)
         self._statements = statements
-        self._ttl = ttl
+        self.ttl = ttl
         self._writes = ScopedWrites(database.writer, TURNS)
 
     def add(self, scope: str, turn: ArchivedTurn, vectors: Vector | None) -> None:
@@ -79,11 +80,11 @@ class DatabaseArchive(Store):
             )
 
     def prune(self, now: float) -> None:
-        self._writes.delete("", self._statements.prune, (now - self._ttl, PRUNED), erases=False)
+        self._writes.delete("", self._statements.prune, (now - self.ttl, PRUNED), erases=False)
 
     async def changes(self, scope: str, after: int, now: float, limit: int = PAGE) -> ArchiveChanges:
         await self._writes.erased(scope)
-        values = {"scope": scope, "after": after, "since": now - self._ttl, "limit": limit}
+        values = {"scope": scope, "after": after, "since": now - self.ttl, "limit": limit}
         return await self._database.read(
             lambda connection: _changes(self._statements.changes(connection, values), values)
         )
@@ -116,7 +117,9 @@ class DatabaseArchive(Store):
 
     async def shelf(self, scope: str, now: float) -> StoredShelf | None:
         await self._writes.erased(scope)
-        return await self._database.read(lambda connection: self._statements.shelf(connection, scope, now - self._ttl))
+        return await self._database.read(
+            lambda connection: self._statements.shelf(connection, scope, now - self.ttl), SHELF_SECONDS
+        )
 
     def keep_shelf(self, scope: str, shelf: StoredShelf) -> None:
         if self.keeps:
