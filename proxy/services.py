@@ -90,7 +90,10 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.has_scope)
-    partitions = Partitions(storage.reuse, executor, foreign_writes=storage.database.foreign_writes)
+    erasures = storage.database.erasures
+    partitions = Partitions(
+        storage.reuse, executor, foreign_writes=storage.database.foreign_writes, is_over=erasures.is_over
+    )
     intent = Intent(
         config.reuse.intent,
         embedder=embedder,
@@ -116,6 +119,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         foreign_writes=storage.database.foreign_writes,
         is_hot=storage.is_hot,
     )
+    for part in (library, partitions, answered, shared.open_turns, shared.last_served):
+        erasures.on_erased(part.drop)
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
     alone = None if storage.hot is None else storage.hot.contexts.alone

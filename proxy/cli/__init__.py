@@ -4,6 +4,7 @@ db.py        `olvido db`: schema of a shared database, copy of a storage folder 
 doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
 servers.py   what the doctor finds out about PostgreSQL and Redis
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder or the shared database
+erase.py     `olvido erase`: an end user erased from every place, and the report
 opened.py    the database of a command, of the kind that the configuration names
 """
 
@@ -23,6 +24,7 @@ import msgspec
 from proxy import config as configuration
 from proxy.cli import db as db_cli
 from proxy.cli import doctor
+from proxy.cli import erase as erase_cli
 from proxy.cli import memory as memory_cli
 from proxy.config import Config, ConfigError
 from proxy.observe import logs
@@ -77,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
 
     memory = commands.add_parser("memory", help="list, show, forget, confirm, export, import what is remembered")
     memory_cli.add_commands(memory, _config_option)
+
+    erase = commands.add_parser("erase", help="erase an end user from everything that is kept, with a report")
+    _config_option(erase)
+    erase_cli.add_options(erase)
 
     database = commands.add_parser(
         "db", help="the shared database: its schema, and the copy of a storage folder into it"

@@ -177,9 +177,9 @@ async def _list(memory: Memory) -> None:
         if options.status in (None, facts.status(fact, now, ageing)) and options.domain in (None, fact.domain)
     ]
     if options.json:
-        _tell(*(msgspec.json.encode(edits.card(scope, fact, now, ageing)).decode() for fact in found))
+        tell(*(msgspec.json.encode(edits.card(scope, fact, now, ageing)).decode() for fact in found))
     else:
-        _tell(memory.table(found) if found else "Nothing of that is remembered.")
+        tell(memory.table(found) if found else "Nothing of that is remembered.")
 
 
 async def _show(memory: Memory) -> None:
@@ -188,19 +188,19 @@ async def _show(memory: Memory) -> None:
     for name in ("created_at", "last_confirmed_at"):
         card[name] = moment(card[name])
     width = max(map(len, card))
-    _tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in card.items()))
+    tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in card.items()))
     past = edits.history(await memory.facts.all(scope), fact)
     for title, others in (("It took the place of", past.before), ("What took its place", past.after)):
         if others:
-            _tell("", f"{title}:", memory.table(others))
+            tell("", f"{title}:", memory.table(others))
 
 
 async def _forget(memory: Memory) -> None:
     found = await _wanted(memory)
     if not found:
         raise Refused("nothing of that is remembered")
-    _tell(memory.table(fact for _, fact in found))
-    if not memory.options.yes and not _agreed(f"Forget {count(len(found))}? [y/N] "):
+    tell(memory.table(fact for _, fact in found))
+    if not memory.options.yes and not agreed(f"Forget {count(len(found))}? [y/N] "):
         raise Refused("nothing was forgotten (--yes forgets without asking)")
     for scope, owned in itertools.groupby(found, key=itemgetter(0)):
         gone = [fact for _, fact in owned]
@@ -209,7 +209,7 @@ async def _forget(memory: Memory) -> None:
         memory.states.forget(scope)
         memory.contents.forget(scope.partition("~")[0])  # as the proxy does
     await memory.written()
-    _tell(f"Forgotten: {count(len(found))}.")
+    tell(f"Forgotten: {count(len(found))}.")
 
 
 async def _restore(memory: Memory) -> None:
@@ -221,11 +221,11 @@ async def _restore(memory: Memory) -> None:
         raise _several((each.scope, each.facts) for each in found)
     (wiped,) = found
     what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
-    if not memory.options.yes and not _agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
+    if not memory.options.yes and not agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
         raise Refused("nothing was brought back (--yes does so without asking)")
     await undo(memory.wipes, memory.facts, wiped, now)
     await memory.written()
-    _tell(f"Brought back: {what}.")
+    tell(f"Brought back: {what}.")
 
 
 async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
@@ -254,7 +254,7 @@ async def _confirm(memory: Memory) -> None:
     confirmed = edits.confirm(fact, time.time())
     memory.facts.put(scope, [confirmed])
     await memory.written()
-    _tell(memory.table([confirmed]))
+    tell(memory.table([confirmed]))
 
 
 async def _export(memory: Memory) -> None:
@@ -283,18 +283,20 @@ async def _import(memory: Memory) -> None:
     memory.facts.put(scope, rows)
     await memory.written()
     new = sum(row.id not in known for row in rows)
-    _tell(f"Imported: {count(new)} new, {len(rows) - new} changed, of {len(given)}.")
+    tell(f"Imported: {count(new)} new, {len(rows) - new} changed, of {len(given)}.")
 
 
 # --- what people read ------------------------------------------------------------------------------------------------
 
 
-def _agreed(question: str) -> bool:
+def agreed(question: str) -> bool:
+    """Asks, and returns True for a yes."""
     _write(question)
     return sys.stdin.readline().strip().lower() in _YES
 
 
-def _tell(*lines: str) -> None:
+def tell(*lines: str) -> None:
+    """Writes lines to standard output."""
     _write("".join(f"{line}\n" for line in lines))
 
 

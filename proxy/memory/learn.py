@@ -21,12 +21,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from proxy.conversation.progress import open_turn
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.library import Library
 from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read, restated
+from proxy.storage.pending import BEGUN
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices
 from proxy.types import Exchange, Fact, Identity, Message, OpenTurn
@@ -52,6 +53,7 @@ class _Owed:
     request: Answered
     attempts: Attempts
     kept: asyncio.Event  # set when it is done
+    begun: int | None = field(default_factory=BEGUN.get)
 
 
 class Learner:
@@ -126,6 +128,7 @@ class Learner:
         try:
             while owed:
                 each = owed[0]
+                BEGUN.set(each.begun)  # this task is that of the first
                 learning = self._learn(each.request)
                 await each.attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
                 self._done(scope, owed.popleft())

@@ -20,6 +20,7 @@ from proxy.memory.commands import Order, Orders, mark
 from proxy.memory.facts import reunited
 from proxy.memory.shelf import Shelf
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
+from proxy.storage.erasures import base_of, of_base
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, ContextRead, Fact, PathState, Vector, VolatileBlock
@@ -309,6 +310,14 @@ class Library:
     def _forget_contents(self, scope: str) -> None:
         if self._contents is not None:
             self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
+
+    def drop(self, scope: str) -> None:
+        """Removes a scope that was erased, and those of its single conversations, from memory."""
+        for name in of_base(self._shelves, scope):
+            del self._shelves[name]
+        for key in [key for key in self._recent if base_of(key[0]) == scope]:
+            del self._recent[key]
+        self._on_forget()
 
     # --- states of conversations --------------------------------------------------------------------------------------
 

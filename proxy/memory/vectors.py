@@ -17,6 +17,7 @@ from proxy.memory import kinds
 from proxy.memory.library import Library
 from proxy.memory.meaning import MOST_TURNS
 from proxy.memory.shelf import Shelf
+from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, Fact, Vector
 
@@ -32,6 +33,7 @@ class _Waiting:
     shelf: Shelf
     turns: dict[bytes, ArchivedTurn] = field(default_factory=dict)
     done: asyncio.Event = field(default_factory=asyncio.Event)  # none waits any more
+    begun: int | None = field(default_factory=BEGUN.get)
 
 
 class VectorQueue:
@@ -133,6 +135,7 @@ class VectorQueue:
     async def _run(self, waiting: _Waiting) -> None:
         """Makes the vectors of the first turns, of about AT_ONCE texts."""
         shelf = waiting.shelf
+        BEGUN.set(waiting.begun)  # this task is that of somebody's request
         turns, texts = _taken(waiting)
         try:
             runs = range(0, len(texts), AT_ONCE)

@@ -27,6 +27,7 @@ from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import glimpse, parse
 from proxy.reuse import exact
+from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Offload
 from proxy.types import (
     Answer,
@@ -78,7 +79,9 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     context = RequestContext(incoming, services, attempts, offload, started, request, directives, route)
     if not is_readable:
         return await _pass_on(context)
+    BEGUN.set(None)
     context.identity = await _identify(context)
+    services.storage.database.erasures.begin()
     if directives.mode != "off" and identify.may_lack_history(context.identity):
         context.request, context.identity = await _resume(context)
 

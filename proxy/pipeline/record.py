@@ -5,6 +5,7 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from proxy.pipeline import ledger as ledger_row
 from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
 from proxy.protocol.chat import links_after
 from proxy.reuse import exact
+from proxy.storage.base import StorageError
 from proxy.storage.opening import Storage
 from proxy.storage.shared import SharedState
 from proxy.tasks import Attempts, Offload, Tasks
@@ -34,6 +36,7 @@ from proxy.upstream.client import Router
 # JSON above this size is decoded in a worker thread.
 INLINE_JSON_BYTES = 256 * 1024
 INLINE_TEXT = 4_096  # characters of an answer that are counted on the event loop: half a millisecond
+LOOK_AFTER = 1.0  # seconds of a request after which it is looked whether its scope was erased: see `cli/erase.py`
 DEADLINE = 10.0  # seconds, for each part that waits for a disk or a thread
 
 T = TypeVar("T")
@@ -74,6 +77,10 @@ class AnsweredScopes:
             return True
         return False
 
+    def drop(self, scope: str) -> None:
+        """Removes a scope that was erased."""
+        self._scopes.pop(scope, None)
+
     def add(self, scope: str) -> None:
         """Adds a scope that an upstream has answered with a 2xx."""
         self._scopes.put(scope, True)
@@ -100,7 +107,7 @@ class Recorder:
     def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
         """Records a delivery, or its failure. The session is updated before the last byte goes to the client, whose
         next request may follow at once; the rest is done in the background."""
-        if _is_success(delivery):
+        if _is_success(delivery) and not self._is_over(exchange):
             self.answered.add(exchange.identity.scope.id)
             self._obey_late(exchange, attempts)
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
@@ -127,6 +134,7 @@ class Recorder:
         answer: StoredAnswer | None = None
         key, lead, asked = exchange.miss.key, exchange.miss.lead, exchange.miss.asked
         try:
+            await self._look(exchange)
             if not read:
                 reading = self._in_thread(lambda: _read_and_chain(exchange, delivery))
                 delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
@@ -136,13 +144,14 @@ class Recorder:
                 answer = exact.storable(delivery, exchange.incoming.received_at)
             if key is not None and answer is not None:
                 self.shared.flights.share(key, lead, answer)
-                put = self.storage.answers.put(exchange.identity.scope.id, key, answer, self.ttl)
-                await attempts.run("store", put, fallback=None, deadline=DEADLINE)
+                if not self._is_over(exchange):
+                    put = self.storage.answers.put(exchange.identity.scope.id, key, answer, self.ttl)
+                    await attempts.run("store", put, fallback=None, deadline=DEADLINE)
         finally:
             # Requests that wait for this answer are released in any case.
             if key is not None:
                 self._land(key, lead, delivery, answer)
-        if asked is not None and answer is not None and exchange.directives.store:
+        if asked is not None and answer is not None and exchange.directives.store and not self._is_over(exchange):
             remembering = self.remember(exchange, asked, answer, key)
             await attempts.run("remember", remembering, fallback=None, deadline=DEADLINE)
         generated = 0
@@ -152,7 +161,7 @@ class Recorder:
             generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
         row = partial(self._row, exchange, delivery, generated, attempts, total)
         attempts.call("ledger", lambda: self._write(row()), fallback=None)
-        if (keep := self.keep) is not None and _is_known(exchange, delivery):
+        if (keep := self.keep) is not None and _is_known(exchange, delivery) and not self._is_over(exchange):
             said = delivery.completion or delivery.partial
             attempts.call("contents", lambda: keep(exchange, answers_of(said)), fallback=None)
 
@@ -171,8 +180,9 @@ class Recorder:
 
     async def _finish_reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts, total: float) -> None:
         packed = hit.answer.completion
+        is_over = self._is_over(exchange)
         # A regenerated request that got the same answer has its links already.
-        if hit.source != "exact" or exchange.identity.continuity != "regenerated":
+        if not is_over and (hit.source != "exact" or exchange.identity.continuity != "regenerated"):
             chaining = Offload(self.executor, len(packed))(lambda: _chain(exchange, _object.decode(packed)))
             chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
             attempts.call("record", lambda: self._note(exchange, chain), fallback=None)
@@ -181,10 +191,22 @@ class Recorder:
         price = self._price(hit.answer.upstream, exchange.request.model)
         row = ledger_row.reused(exchange, hit, price, attempts, total)
         attempts.call("ledger", lambda: self._write(row), fallback=None)
-        if (keep := self.keep) is not None:
+        if (keep := self.keep) is not None and not is_over:
             attempts.call("contents", lambda: keep(exchange, answers_of(_object.decode(packed))), fallback=None)
 
+    def _is_over(self, exchange: Exchange) -> bool:
+        """Tells whether this end user was erased since the request began: then nothing is kept of it but its sums."""
+        return self.storage.database.erasures.is_over(exchange.identity.scope.id)
+
+    async def _look(self, exchange: Exchange) -> None:
+        """Looks whether that is so, after a request that took a while."""
+        if perf_counter() - exchange.started > LOOK_AFTER:
+            with contextlib.suppress(StorageError):
+                await self.storage.database.foreign_writes(exchange.identity.scope.id, "facts")
+
     def _write(self, row: LedgerRow) -> None:
+        if self.storage.database.erasures.is_over(row.scope):
+            row = replace(row, scope=UNANSWERED, session=UNANSWERED)
         self.storage.ledger.append(row)
         self.metrics.recorded(row)
 
@@ -197,6 +219,8 @@ class Recorder:
         return delivery
 
     def _remember(self, exchange: Exchange, delivery: Delivery, chain: tuple[bytes, ...], attempts: Attempts) -> None:
+        if self._is_over(exchange):
+            return
         answers = answers_of(delivery.completion)
         self.learner.delivered(exchange, chain, answers if len(answers) == 1 else (), attempts)
         self._note(exchange, chain)  # last: the session's hot context has the state that was kept just now

@@ -12,7 +12,7 @@ and with what others do within a second.
 import asyncio
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -139,6 +139,7 @@ class Partitions:
         max_partitions: int = MAX_PARTITIONS,
         foreign_writes: ForeignWrites = none_foreign,
         inline_rows: int = INLINE_ROWS,
+        is_over: Callable[[str], bool] = lambda _scope: False,
     ) -> None:
         self.bytes = 0
         self.entries = 0
@@ -148,6 +149,7 @@ class Partitions:
         self._max_partitions = max_partitions
         self._foreign_writes = foreign_writes
         self._inline_rows = inline_rows
+        self._is_over = is_over  # tells whether a scope was erased since this request began
         self._partitions: OrderedDict[tuple[str, str], Partition] = OrderedDict()
 
     @property
@@ -175,6 +177,8 @@ class Partitions:
 
     def add(self, scope: str, entry: ReuseEntry, vector: Vector) -> None:
         """Into the store, and in sight of the next search."""
+        if self._is_over(scope):
+            return
         self._store.add(scope, entry, vector)
         self._take(scope, entry, vector)
 
@@ -193,6 +197,13 @@ class Partitions:
         """The end of what was created by `at`, in the store and for the next search."""
         self._store.evict(scope, entry.id, at)
         self._take(scope, evicted(entry, at))
+
+    def drop(self, scope: str) -> None:
+        """Removes a scope that was erased from memory."""
+        for key in [key for key in self._partitions if key[0] == scope]:
+            left = self._partitions.pop(key)
+            self.bytes -= left.counted_bytes
+            self.entries -= left.counted_entries
 
     async def _current(self, scope: str, partition: str, now: float) -> "Partition":
         here = self._open(scope, partition)

@@ -18,6 +18,8 @@ vectors.py       vectors as bytes
 versions.py      how often parts of a scope have changed, by whatever process
 spool.py         writes that wait on disk for a database that cannot take them
 retention.py     the job in the background that lets a database forget
+erasures.py      erasures of end users, as a process that serves knows them
+erasing.py       what there is to erase of an end user, place by place
 copying.py       the copy of an SQLite storage folder into a PostgreSQL database
 shared/          state that the processes of one proxy share: single flight, open turns, breakers and the like
 redis/           the same in Redis, for several processes; and the cache of exact answers there

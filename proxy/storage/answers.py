@@ -154,6 +154,7 @@ class DiskAnswers:
                 disk=BytesDisk,
                 size_limit=max_bytes,
                 eviction_policy="least-recently-stored",
+                sqlite_secure_delete=1,  # what leaves is overwritten
             )
             self._cache.close()  # only this thread's connection
         except (sqlite3.Error, OSError) as error:

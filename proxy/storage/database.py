@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 from proxy.storage.base import Part
+from proxy.storage.erasures import Erasures
 from proxy.storage.write_queue import WriteQueue
 
 T = TypeVar("T")
@@ -55,6 +56,10 @@ class Database(Protocol):
     @property
     def shared(self) -> Shared | None:
         """Its present state, if machines share it."""
+
+    @property
+    def erasures(self) -> Erasures:
+        """The erasures of end users that this process knows. A look for foreign writes finds new ones."""
 
     async def read(self, query: Callable[[Any], T], seconds: float = READ_SECONDS) -> T:
         """Runs `query` with a connection that only reads, in a thread, and returns its result, or gives it up after so

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from proxy.lru import Lru
 from proxy.storage.base import KnownPrefix, SessionStore
+from proxy.storage.erasures import base_of
 from proxy.storage.recollection import StateStore
 
 LOOKED_AT = 8  # newest messages of a request, one of which the last answer is
@@ -62,6 +63,13 @@ class Hot:
         self.planned: Lru[bytes, tuple[str, bytes]] = Lru(MOST_STATES)  # by link: memory, state; put by this process
         # By memory and link: put by any process, found here at that moment (monotonic).
         self.fetched: Lru[tuple[str, bytes], tuple[float, bytes]] = Lru(MOST_STATES)
+
+    def drop(self, scope: str) -> None:
+        """Removes a scope that was erased, and those of its single conversations, from memory."""
+        for key in [key for key in self.fetched if base_of(key[0]) == scope]:
+            self.fetched.drop(key)
+        for link in [link for link, (memory, _) in self.planned.items() if base_of(memory) == scope]:
+            self.planned.drop(link)
 
 
 class HotSessions:

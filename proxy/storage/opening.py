@@ -117,6 +117,8 @@ class Storage:
 def with_hot_contexts(storage: Storage, over: "Connection", ttl: float) -> Storage:
     """Returns the storage with hot contexts, kept for `ttl` seconds, before its stores of conversations."""
     hot = Hot(redis_hot_contexts(over, ttl), storage.sessions, storage.states)
+    storage.database.erasures.on_erased(hot.drop)
+    over.on_news("erased", lambda told: storage.database.erasures.learn([(number, mark) for number, mark in told]))
     return replace(storage, sessions=hot.sessions, states=hot.states, hot=hot)
 
 

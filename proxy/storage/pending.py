@@ -14,6 +14,7 @@ import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -44,6 +45,9 @@ FACTS = Kind("facts", "small")
 SHELVES = Kind("shelves", "bulk")
 DELETIONS = Kind("deletions", "deletion")
 
+# The number of the newest erasure that was known when the request of a task began, see `erasures.py`; None: no request.
+BEGUN: ContextVar[int | None] = ContextVar("begun", default=None)
+
 PAGE_BYTES = 4096  # of a database: a write that fills several counts as several rows
 
 KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, SHELVES, DELETIONS)
@@ -69,6 +73,7 @@ class Write:
     in_order: bool = False  # applied after all that was queued before it, and before all that was queued after it
     store: object = None
     spooled: int | None = None  # its number in the spool, which has `what` now
+    begun: int | None = field(default_factory=BEGUN.get)  # erasures of its scope after this number refuse it
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,6 +321,17 @@ _WIPES = (
     "CREATE INDEX wiped_links_of ON wiped_links (scope_id, turn)",
 )
 
+# Scopes that were erased, by a hash: what processes still have of one in memory, or waiting, is from before.
+_ERASURES = (
+    """
+    CREATE TABLE erased (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        scope BLOB NOT NULL UNIQUE,
+        at REAL NOT NULL
+    )
+    """,
+)
+
 MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step
-    "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES)
+    "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES, *_ERASURES)
 }

@@ -36,17 +36,19 @@ _TABLE = """
         rows INTEGER NOT NULL,
         erases INTEGER NOT NULL,
         in_order INTEGER NOT NULL,
+        begun INTEGER,
         what BLOB NOT NULL
     )
 """
 _PUT = """
-    INSERT INTO waiting (at, name, kind, scope, rows, erases, in_order, what) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO waiting (at, name, kind, scope, rows, erases, in_order, begun, what)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     RETURNING id
 """
-_WAITING = "SELECT id, name, kind, scope, rows, erases, in_order FROM waiting ORDER BY id"
+_WAITING = "SELECT id, name, kind, scope, rows, erases, in_order, begun FROM waiting ORDER BY id"
 _ADOPT = """
-    INSERT INTO waiting (at, name, kind, scope, rows, erases, in_order, what)
-    SELECT at, name, kind, scope, rows, erases, in_order, what FROM other.waiting ORDER BY id
+    INSERT INTO waiting (at, name, kind, scope, rows, erases, in_order, begun, what)
+    SELECT at, name, kind, scope, rows, erases, in_order, begun, what FROM other.waiting ORDER BY id
 """
 _SIZE = """
     SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
@@ -102,7 +104,7 @@ class Spool:
                     stored.append(write)
                     continue
                 of_it = (time.time(), name, write.kind.name, write.scope, write.rows, write.erases, write.in_order)
-                (number,) = self._database.execute(_PUT, (*of_it, what)).fetchone()
+                (number,) = self._database.execute(_PUT, (*of_it, write.begun, what)).fetchone()
                 stored.append(replace(write, what=None, spooled=number))
         self._count()
         return stored
@@ -149,7 +151,7 @@ class Spool:
         if (operation := self._operations.get(name)) is None or kind not in _KINDS:
             log.error("the spool has a write of another version", extra={"write": name[:50]})
             return None
-        rows, erases, in_order = rest
+        rows, erases, in_order, begun = rest
         return Write(
             rows,
             operation.apply,
@@ -159,6 +161,7 @@ class Spool:
             in_order=bool(in_order),
             store=self,  # in the order they were queued
             spooled=number,
+            begun=begun,
         )
 
     def close(self) -> None:

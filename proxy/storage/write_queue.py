@@ -18,7 +18,9 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
+from proxy.storage.erasures import Erasures, Found
 from proxy.storage.pending import Kind, Shares, Write, WriterLimits, one_less
 from proxy.storage.spool import Spool
 from proxy.tasks import Tasks
@@ -37,6 +39,8 @@ class WriteQueue(ABC):
         self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
         self.failing: str | None = None  # why the database cannot be written now
         self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
+        self.erasures = Erasures()
+        self._erased: Found = ()  # found in the thread, and not learnt yet
         self._tasks = tasks
         self._limits = limits or WriterLimits()
         self._spool = spool  # takes what the database cannot
@@ -85,7 +89,7 @@ class WriteQueue(ABC):
                 log.error("storage queue is full: writes are dropped", extra={"kind": write.kind.name})
             self._full = True
             return False
-        self._queue.append(write)
+        self._queue.append(replace(write, begun=self.erasures.seen) if write.begun is None else write)
         if write.erases and write.scope:
             self.erasing[write.scope] += 1
         self._queued += 1
@@ -128,6 +132,12 @@ class WriteQueue(ABC):
     def _seen(self, is_foreign: bool, at: float) -> None:
         self._looked_at = at
         self._foreign += is_foreign
+        self._learn()
+
+    def _learn(self) -> None:
+        """Learns of the erasures that the thread has found."""
+        found, self._erased = self._erased, ()
+        self.erasures.learn(found)
 
     async def flush(self) -> None:
         """Returns when everything queued so far is durable, or has been dropped and counted; at once while the database

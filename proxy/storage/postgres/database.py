@@ -7,6 +7,7 @@ they become visible. A batch that fails on its way may have been committed: writ
 """
 
 import asyncio
+import contextlib
 import functools
 import time
 from collections.abc import Callable, Sequence
@@ -14,8 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psycopg
+
 from proxy.storage.base import PARTS, Part, StorageError, Unavailable, Unfit
 from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Shared, Values
+from proxy.storage.erasures import MARKS, NEWEST, Erasures, Found
 from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
 from proxy.storage.postgres.connection import Connection, check_server
@@ -38,6 +42,7 @@ LIMITS = WriterLimits(interval=0.1, pauses=(0.05, 0.25), retry=0.5)
 
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = %(scope)s)"
 # Names are sorted, here and wherever rows are locked.
+_MARKS = MARKS.format("%s::bigint").encode()
 ADD_SCOPES = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
 
 
@@ -73,15 +78,9 @@ class Writer(WriteQueue):
         if (why := self._away()) is not None:
             raise Unavailable(why)  # the probes tell when it is back
         started = time.perf_counter()
-        parts = changed(writes)
         try:
-            with (
-                self._pool.one(LAST_SECONDS if self._closed else WRITE_SECONDS) as connection,
-                connection.transaction(),
-            ):
-                made = versions.count(connection, parts)
-                self._known.making(made, parts)
-                apply_all(connection, in_turn(writes))
+            with self._pool.one(LAST_SECONDS if self._closed else WRITE_SECONDS) as connection:
+                self._applied(connection, writes)
         except BaseException:
             self._known.failed()
             raise
@@ -89,7 +88,23 @@ class Writer(WriteQueue):
             self._observed(time.perf_counter() - started)
         return False
 
+    def _applied(self, connection: Connection, writes: Sequence[Write]) -> None:
+        """Applies writes in one transaction, but for those whose scope was erased since their request began. Nothing
+        can be erased once their scopes are locked; one that was is not added for their sake."""
+        is_done = False
+        while not is_done:
+            allowed = self.erasures.allowed(writes, self._erased)
+            with connection.transaction():
+                made = versions.count(connection, parts := changed(allowed))
+                self._erased = [*connection.execute(_MARKS, (self.erasures.seen,))]
+                if len(self.erasures.allowed(allowed, self._erased)) < len(allowed):
+                    raise psycopg.Rollback
+                self._known.making(made, parts)
+                apply_all(connection, in_turn(allowed))
+                is_done = True
+
     def _seen(self, is_foreign: bool, at: float) -> None:  # noqa: ARG002 (a WriteQueue)
+        self._learn()
         self._known.wrote()
 
     def _has_changed(self) -> bool:
@@ -169,6 +184,7 @@ class PostgresDatabase:
         with self.connections.one(seconds) as connection:
             check_server(connection)
             migrating.ready(connection)
+            self.erasures.start(*connection.execute(NEWEST.encode()).fetchone() or (0,))
 
     def _probe(self) -> None:
         with self.connections.one(PROBE_SECONDS) as connection:
@@ -225,6 +241,19 @@ class PostgresDatabase:
         """Returns how often another process was seen to have written this part of a scope: see `ForeignWrites`. Of
         "paths", which a request asks for first, as of now; of the others as of a moment ago. As of the last look while
         the database does not answer."""
+        number = await self._foreign(scope, part)
+        if self.erasures.settle(scope):
+            await self.writer.flush()  # what is queued of it is refused
+        if part == "paths":
+            self.erasures.begin()
+        return number
+
+    @property
+    def erasures(self) -> Erasures:
+        """The erasures of end users that this process knows."""
+        return self.writer.erasures
+
+    async def _foreign(self, scope: str, part: Part) -> int:
         is_first = part == "paths"
         seen = self._known.get(scope)
         if is_first or seen is None or time.monotonic() - seen.at > FRESH_SECONDS:
@@ -244,7 +273,12 @@ class PostgresDatabase:
         except StorageError:
             seen = self._known.get(scope)
             return NONE if seen is None else seen.foreign
-        return self._known.looked(scope, found or NONE, at).foreign
+        *numbers, newest = found or (*NONE, 0)
+        if newest > self.erasures.seen:
+            with contextlib.suppress(StorageError):  # the next look finds them
+                marks: Found = await self.rows(MARKS.format("%s::bigint"), (self.erasures.seen,), _mark)
+                self.erasures.learn(marks)
+        return self._known.looked(scope, tuple(numbers), at).foreign
 
     async def has_scope(self, scope: str) -> bool:
         """Returns True if a row of the scope has been written. Raises StorageError."""
@@ -275,3 +309,8 @@ class PostgresDatabase:
                 return query(connection)
         finally:
             self._observed("read", time.perf_counter() - started)
+
+
+def _mark(row: Sequence[Any]) -> tuple[int, bytes]:
+    number, mark = row
+    return number, bytes(mark)

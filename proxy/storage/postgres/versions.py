@@ -5,12 +5,21 @@ follow one another, and the numbers of its rows are in the order in which they b
 from collections.abc import Mapping
 
 from proxy.storage.base import PARTS, Part
+from proxy.storage.erasures import ERASED_BITS
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.versions import COLUMNS, Numbers
 
-_LISTED = ", ".join(COLUMNS)
 _MORE = tuple(f"more_{part}" for part in PARTS)
 _ADD = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
+
+
+def _since_erased(named: str) -> str:
+    """Returns the SQL of versions: what is written after an erasure has higher ones than all that was before."""
+    mark = f"sha256(convert_to(split_part({named}.name, '~', 1), 'UTF8'))"
+    erased = f"coalesce((SELECT erased.id FROM erased WHERE erased.scope = {mark}), 0) * {2**ERASED_BITS}"  # noqa: S608 (same)
+    return ", ".join(f"coalesce(scopes.{column}, 0) + {erased}" for column in COLUMNS)
+
+
 # In the order of their names, as everybody locks them.
 _COUNT = f"""
     WITH
@@ -20,9 +29,13 @@ _COUNT = f"""
         )
     UPDATE scopes SET {", ".join(f"{part}_changes = {part}_changes + more_{part}" for part in PARTS)}
     FROM locked WHERE scopes.id = locked.id AND {" + ".join(_MORE)} > 0
-    RETURNING scopes.name, {_LISTED}
+    RETURNING scopes.name, {_since_erased("scopes")}
 """.encode()  # noqa: S608 (our own column names)
-READ = f"SELECT {_LISTED} FROM scopes WHERE name = %(scope)s"  # noqa: S608 (same)
+# And the number of the newest erasure of all.
+READ = f"""
+    SELECT {_since_erased("asked")}, (SELECT coalesce(max(id), 0) FROM erased)
+    FROM (SELECT %(scope)s::text AS name) AS asked LEFT JOIN scopes USING (name)
+"""  # noqa: S608 (same)
 
 
 def count(connection: Connection, parts: Mapping[str, frozenset[Part]]) -> dict[str, Numbers]:

@@ -134,6 +134,11 @@ class Connection:
             hashed.update(len(encoded).to_bytes(8, "big") + encoded)
         return f"{self._prefix}{kind}:{hashed.hexdigest()}" if parts else f"{self._prefix}{kind}"
 
+    @property
+    def prefix(self) -> str:
+        """The beginning of all keys of this deployment."""
+        return self._prefix
+
     def inbox(self, process: str) -> str:
         """Returns the channel of what is meant for one process."""
         return f"{self._prefix}inbox:{process}"

@@ -16,6 +16,7 @@ import msgspec
 from proxy.lru import Lru
 from proxy.protocol.message import packed, unpacked
 from proxy.storage.base import SharedUnavailable
+from proxy.storage.erasures import base_of
 from proxy.storage.folder import REREAD, FileLogouts
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.records import Codec
@@ -105,6 +106,11 @@ class Mirror(Generic[T]):
         else:
             self._connection.tell(self._part, "SET", key, value, "PX", self._milliseconds, lost=lost)
 
+    def drop(self, scope: str) -> None:
+        """Removes what this process has of a scope, and of its single conversations."""
+        for key in [key for key in self._here if base_of(key[0]) == scope]:
+            self._here.drop(key)
+
     async def pass_on_again(self) -> None:
         """Passes on what Redis has not confirmed. An older record there is replaced; so is a newer one that another
         process has set meanwhile, which could not know of this one either."""
@@ -154,6 +160,9 @@ class RedisOpenTurns:
         record = None if turn is None else _Open(packed(turn.messages) if turn.messages else b"", turn.parent)
         self._turns.set(scope, session, record, here_alone=turn is not None and turn.size > LARGEST_OPEN)
 
+    def drop(self, scope: str) -> None:
+        self._turns.drop(scope)
+
 
 class RedisLastServed:
     """Last reuses by intent."""
@@ -174,6 +183,9 @@ class RedisLastServed:
 
     async def take(self, scope: str, session: str) -> Served | None:
         return await self._served.take(scope, session)
+
+    def drop(self, scope: str) -> None:
+        self._served.drop(scope)
 
 
 class RedisThrottle:

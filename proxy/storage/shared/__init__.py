@@ -65,6 +65,9 @@ class OpenTurns(Protocol):
     def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
         """Sets the open turn of a session; None, or one without messages: it has ended."""
 
+    def drop(self, scope: str) -> None:
+        """Removes what this process has of a scope that was erased, and of its single conversations."""
+
 
 class LastServed(Protocol):
     """The last reuse by intent of each session, which its next question may show to have been wrong. Bounded."""
@@ -74,6 +77,9 @@ class LastServed(Protocol):
 
     async def take(self, scope: str, session: str) -> Served | None:
         """Returns and removes the last reuse of a session, or None."""
+
+    def drop(self, scope: str) -> None:
+        """Removes what this process has of a scope that was erased."""
 
 
 class HitRates(Protocol):

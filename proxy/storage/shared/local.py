@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from proxy.lru import Lru
+from proxy.storage.erasures import base_of
 from proxy.storage.folder import FileLogouts
 from proxy.storage.shared import BreakerState, Calibrations, SharedState
 from proxy.types import Answer, OpenTurn, Served, StoredAnswer, Usage
@@ -139,6 +140,10 @@ class LocalOpenTurns:
         else:
             self._turns.put((scope, session), turn)
 
+    def drop(self, scope: str) -> None:
+        for key in [key for key in self._turns if base_of(key[0]) == scope]:
+            self._turns.drop(key)
+
 
 class LocalLastServed:
     """The last reuse of each session in memory: of the newest sessions."""
@@ -151,6 +156,10 @@ class LocalLastServed:
 
     async def take(self, scope: str, session: str) -> Served | None:
         return self._sessions.pop((scope, session), None)
+
+    def drop(self, scope: str) -> None:
+        for key in [key for key in self._sessions if base_of(key[0]) == scope]:
+            del self._sessions[key]
 
 
 @dataclass(slots=True)

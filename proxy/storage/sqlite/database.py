@@ -22,6 +22,7 @@ import msgspec
 from proxy.lru import Lru
 from proxy.storage.base import PARTS, Part, StorageError
 from proxy.storage.database import READ_SECONDS, Observed, Values
+from proxy.storage.erasures import MARKS, Erasures
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.spool import Spool
 from proxy.storage.sqlite.connection import (
@@ -109,10 +110,13 @@ class Writer(WriteQueue):
         try:
             with self._connection:  # commits, or rolls back
                 self._connection.execute("BEGIN IMMEDIATE")
-                apply_all(self._connection, writes)
-                if self._known is not None and (parts := changed(writes)):
-                    self._known.making(_counted(self._connection, parts), parts)
                 version = self._data_version()
+                self._find_erased(version)
+                allowed = self.erasures.allowed(writes, self._erased)
+                apply_all(self._connection, allowed)
+                if self._known is not None and (parts := changed(allowed)):
+                    made = _counted(self._connection, parts)
+                    self._known.making({name: self.erasures.since(name, made[name]) for name in made}, parts)
         except BaseException:
             if self._known is not None:
                 self._known.failed()
@@ -130,9 +134,16 @@ class Writer(WriteQueue):
 
     def _has_changed(self) -> bool:
         try:
-            return self._differs(self._data_version())
+            version = self._data_version()
+            self._find_erased(version)
+            return self._differs(version)
         except sqlite3.Error:
             return False  # then the next batch tells
+
+    def _find_erased(self, version: int) -> None:
+        """Looks for erasures, which are always another process's."""
+        if version != self._version:
+            self._erased = self._connection.execute(MARKS.format("?"), (self.erasures.seen,)).fetchall()
 
     def _differs(self, version: int) -> bool:
         before, self._version = self._version, version
@@ -193,6 +204,7 @@ class Database:
         self._known = Versions()
         self._looked_as_of: Lru[str, int] = Lru(MOST_SCOPES)  # `WriteQueue.foreign_writes` when a scope was looked at
         self.writer = self._writing(connection, tasks, limits)
+        self.erasures.learn(connection.execute(MARKS.format("?"), (0,)).fetchall())
 
     async def read(
         self,
@@ -222,12 +234,25 @@ class Database:
     async def foreign_writes(self, scope: str, part: Part) -> int:
         """Returns how often another process was seen to have written this part of the scope: see `ForeignWrites`. The
         scope is looked at once another process has written to the file at all."""
+        number = await self._foreign(scope, part)
+        if self.erasures.settle(scope):
+            await self.writer.flush()  # what is queued of it is refused
+        if part == "paths":
+            self.erasures.begin()
+        return number
+
+    @property
+    def erasures(self) -> Erasures:
+        """The erasures of end users that this process knows."""
+        return self.writer.erasures
+
+    async def _foreign(self, scope: str, part: Part) -> int:
         if self.folder is None or not (writes := await self.writer.foreign_writes()):
             return 0
         seen = self._known.get(scope)
         if seen is None or self._looked_as_of.get(scope) != writes:
             found = await self.row(READ_VERSIONS, {"scope": scope}, tuple)
-            seen = self._known.looked(scope, found or NONE, time.monotonic())
+            seen = self._known.looked(scope, self.erasures.since(scope, found or NONE), time.monotonic())
             self._looked_as_of.put(scope, writes)
         return seen.foreign[PARTS.index(part)]
 

@@ -25,6 +25,7 @@ def path(tmp_path: Path) -> Path:
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE TABLE numbers (number INTEGER PRIMARY KEY, filling BLOB)")
+        connection.execute("CREATE TABLE erased (id INTEGER PRIMARY KEY, scope BLOB, at REAL)")
     return path
 
 

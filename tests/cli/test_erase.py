@@ -1,0 +1,129 @@
+"""`olvido erase`: whom it means, what it asks and tells, and its status. Beside proxies: tests/e2e/test_erase.py."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from proxy.cli import erase, main
+from proxy.http.access import Authenticator
+from proxy.storage.folder import tenant_secret
+from proxy.storage.opening import DATABASE
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.tasks import Tasks
+from tests.builders import config
+from tests.contract.test_fact_store import NEW
+
+KEY, OTHER = "sk-of-a-client", "0" * 32
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    file: Path
+    folder: Path
+    tenant: str
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *options: str) -> tuple[int, str, str]:
+        status = main(["erase", "--config", str(self.file), *options])
+        return (status, *self.capsys.readouterr())
+
+    def left(self) -> set[str]:
+        async def asked() -> set[str]:
+            database = Database(self.folder / DATABASE, Tasks())
+            found = set(await SqliteFacts(database).scopes())
+            await database.close()
+            return found
+
+        return {scope.replace(self.tenant, "t").replace(OTHER, "other") for scope in asyncio.run(asked())}
+
+
+@pytest.fixture
+def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Kept:
+    monkeypatch.setattr(erase, "NOTICED", 0.0)  # nobody serves
+    folder, file = tmp_path / "storage", tmp_path / "olvido.yaml"
+    file.write_text(f"storage: {{path: {folder}}}\n", encoding="utf-8")
+    gate = Authenticator(config(), tenant_secret(folder))
+    tenant = gate.tenant((("authorization", f"Bearer {KEY}"),))
+
+    async def put() -> None:
+        database = Database(folder / DATABASE, Tasks())
+        for scope in (f"{tenant}/ana", f"{tenant}/beto", f"{tenant}/~c-1", f"{OTHER}/ana", f"{OTHER}/"):
+            SqliteFacts(database).put(scope, [NEW])
+        await database.close()
+
+    asyncio.run(put())
+    return Kept(file, folder, tenant, capsys)
+
+
+ALL = {"t/ana", "t/beto", "t/~c-1", "other/ana", "other/"}
+
+
+@pytest.mark.parametrize(
+    ("options", "erased"),
+    [
+        (lambda _: ["--user", "ana"], {"t/ana", "other/ana"}),
+        (lambda _: ["--user", "ana", "--key", KEY], {"t/ana"}),
+        (lambda _: ["--user", "ana", "--tenant", OTHER], {"other/ana"}),
+        (lambda kept: ["--scope", f"{kept.tenant}/beto"], {"t/beto"}),
+        (lambda _: ["--key", KEY], {"t/~c-1"}),  # unnamed people, each conversation by itself
+        (lambda _: ["--user", "nobody"], set()),
+    ],
+)
+def test_whom_it_means(options: Callable[[Kept], list[str]], erased: set[str], kept: Kept) -> None:
+    status, out, _ = kept(*options(kept), "--yes")
+    assert status == 0
+    assert kept.left() == ALL - erased
+    assert ("SQLite   erased" in out) == bool(erased)
+    assert kept(*options(kept), "--yes")[0] == 0  # again
+
+
+def test_it_shows_what_there_is_and_asks(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer, status, left in (("n\n", 2, ALL), ("y\n", 0, ALL - {"t/ana", "other/ana"})):
+        monkeypatch.setattr("sys.stdin", __import__("io").StringIO(answer))
+        got, out, _ = kept("--user", "ana")
+        assert got == status
+        assert f"{kept.tenant}/ana" in out
+        assert "2 facts" in out
+        assert kept.left() == left
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ([], "say whom"),
+        (["--scope", "ana"], "32 hex digits"),
+        (["--scope", f"{OTHER}/~c-1"], "32 hex digits"),
+        (["--scope", f"{OTHER}/ana", "--user", "ana"], "already"),
+        (["--user", "ana", "--tenant", "x"], "32 hex digits"),
+    ],
+)
+def test_what_is_not_clear_erases_nothing(options: list[str], why: str, kept: Kept) -> None:
+    status, _, complaint = kept(*options, "--yes")
+    assert status == 2
+    assert why in complaint
+    assert kept.left() == ALL
+
+
+def test_a_place_that_cannot_be_reached_is_told_and_the_next_run_finishes(kept: Kept) -> None:
+    kept.file.write_text(f"{kept.file.read_text()}shared: {{url: 'unix:///nowhere/redis.sock'}}\n", encoding="utf-8")
+    status, out, _ = kept("--user", "ana", "--yes")
+    assert status == 1
+    assert "Redis    not reached  Redis cannot be reached" in out
+    assert "run the command again" in out
+    assert kept.left() == ALL - {"t/ana", "other/ana"}
+    kept.file.write_text(f"storage: {{path: {kept.folder}}}\n", encoding="utf-8")
+    assert kept("--user", "ana", "--yes")[0] == 0
+
+
+def test_a_database_that_is_away_is_a_place_that_cannot_be_reached(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHERE", "postgresql://me:secret123@127.0.0.1:1/none")
+    kept.file.write_text(f"storage: {{kind: postgres, url: '${{WHERE}}', path: {kept.folder}}}\n", encoding="utf-8")
+    status, out, complaint = kept("--user", "ana", "--yes")
+    assert status == 1
+    assert "PostgreSQL  not reached  PostgreSQL: " in out
+    assert "spool       nothing" in out
+    assert "secret123" not in out + complaint
