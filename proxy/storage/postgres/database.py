@@ -242,7 +242,8 @@ class PostgresDatabase:
         "paths", which a request asks for first, as of now; of the others as of a moment ago. As of the last look while
         the database does not answer."""
         number = await self._foreign(scope, part)
-        if self.erasures.settle(scope):
+        erasures = self.writer.erasures
+        if erasures.seen and erasures.settle(scope):
             await self.writer.flush()  # what is queued of it is refused
         if part == "paths":
             self.erasures.begin()

@@ -112,7 +112,8 @@ class Writer(WriteQueue):
                 self._connection.execute("BEGIN IMMEDIATE")
                 version = self._data_version()
                 self._find_erased(version)
-                allowed = self.erasures.allowed(writes, self._erased)
+                is_any = self._erased or self.erasures.seen
+                allowed = self.erasures.allowed(writes, self._erased) if is_any else writes
                 apply_all(self._connection, allowed)
                 if self._known is not None and (parts := changed(allowed)):
                     made = _counted(self._connection, parts)
@@ -235,7 +236,8 @@ class Database:
         """Returns how often another process was seen to have written this part of the scope: see `ForeignWrites`. The
         scope is looked at once another process has written to the file at all."""
         number = await self._foreign(scope, part)
-        if self.erasures.settle(scope):
+        erasures = self.writer.erasures
+        if erasures.seen and erasures.settle(scope):
             await self.writer.flush()  # what is queued of it is refused
         if part == "paths":
             self.erasures.begin()
