@@ -242,7 +242,7 @@ def measure(kind: str, options: argparse.Namespace, folder: Path) -> bool:
         from tests.postgres import database as new_database
 
         os.environ["OLVIDO_BENCH_URL"] = url = new_database()
-        storage = ", kind: postgres, url: '${OLVIDO_BENCH_URL}'"
+        storage = "kind: postgres, url: '${OLVIDO_BENCH_URL}'"
 
     async def inside(work: Any) -> Any:
         database: Any = (
