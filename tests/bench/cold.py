@@ -280,6 +280,7 @@ def measure(kind: str, options: argparse.Namespace, folder: Path) -> bool:
         firsts = []
         for number in range(options.starts):
             with started() as server:
+                settle(server.pid)  # dictionaries are loaded after the start
                 firsts.append(answered(server, *asked[(number * 7 + 3) % len(asked)], waits=number % 2 == 0))
                 if number == options.starts - 1:
                     cold = [answered(server, *each, waits=False) for each in asked]
