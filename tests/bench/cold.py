@@ -242,7 +242,7 @@ def measure(kind: str, options: argparse.Namespace, folder: Path) -> bool:
         from tests.postgres import database as new_database
 
         os.environ["OLVIDO_BENCH_URL"] = url = new_database()
-        storage = ", kind: postgres, url: '${OLVIDO_BENCH_URL}'"
+        storage = "kind: postgres, url: '${OLVIDO_BENCH_URL}'"
 
     async def inside(work: Any) -> Any:
         database: Any = (
@@ -280,6 +280,7 @@ def measure(kind: str, options: argparse.Namespace, folder: Path) -> bool:
         firsts = []
         for number in range(options.starts):
             with started() as server:
+                settle(server.pid)  # dictionaries are loaded after the start
                 firsts.append(answered(server, *asked[(number * 7 + 3) % len(asked)], waits=number % 2 == 0))
                 if number == options.starts - 1:
                     cold = [answered(server, *each, waits=False) for each in asked]
