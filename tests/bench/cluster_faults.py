@@ -57,7 +57,7 @@ class Outcome:
 
     @property
     def errors(self) -> int:
-        return sum(each.status != 200 for each in self.sent)  # noqa: PLR2004
+        return sum(each.status != 200 for each in self.sent)
 
     @property
     def added(self) -> float:
@@ -132,7 +132,7 @@ async def under(fault: AbstractContextManager[None], url: str, database: str, se
 
 def _rows(database: str, sent: Sequence[Sent]) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """What is missing once everything was written, and what is there twice."""
-    good = [each for each in sent if each.status == 200]  # noqa: PLR2004
+    good = [each for each in sent if each.status == 200]
     wanted = {
         "ledger": {each.request_id for each in good},
         "turns": {each.token for each in good},

@@ -1,4 +1,5 @@
-"""`python -m tests.golden --check | --write [--storage postgres+redis]`: does the proxy do what it did, in conversations that were written down?
+"""`python -m tests.golden --check | --write [--storage postgres+redis]`: does the proxy do what it did, in
+conversations that were written down?
 
 Whoever changes on purpose what it does writes the outputs anew, and looks at what has changed in them.
 """
