@@ -170,19 +170,6 @@ class Learner:
             new = await reading()
         if new.again:
             self._library.say_again(scope, shelf, new.again)
-        if new.facts and self._alone is not None:
-            # What another process has just learnt is superseded or confirmed, as if this one had.
-            async with self._alone(scope):
-                before = shelf.facts
-                shelf = await self._library.renewed(scope)
-                if shelf.facts is not before:
-                    facts = await in_slices(self._executor, restated(request, shelf, new), self._slices, scope)
-                    gone = shelf.forgotten - forgotten
-                    new = replace(new, facts=tuple(fact for fact in facts if gone.isdisjoint(fact.links)))
-                self._library.learn(scope, shelf, new.facts)
-                await self._library.facts.flush()
-        else:
-            self._library.learn(scope, shelf, new.facts)
         if new.turns and not is_managed:
             shelf.read_as_of = None  # the index has to read them from the archive
         for number, turn in enumerate(new.turns, 1):
@@ -191,6 +178,24 @@ class Learner:
                 await self._library.archive.flush()
         if is_managed:
             shelf.kept.update(turn.link for turn in new.turns)
+        await self._keep_facts(request, shelf, new, forgotten)
+
+    async def _keep_facts(self, request: Answered, shelf: Shelf, new: Ingested, forgotten: frozenset[bytes]) -> None:
+        """Stores the facts of a request. What another process has just learnt is superseded or confirmed by them, as if
+        this one had. `forgotten`: what was, when the request was read."""
+        scope, facts = request.exchange.identity.memory, new.facts
+        if not facts or self._alone is None:
+            self._library.learn(scope, shelf, facts)
+            return
+        async with self._alone(scope):
+            before = shelf.facts
+            shelf = await self._library.renewed(scope)
+            if shelf.facts is not before:
+                facts = await in_slices(self._executor, restated(request, shelf, new), self._slices, scope)
+                gone = shelf.forgotten - forgotten
+                facts = tuple(fact for fact in facts if gone.isdisjoint(fact.links))
+            self._library.learn(scope, shelf, facts)
+            await self._library.facts.flush()
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was

@@ -94,13 +94,12 @@ class Processes:
 
 async def held(
     talking: Sequence[Lane], upstream: Upstream, processes: Processes, choose: random.Random
-) -> tuple[list[str], list[tuple[str, int, float]], set[str]]:
+) -> tuple[list[str], list[tuple[str, int, float, int]]]:
     """Holds the conversations as fast as they go, each request at a random process, at another one if that is killed.
-    Returns what was wrong with prompts; the requests, each with its process and when it was answered; and those before
-    which the process that answered last was killed, too soon for what it had to write."""
+    Returns what was wrong with prompts, but for those before which the process that answered last was killed too soon
+    for what it had to write; and the requests, each with its process, when it was answered, and its lane."""
     wrong: list[str] = []
-    torn: set[str] = set()
-    answered: list[tuple[str, int, float]] = []
+    answered: list[tuple[str, int, float, int]] = []
 
     async def one(lane: Lane, http: httpx.AsyncClient) -> None:
         before: tuple[()] | tuple[int, float] = ()
@@ -118,13 +117,11 @@ async def held(
             name = answer.headers["x-olvido-request"]
             is_torn = bool(before) and processes.has_lost(*before)
             before = (process.process.pid, time.monotonic())
-            answered.append((name, *before))
+            answered.append((name, *before, lane.number))
             mine = [raw for raw in upstream.arrived if f'"{lane.model}"'.encode() in raw]
             upstream.arrived[:] = [raw for raw in upstream.arrived if raw not in mine]
             lane.arrived.append(mine[-1])
-            if is_torn:
-                torn.add(name)
-            else:
+            if not is_torn:
                 wrong.extend(f"{lane.talk.name}, {lane.step}: {each}" for each in lane.wrong(mine[-1]))
             lane.answered()
 
@@ -141,7 +138,7 @@ async def held(
         await asyncio.gather(*(some() for _ in range(talks.AT_ONCE)))
         killing.cancel()
         await tasks.drain(60)
-    return wrong, answered, torn
+    return wrong, answered
 
 
 def rows(source: sqlite3.Connection | psycopg.Connection[Any], statement: str) -> list[tuple[Any, ...]]:
@@ -176,15 +173,16 @@ async def test_processes_that_are_killed_lose_and_repeat_nothing(tmp_path: Path,
         with ExitStack() as serving:
             processes = Processes(serving, configured, tmp_path)
             processes.serving = [processes.start(number) for number in range(PROCESSES)]
-            wrong, answered, torn = await held(several, upstream, processes, choose)
+            wrong, answered = await held(several, upstream, processes, choose)
     assert wrong == []
     assert len(processes.killed) > 1
     with psycopg.connect(database) as there, closing(sqlite3.connect(tmp_path / "one" / "olvido.db")) as here:
         ledger = dict(rows(there, LEDGER))
         assert len(ledger) == len(rows(there, LEDGER))
-        old = {name for name, pid, at in answered if not processes.has_lost(pid, at)}
+        old = {name for name, pid, at, _ in answered if not processes.has_lost(pid, at)}
         assert old - ledger.keys() == set()
-        left_out = {ledger.get(name) for name in torn}
+        torn = {lane for _, pid, at, lane in answered if processes.has_lost(pid, at)}
+        left_out = {ledger.get(name) for name, _, _, lane in answered if lane in torn}
         print(f"{len(answered)} requests, {len(processes.killed)} kills, {len(torn)} torn conversations")
         for statement in (TURNS, FACTS):
             kept = [row for row in rows(there, statement) if row[0] not in left_out]
