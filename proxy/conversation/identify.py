@@ -43,7 +43,7 @@ MAX_NAME = 128
 MOST_TURNS = 2_000  # of a history that is resumed
 AGAIN_SECONDS = 600.0  # within this time the same question is the same request, as for reuse by intent
 FEW_WORDS = 3
-ARRIVAL_LOOKS = 20  # for a turn of another process, which is in the archive after a batch interval or two
+ARRIVAL_LOOKS = 40  # for a turn of another process, which is in the archive after a batch interval or two
 ARRIVAL_PAUSE = 0.03  # seconds between them
 _HASHED = "h-"
 _SAFE_NAME = re.compile(rf"[A-Za-z0-9._:@+/=-]{{1,{MAX_NAME}}}")

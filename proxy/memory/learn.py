@@ -173,7 +173,6 @@ class Learner:
             new = await reading()
         if new.again:
             self._library.say_again(scope, shelf, new.again)
-        shelf = await self._keep_facts(request, shelf, new, forgotten)
         if new.turns and not is_managed:
             shelf.read_as_of = None  # the index has to read them from the archive
         for number, turn in enumerate(new.turns, 1):
@@ -183,16 +182,17 @@ class Learner:
         if is_managed:
             shelf.kept.update(turn.link for turn in new.turns)
             self._library.keep_shelf(scope, shelf)
+        await self._keep_facts(request, shelf, new, forgotten)
 
-    async def _keep_facts(self, request: Answered, shelf: Shelf, new: Ingested, forgotten: frozenset[bytes]) -> Shelf:
-        """Stores the new facts, and returns the shelf as it is then. Where several processes learn, one at a time: what
-        another has just learnt is superseded or confirmed, as if this one had. `forgotten`: when it was read."""
-        scope = request.exchange.identity.memory
-        if not new.facts or self._alone is None:
-            self._library.learn(scope, shelf, new.facts)
-            return shelf
+    async def _keep_facts(self, request: Answered, shelf: Shelf, new: Ingested, forgotten: frozenset[bytes]) -> None:
+        """Stores the facts of a request. Where several processes learn, one at a time: what another has just learnt is
+        superseded or confirmed by them, as if this one had. `forgotten`: what was, when the request was read."""
+        scope, facts = request.exchange.identity.memory, new.facts
+        if not facts or self._alone is None:
+            self._library.learn(scope, shelf, facts)
+            return
         async with self._alone(scope):
-            before, facts = shelf.facts, new.facts
+            before = shelf.facts
             shelf = await self._library.renewed(scope)
             if shelf.facts is not before:
                 facts = await in_slices(self._executor, restated(request, shelf, new), self._slices, scope)
@@ -200,7 +200,6 @@ class Learner:
                 facts = tuple(fact for fact in facts if gone.isdisjoint(fact.links))
             self._library.learn(scope, shelf, facts)
             await self._library.facts.flush()
-        return shelf
 
     async def _was_forgotten(self, scope: str, shelf: Shelf, stated: Sequence[Fact]) -> bool:
         """Looks up whether a message that stated one of these facts was forgotten, which is unknown where no index was

@@ -139,7 +139,7 @@ def _served(name: str) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
 
 def faults(options: argparse.Namespace) -> bool:
     """Prints what became of requests and rows while Redis or PostgreSQL was gone. True if the limits are kept."""
-    print(f"\ngone for {options.seconds:g} s under {cluster_faults.RATE:g} requests a second\n\n{cluster_faults.HEAD}")
+    print(f"\ngone for {options.seconds:g} s under {options.rate:g} requests a second\n\n{cluster_faults.HEAD}")
     kept = []
     for name, fault in FAULTS.items():
         with _served("faults") as (folder, url, _), cluster() as shared:
@@ -151,6 +151,7 @@ def faults(options: argparse.Namespace) -> bool:
                         f"http://127.0.0.1:{server.port}",
                         shared.postgres.url,
                         options.seconds,
+                        options.rate,
                     )
                 )
         print(outcome.row(name), flush=True)
@@ -195,6 +196,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.cluster", description="What many processes cost.")
     parser.add_argument("--rounds", type=int, default=6, help="how often each row is measured (default: 6)")
     parser.add_argument("--requests", type=int, default=400, help="requests a row and round (default: 400)")
+    parser.add_argument("--rate", type=float, default=100.0, help="requests a second under a fault (default: 100)")
     parser.add_argument("--seconds", type=float, default=20.0, help="that something is gone (default: 20)")
     parser.add_argument("--rows", default="", metavar="REGEX", help="only these rows")
     return parser.parse_args()

@@ -17,7 +17,6 @@ from typing import Any
 import httpx
 import psycopg
 
-RATE = 100.0  # requests a second
 BEFORE, AFTER = 10.0, 10.0  # seconds
 OPENING = 2.0  # seconds after which breakers are open
 PEOPLE = 60
@@ -84,7 +83,7 @@ HEAD = (
 )
 
 
-async def under(fault: AbstractContextManager[None], url: str, database: str, seconds: float) -> Outcome:
+async def under(fault: AbstractContextManager[None], url: str, database: str, seconds: float, rate: float) -> Outcome:
     """Loads the proxy at `url` before, during and after a fault, and reads what became of it."""
     people = [Person(number) for number in range(PEOPLE)]
     sent: list[Sent] = []
@@ -112,8 +111,8 @@ async def under(fault: AbstractContextManager[None], url: str, database: str, se
 
         async def load() -> None:
             async with asyncio.TaskGroup() as asking:
-                for number in range(round((BEFORE + seconds + AFTER) * RATE)):
-                    due = number / RATE
+                for number in range(round((BEFORE + seconds + AFTER) * rate)):
+                    due = number / rate
                     await asyncio.sleep(max(0.0, began + due - time.monotonic()))
                     free = [person for person in people if not person.is_waiting]
                     person = free[number % len(free)] if free else Person(PEOPLE + number)
