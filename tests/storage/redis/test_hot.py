@@ -1,5 +1,6 @@
 """Hot contexts in Redis, between processes."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -101,3 +102,25 @@ async def test_without_redis_there_is_none_and_nothing_fails() -> None:
             contexts.put("a", LINKS[0], CONTEXT, None)
             contexts.forget("a")
     assert [told for told in reasons if told[1] == "down"] == [("hot_context", "down")] * 3
+
+
+async def test_a_scope_that_has_contexts_is_known_to_every_process() -> None:
+    url = fresh_redis().url
+    async with connected(url, build) as (here, one), connected(url, build) as (_, other):
+        one.put("a", LINKS[1], CONTEXT, None)
+        await all_told(here)
+        assert (await other.has("a"), await other.has("b")) == (True, False)
+
+
+async def test_a_scope_is_held_by_one_process_at_a_time() -> None:
+    url, held = fresh_redis().url, []
+    async with connected(url, build) as (_, one), connected(url, build) as (_, other):
+
+        async def hold(contexts: RedisHotContexts, name: str) -> None:
+            async with contexts.alone("a"):
+                held.append(f"{name} begins")
+                await asyncio.sleep(0)
+                held.append(f"{name} ends")
+
+        await asyncio.gather(*(hold(each, name) for each, name in ((one, "one"), (other, "other"))))
+    assert [each.split()[0] for each in held[::2]] == [each.split()[0] for each in held[1::2]]

@@ -135,3 +135,15 @@ async def test_a_logout_is_known_on_machines_that_share_no_folder(tmp_path: Path
         for each in (other, late):
             await each.refresh()
         assert [each.has("cookie") for each in (one, other, late)] == [True, True, False]
+
+
+async def test_of_a_turn_that_has_ended_the_other_processes_know_its_link_alone() -> None:
+    url, ended = fresh_redis().url, OpenTurn((), b"last")
+    async with turns(url) as (here, one), turns(url) as (_, other):
+        one.put("a", "s", turn())
+        one.put("a", "s", ended)
+        await all_told(here)
+        assert await one.get("a", "s") is None
+        found = await other.get("a", "s")
+        assert found == ended
+        assert found.is_elsewhere
