@@ -104,6 +104,7 @@ async def held(
 
     async def one(lane: Lane, http: httpx.AsyncClient) -> None:
         before: tuple[()] | tuple[int, float] = ()
+        is_torn = False
         while not lane.is_over:
             body, headers = lane.ask()
             upstream.replies[lane.key] = lane.reply()
@@ -116,7 +117,8 @@ async def held(
                     await asyncio.sleep(0.01)
             assert answer.status_code == 200, answer.text
             name = answer.headers["x-olvido-request"]
-            is_torn = bool(before) and processes.has_lost(*before)
+            # What a client without a history has lost is missing in all that follows, too.
+            is_torn = (bool(before) and processes.has_lost(*before)) or (is_torn and lane.talk.delta)
             before = (process.process.pid, time.monotonic())
             answered.append((name, *before, lane.number))
             mine = [raw for raw in upstream.arrived if f'"{lane.model}"'.encode() in raw]
