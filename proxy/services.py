@@ -124,7 +124,9 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
     alone = None if storage.hot is None else storage.hot.contexts.alone
-    learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on, alone=alone)
+    database = storage.database
+    is_away = None if database.shared is None else lambda: database.is_away
+    learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on, alone=alone, is_away=is_away)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     planner = Planner(
         config,

@@ -34,6 +34,9 @@ from proxy.types import Exchange, Fact, Identity, Message, OpenTurn
 
 log = logging.getLogger(__name__)
 
+AWAY_SECONDS = 0.5  # until storage that could not be read is asked again
+MOST_TRIES = 20
+_UNREAD = frozenset({"Unavailable", "StorageError"})
 DEADLINE = 30.0  # seconds: of learning, from when its turn in the queue has come; of one attempt to obey
 PATIENCE = 0.5  # seconds that a command waits for earlier requests of the scope that are being learnt from
 PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two attempts to obey; the last one repeats
@@ -68,10 +71,12 @@ class Learner:
         *,
         is_on: bool = True,
         alone: Callable[[str], AbstractAsyncContextManager[None]] | None = None,
+        is_away: Callable[[], bool] | None = None,
     ) -> None:
         """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
         they may go on with without sending their history. `alone`: holds a memory scope for this process, of several
-        that learn facts; None: there are no others."""
+        that learn facts; None: there are no others. `is_away`: tells whether a database
+        that machines share cannot be reached now; None: it is here."""
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._owed: dict[str, deque[_Owed]] = {}  # by memory scope, each worked off by a task; the first is under way
         self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
@@ -80,6 +85,7 @@ class Learner:
         self._tasks = tasks
         self._is_on = is_on
         self._alone = alone
+        self._is_away = is_away
         self._open_turns = open_turns  # of conversations that clients send without their history
 
     def delivered(
@@ -129,13 +135,24 @@ class Learner:
             while owed:
                 each = owed[0]
                 BEGUN.set(each.begun)  # this task is that of the first
-                learning = self._learn(each.request)
-                await each.attempts.run("learn", learning, fallback=None, deadline=DEADLINE)
+                await self._attempted(each)
                 self._done(scope, owed.popleft())
         finally:  # cancelled, perhaps
             del self._owed[scope]
             for each in owed:
                 self._done(scope, each)
+
+    async def _attempted(self, each: _Owed) -> None:
+        """Learns from a request; again, where what is known of its scope could not be read, once it can be."""
+        for _ in range(MOST_TRIES):
+            while self._is_away is not None and self._is_away():
+                each.kept.set()  # nobody waits for that
+                await asyncio.sleep(AWAY_SECONDS)
+            await each.attempts.run("learn", self._learn(each.request), fallback=None, deadline=DEADLINE)
+            if self._is_away is None or each.attempts.failed.get("learn") not in _UNREAD:
+                break
+            del each.attempts.failed["learn"]
+            await asyncio.sleep(AWAY_SECONDS)
 
     def _done(self, scope: str, each: _Owed) -> None:
         each.kept.set()

@@ -54,6 +54,10 @@ class Database(Protocol):
         """The reason why rows may be lost now; None if they are written, or wait in a spool."""
 
     @property
+    def is_away(self) -> bool:
+        """True while it cannot be reached."""
+
+    @property
     def shared(self) -> Shared | None:
         """Its present state, if machines share it."""
 

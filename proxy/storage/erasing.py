@@ -1,4 +1,4 @@
-"""What there is to erase of end users, place by place: tables of a database, files of the answer cache and the spool,
+"""Erasure of end users, place by place: tables of a database, files of the answer cache and the spool,
 keys in Redis. Whose something is, is told by the scope that stands beside it; sums of all scopes are nobody's.
 
 Each function deletes what it finds, so that a second run finds what the first one could not reach.

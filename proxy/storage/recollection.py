@@ -14,6 +14,8 @@ from typing import Protocol
 from proxy.storage.base import PAGE, Queued
 from proxy.types import ArchivedTurn, Fact, Vector
 
+# Seconds before a wipe: what was said then, and is stored only now by a process that was still learning it, is refused.
+WIPE_REACHES = 60.0
 STATES_PER_SESSION = 4  # the newest
 STATE_SECONDS = 30 * 86_400.0  # that a state is kept
 

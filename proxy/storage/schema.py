@@ -60,7 +60,8 @@ _SESSIONS = (
         paths_changes INTEGER NOT NULL DEFAULT 0,
         facts_changes INTEGER NOT NULL DEFAULT 0,
         turns_changes INTEGER NOT NULL DEFAULT 0,
-        reuse_changes INTEGER NOT NULL DEFAULT 0
+        reuse_changes INTEGER NOT NULL DEFAULT 0,
+        wiped_at REAL NOT NULL DEFAULT 0
     )
     """,
     """

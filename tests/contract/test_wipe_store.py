@@ -390,3 +390,19 @@ async def test_off_keeps_nothing() -> None:
     house.wipes.prune(NOW)
     house.wipes.restore("a/", NOW)
     assert (await house.known(), await house.wipes.wiped(NOW), await house.wipes.facts("a/", NOW)) == (([], []), [], [])
+
+
+async def test_what_was_said_just_before_a_wipe_and_is_stored_after_it_is_refused(house: House) -> None:
+    """A process was still learning it while another carried out the wipe."""
+    house.learn(1, at=NOW - 5)
+    house.wipe(NOW)
+    await house.flush()
+    house.learn(2, at=NOW - 10)
+    house.learn(3, at=NOW + 1)
+    await house.flush()
+    assert await house.known() == ([3], [3])
+    house.wipes.restore("a/", NOW + 2)
+    await house.flush()
+    house.learn(2, at=NOW - 10)  # said before a wipe that has been undone
+    await house.flush()
+    assert await house.known() == ([1, 2, 3], [1, 2, 3])

@@ -735,7 +735,9 @@ async def test_a_wipe_takes_all_that_is_remembered_and_can_be_undone(upstream: U
 async def test_given_twice_it_takes_what_there_is_and_both_come_back(upstream: Upstream) -> None:
     async with serving(in_front_of(upstream), **stores.remembering()) as services:
         for value in (NUTS, TEA):
-            services.library.facts.put(scope_of(services), [known(value)])
+            services.library.facts.put(
+                scope_of(services), [replace(known(value), created_at=known(value).created_at - 100)]
+            )
             await ask(services, raw(WIPE))
             await ask(services, raw(WIPE))
         assert await left(services) == []

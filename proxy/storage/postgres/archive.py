@@ -17,25 +17,27 @@ from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
 from proxy.storage.postgres.names import add_names
-from proxy.storage.recollection import StoredShelf, links_of
+from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
 NEXT = "nextval(pg_get_serial_sequence('archive', 'change'))"
 # Takes the place of a link that was forgotten, and may come again.
-ADD = """
+ADD = f"""
     INSERT INTO archive (
         scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
     )
     SELECT scopes.id, %(link)s::bytea, %(parent)s::bytea, sessions.id, %(turn)s::bigint, %(at)s::float8,
         %(dimensions)s::bigint, %(vectors)s::bytea, %(utterances)s::text, %(messages)s::bytea, 0
     FROM scopes JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = %(session)s::text
-    WHERE scopes.name = %(scope)s::text
+    WHERE scopes.name = %(scope)s::text AND NOT coalesce(
+        %(at)s::float8 <= scopes.wiped_at AND %(at)s::float8 > scopes.wiped_at - {WIPE_REACHES}, false
+    )
     ON CONFLICT (scope_id, link) DO UPDATE SET
         change = excluded.change, parent = excluded.parent, session_id = excluded.session_id, turn = excluded.turn,
         at = excluded.at, dimensions = excluded.dimensions, vectors = excluded.vectors,
         utterances = excluded.utterances, messages = excluded.messages, forgotten_at = NULL
     WHERE archive.at IS NULL AND archive.lifted = 1
-"""
+"""  # noqa: S608 (our own text)
 ADD_VECTORS = f"""
     WITH
         bare AS MATERIALIZED (

@@ -170,6 +170,11 @@ class PostgresDatabase:
         return self.writer.failing if self.writer.failing is not None and not self.writer.is_spooling else None
 
     @property
+    def is_away(self) -> bool:
+        """True while it cannot be reached."""
+        return self.health.why is not None
+
+    @property
     def shared(self) -> Shared:
         """The present state, for metrics."""
         spooled, since = (0, None) if self._spool is None else (self._spool.rows, self._spool.oldest)

@@ -5,11 +5,21 @@ from collections.abc import Mapping, Sequence
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
+from proxy.storage.recollection import WIPE_REACHES
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements
 
+TYPES = {
+    "turn": "::bigint",
+    "pinned": "::bigint",
+    **dict.fromkeys(("created_at", "last_confirmed_at", "superseded_at"), "::float8"),
+}
+_VALUES = (f"%({name})s{TYPES.get(name, '::text')}" for name in COLUMNS)
 PUT = f"""
     INSERT INTO facts (scope_id, {", ".join(COLUMNS)})
-    VALUES ({SCOPE_ID}, {", ".join(f"%({name})s" for name in COLUMNS)})
+    SELECT scopes.id, told.* FROM (VALUES ({", ".join(_VALUES)})) AS told
+    JOIN scopes ON name = %(scope)s AND NOT coalesce(
+        %(created_at)s::float8 <= wiped_at AND %(created_at)s::float8 > wiped_at - {WIPE_REACHES}, false
+    )
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
 FORGET = f"DELETE FROM facts WHERE id = %(id)s AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)

@@ -38,6 +38,7 @@ def _own(*statements: str) -> tuple[bytes, ...]:
 
 # Statement by statement, in one transaction: what SQLite replaces gets a new number.
 WIPE = _own(
+    "UPDATE scopes SET wiped_at = greatest(wiped_at, %(at)s::float8) WHERE id = {scope}",
     "DELETE FROM shelves WHERE {own}",
     """
     INSERT INTO wiped_facts (until, scope_id, {fact})
@@ -85,6 +86,7 @@ WIPE = _own(
     """,
 )
 RESTORE = _own(
+    "UPDATE scopes SET wiped_at = 0 WHERE id = {scope}",
     """
     INSERT INTO facts (scope_id, {fact})
     SELECT scope_id, {fact} FROM wiped_facts WHERE {restorable} ORDER BY number

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from proxy.storage.database import Database
-from proxy.storage.recollection import StoredShelf, links_of
+from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, add_names
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
 # Replaces the row of a link that was forgotten, and may come again.
-ADD = """
+ADD = f"""
     INSERT OR REPLACE INTO archive (
         scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted
     )
@@ -23,7 +23,8 @@ ADD = """
     FROM scopes CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = :session
     LEFT JOIN archive AS known ON known.scope_id = scopes.id AND known.link = :link
     WHERE scopes.name = :scope AND (known.change IS NULL OR (known.at IS NULL AND known.lifted))
-"""
+        AND NOT coalesce(:at <= scopes.wiped_at AND :at > scopes.wiped_at - {WIPE_REACHES}, 0)
+"""  # noqa: S608 (our own text)
 ADD_VECTORS = f"""
     INSERT OR REPLACE INTO archive (
         scope_id, link, parent, session_id, turn, at, dimensions, vectors, utterances, messages, lifted

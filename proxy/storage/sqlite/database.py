@@ -269,6 +269,10 @@ class Database:
         return self.trouble
 
     @property
+    def is_away(self) -> bool:
+        return False
+
+    @property
     def shared(self) -> None:
         return None
 

@@ -4,12 +4,15 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from proxy.storage.database import Database
+from proxy.storage.recollection import WIPE_REACHES
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements
 from proxy.storage.stores.whose import owners_of
 
 PUT = f"""
-    INSERT INTO facts (scope_id, {", ".join(COLUMNS)}) VALUES ({SCOPE_ID}, {", ".join(f":{name}" for name in COLUMNS)})
+    INSERT INTO facts (scope_id, {", ".join(COLUMNS)})
+    SELECT id, {", ".join(f":{name}" for name in COLUMNS)} FROM scopes
+    WHERE name = :scope AND NOT coalesce(:created_at <= wiped_at AND :created_at > wiped_at - {WIPE_REACHES}, 0)
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
 FORGET = f"DELETE FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)

@@ -29,6 +29,7 @@ def _own(*statements: str) -> tuple[str, ...]:
 
 # Statement by statement, in one transaction.
 WIPE = _own(
+    "UPDATE scopes SET wiped_at = max(wiped_at, :at) WHERE id = {scope}",
     "DELETE FROM shelves WHERE {own}",
     """
     INSERT OR REPLACE INTO wiped_facts (until, scope_id, {fact})
@@ -69,6 +70,7 @@ WIPE = _own(
     GROUP BY wiped_links.link
 """)
 RESTORE = _own(
+    "UPDATE scopes SET wiped_at = 0 WHERE id = {scope}",
     """
     INSERT OR IGNORE INTO facts (scope_id, {fact})
     SELECT scope_id, {fact} FROM wiped_facts WHERE {restorable} ORDER BY number
