@@ -218,6 +218,12 @@ class Storage(Section):
         "Of PostgreSQL, with `kind: postgres`: postgresql://user:password@host/name, as ${NAME} from the environment.",
     )
     pool: int = setting(8, "Connections to PostgreSQL of each process, at most.", ge=2, le=1_000)
+    timeout_ms: int = setting(
+        250,
+        "Milliseconds that a request waits for a read of PostgreSQL; after that it goes on without.",
+        ge=10,
+        le=60_000,
+    )
     spool_mb: int = setting(
         256, "Size of what waits on disk, in the folder `spool`, while PostgreSQL takes no writes, MiB.", ge=1
     )

@@ -43,7 +43,13 @@ async def prompts(conversations: int, folder: Path, seed: int = 1) -> tuple[Sequ
         (folder / "several").mkdir()
         shutil.copy(folder / "one" / SECRET, folder / "several")  # ids of facts are made of it, and order those alike
         sections = {
-            "storage": {"kind": "postgres", "url": postgres.database(), "path": folder / "several", "pool": 4},
+            "storage": {
+                "kind": "postgres",
+                "url": postgres.database(),
+                "path": folder / "several",
+                "pool": 4,
+                "timeout_ms": 20_000,
+            },
             "shared": {"url": fresh_redis().url, "timeout_ms": PATIENT_MS},
         }
         configured = [talks.settings(url, **sections)] * PROCESSES
@@ -168,7 +174,7 @@ async def test_processes_that_are_killed_lose_and_repeat_nothing(tmp_path: Path,
         path = tmp_path / f"process{number}"
         path.mkdir(mode=0o700)
         shutil.copy(tmp_path / "one" / SECRET, path)
-        storage = {"kind": "postgres", "url": "${DATABASE}", "path": str(path), "pool": 4}
+        storage = {"kind": "postgres", "url": "${DATABASE}", "path": str(path), "pool": 4, "timeout_ms": 5_000}
         sections = {"storage": storage, "shared": {"url": redis, "timeout_ms": 500}}
         configured.append(talks.settings(url, **sections))
     with pytest.MonkeyPatch.context() as patch:

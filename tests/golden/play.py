@@ -216,7 +216,7 @@ def stored(storage: str, folder: Path) -> dict[str, Any]:
     if storage == "memory":
         return {"storage": {"kind": "memory"}}
     return {
-        "storage": {"kind": "postgres", "url": postgres.database(), "path": folder, "pool": 4},
+        "storage": {"kind": "postgres", "url": postgres.database(), "path": folder, "pool": 4, "timeout_ms": 20_000},
         "shared": {"url": fresh_redis().url, "timeout_ms": PATIENT_MS},
     }
 

@@ -37,14 +37,6 @@ UNANSWERED = {
         "SQLite has no pool",
     ),
     "cluster: Done without it, a second: {{part}}: {{reason}}": "one process has no Redis to lose",
-    **dict.fromkeys(
-        (
-            "olvido:context_hit_share:15m",
-            "OlvidoContextCold: 1",
-            "cluster: Contexts found without the database: found",
-        ),
-        "no context is counted yet",
-    ),
 }
 
 

@@ -134,6 +134,7 @@ class PostgresDatabase:
         size: int = 8,
         limits: WriterLimits | None = None,
         *,
+        read_seconds: float = READ_SECONDS,
         spool: Spool | None = None,
         observed: Observed = lambda _operation, _seconds: None,
         on_change: Callable[[State], object] = lambda _state: None,
@@ -141,6 +142,7 @@ class PostgresDatabase:
         self._observed = observed
         self._tasks = tasks
         self._url = url
+        self._read_seconds = read_seconds  # that a request waits for a read
         self._spool = spool
         self._known = Versions()
         self._looking: dict[str, asyncio.Task[Numbers]] = {}
@@ -216,8 +218,9 @@ class PostgresDatabase:
         """Runs `query` with a connection, in a thread, for `seconds` at most, and returns its result. Raises
         StorageError."""
         self._raise_if_away()
+        is_quick = seconds <= READ_SECONDS
+        threads, seconds = (self._threads, self._read_seconds) if is_quick else (self._long_threads, seconds)
         until = time.monotonic() + seconds
-        threads = self._threads if seconds <= READ_SECONDS else self._long_threads
         try:
             result = await asyncio.get_running_loop().run_in_executor(threads, self._query, query, until)
         except Unfit:

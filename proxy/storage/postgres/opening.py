@@ -44,7 +44,16 @@ async def open_postgres(
     assert settings.url is not None
     spool = await asyncio.to_thread(Spool, settings.path / SPOOL, OPERATIONS, settings.spool_mb * 2**20)
     url = settings.url.get_secret_value()
-    database = PostgresDatabase(url, tasks, settings.pool, writing, spool=spool, observed=observed, on_change=on_change)
+    database = PostgresDatabase(
+        url,
+        tasks,
+        settings.pool,
+        writing,
+        read_seconds=settings.timeout_ms / 1_000,
+        spool=spool,
+        observed=observed,
+        on_change=on_change,
+    )
     try:
         secret = await _secret_of(database, settings.path, embedding)
     except BaseException:

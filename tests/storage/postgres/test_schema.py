@@ -32,4 +32,4 @@ def test_the_server_takes_all_of_it() -> None:
         columns = connection.execute(
             "SELECT data_type FROM information_schema.columns WHERE table_name = 'scopes' ORDER BY ordinal_position"
         ).fetchall()
-    assert {kind for (kind,) in columns} == {"bigint", "text"}
+    assert {kind for (kind,) in columns} == {"bigint", "text", "double precision"}
