@@ -51,19 +51,8 @@ _TURN = """
 """
 
 _SESSIONS = (
-    # Names are kept once: a link and a ledger row carry 8 bytes for a scope that may be 100 long. Its numbers: how
-    # often each part of what is kept of it has changed, where machines share a database (`postgres/versions.py`).
-    """
-    CREATE TABLE scopes (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        paths_changes INTEGER NOT NULL DEFAULT 0,
-        facts_changes INTEGER NOT NULL DEFAULT 0,
-        turns_changes INTEGER NOT NULL DEFAULT 0,
-        reuse_changes INTEGER NOT NULL DEFAULT 0,
-        wiped_at REAL NOT NULL DEFAULT 0
-    )
-    """,
+    # Names are kept once: a link and a ledger row carry 8 bytes for a scope that may be 100 long.
+    "CREATE TABLE scopes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     """
     CREATE TABLE sessions (
         id INTEGER PRIMARY KEY,
@@ -261,16 +250,6 @@ _MEMORY = (
     ) WITHOUT ROWID
     """,
     "CREATE INDEX archive_links_of ON archive_links (change)",
-    # The search index of a large scope, with its archive up to a change: a copy, which is made again when it is missed.
-    # `oldest`: the time of its first turn.
-    """
-    CREATE TABLE shelves (
-        scope_id INTEGER NOT NULL PRIMARY KEY REFERENCES scopes,
-        upto INTEGER NOT NULL,
-        oldest REAL NOT NULL,
-        shelf BLOB NOT NULL
-    )
-    """,
     # Which embedding model made the vectors of the archive.
     "CREATE TABLE embedded_by (model TEXT NOT NULL)",
     "INSERT INTO embedded_by VALUES ('minilm-l6-v2/int8/2')",
@@ -322,8 +301,24 @@ _WIPES = (
     "CREATE INDEX wiped_links_of ON wiped_links (scope_id, turn)",
 )
 
-# Scopes that were erased, by a hash: what processes still have of one in memory, or waiting, is from before.
-_ERASURES = (
+_MANY_MACHINES = (
+    # How often each part of what is kept of a scope has changed (`versions.py`), and when it was wiped last.
+    *(
+        f"ALTER TABLE scopes ADD COLUMN {part}_changes INTEGER NOT NULL DEFAULT 0"
+        for part in ("paths", "facts", "turns", "reuse")
+    ),
+    "ALTER TABLE scopes ADD COLUMN wiped_at REAL NOT NULL DEFAULT 0",
+    # The search index of a large scope, with its archive up to a change: a copy, which is made again when it is missed.
+    # `oldest`: the time of its first turn.
+    """
+    CREATE TABLE shelves (
+        scope_id INTEGER NOT NULL PRIMARY KEY REFERENCES scopes,
+        upto INTEGER NOT NULL,
+        oldest REAL NOT NULL,
+        shelf BLOB NOT NULL
+    )
+    """,
+    # Scopes that were erased, by a hash: what processes still have of one in memory, or waiting, is from before.
     """
     CREATE TABLE erased (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -334,5 +329,6 @@ _ERASURES = (
 )
 
 MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step
-    "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES, *_ERASURES)
+    "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES),
+    "0002_many_machines": _MANY_MACHINES,
 }

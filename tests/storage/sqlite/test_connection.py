@@ -10,6 +10,10 @@ import pytest
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, StorageError
 from proxy.storage.schema import MIGRATIONS
 from proxy.storage.sqlite.connection import migrate, storage_errors
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.tasks import Tasks
+from tests.contract.test_fact_store import NEW
 
 FIRST: dict[str, tuple[str, ...]] = {"0001_first": ("CREATE TABLE things (name TEXT)",)}
 SECOND: dict[str, tuple[str, ...]] = {
@@ -54,6 +58,19 @@ def test_a_new_step_is_added_and_what_was_stored_stays(connection: sqlite3.Conne
     migrate(connection, FIRST | SECOND)
     assert connection.execute("SELECT name, size FROM things").fetchall() == [("kept", None)]
     assert applied(connection) == ["0001_first", "0002_second"]
+
+
+@pytest.mark.parametrize("steps", range(1, len(MIGRATIONS)))
+async def test_a_file_of_an_earlier_step_goes_on(path: Path, steps: int) -> None:
+    with closing(connect(path)) as earlier:
+        migrate(earlier, dict(list(MIGRATIONS.items())[:steps]))
+        earlier.execute("INSERT INTO scopes (name) VALUES ('a/')")
+    database = Database(path, Tasks())
+    facts = SqliteFacts(database)
+    facts.put("a/", [NEW])
+    assert await facts.all("a/") == [NEW]
+    assert database.writer.dropped.total() == 0
+    await database.close()
 
 
 def test_a_database_of_a_newer_version_is_refused_and_not_touched(connection: sqlite3.Connection) -> None:
