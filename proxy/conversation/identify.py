@@ -71,11 +71,7 @@ async def identify(
     hashed = chains.of if answered else chain_of
     chain = await offload(lambda: hashed(scope.id, request.messages))
     named, source = _named_session(request, directives)
-    for first_user, said in enumerate(request.messages):  # noqa: B007 (the number of messages before it)
-        if said.role == "user":
-            break
-    else:
-        first_user = len(request.messages)
+    first_user = _first_user(request.messages)
 
     prefix = await sessions.longest_prefix(scope.id, chain) if answered else None
     if prefix is not None and prefix.length <= (first_user if private else first_user + 1):
@@ -92,6 +88,24 @@ async def identify(
         return Identity(scope, session, "new", chain, private=private, is_answered=answered)
     continuity = "regenerated" if known == len(chain) else "continued" if prefix.is_tip else "branched"
     return Identity(scope, prefix.sessions[0], "chain", chain, known, continuity, private)
+
+
+def identify_unseen(
+    incoming: Incoming,
+    request: ChatRequest,
+    directives: Directives,
+    chain: tuple[bytes, ...],
+    *,
+    private: bool,
+) -> Identity:
+    """Returns the identity of a request while nothing can be looked up: of its scope, as a beginning. What it says is
+    kept there under the same links as ever, so no turn is stored twice. `chain`: of its messages in `scope_of`."""
+    scope = scope_of(incoming, request, directives)
+    private = is_private(scope, personal=private)
+    named, source = _named_session(request, directives)
+    first_user = _first_user(request.messages)
+    session = named or _new_session(scope, chain, first_user, incoming, private=private)
+    return Identity(scope, session, source, chain, private=private, is_answered=False)
 
 
 def identify_unreadable(
@@ -111,6 +125,11 @@ def scope_of(incoming: Incoming, request: ChatRequest, directives: Directives) -
 def is_private(scope: Scope, *, personal: bool) -> bool:
     """True if the scope belongs to one person."""
     return personal or scope.user != ""
+
+
+def _first_user(messages: Sequence[Message]) -> int:
+    """Returns the number of messages before the first of a user."""
+    return next((at for at, said in enumerate(messages) if said.role == "user"), len(messages))
 
 
 def _is_own(prefix: KnownPrefix, messages: tuple[Message, ...]) -> bool:
@@ -176,6 +195,15 @@ class _History:
 def may_lack_history(identity: Identity) -> bool:
     """True if the client may have sent only what is new: it names the session, of which the request has nothing."""
     return identity.session_source == "header" and not identity.known
+
+
+def apart(incoming: Incoming, request: ChatRequest, identity: Identity) -> Identity:
+    """Returns the identity of a request whose history could not be looked up. A turn without its history is no turn of
+    the named session: from there on the session would have none."""
+    if any(said.role == "assistant" for said in request.messages):
+        return identity
+    session = _new_session(identity.scope, identity.chain, 0, incoming, private=False)
+    return replace(identity, session=session, session_source="new")
 
 
 async def resume(

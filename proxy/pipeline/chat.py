@@ -43,7 +43,6 @@ from proxy.types import (
     PromptTokens,
     ReuseHit,
     ReuseMiss,
-    Scope,
     StoredAnswer,
 )
 from proxy.upstream import forward
@@ -136,11 +135,12 @@ async def _pass_on(context: RequestContext) -> Answer:
 
 async def _identify(context: RequestContext) -> Identity:
     incoming, request = context.incoming, context.request
+    private = context.services.config.tenancy == "personal"
     work = identify.identify(
         incoming,
         request,
         context.directives,
-        private=context.services.config.tenancy == "personal",
+        private=private,
         is_answered=context.services.answered.has,
         sessions=context.services.storage.sessions,
         chains=context.services.chains,
@@ -149,13 +149,16 @@ async def _identify(context: RequestContext) -> Identity:
     identity = await context.attempts.run("identify", work, fallback=None, deadline=IDENTIFY_DEADLINE)
     if identity is not None:
         return identity
-    # Without an identity: a scope of its own, and a history that is new.
-    alone = Scope(f"{incoming.tenant}!{incoming.request_id}")
-    chain = await context.offload(lambda: chain_of(alone.id, request.messages))
-    return Identity(alone, f"c-{incoming.request_id}", "new", chain, is_answered=False)
+    # Nothing could be looked up, so nothing is remembered in this request. What it says is kept.
+    scope = identify.scope_of(incoming, request, context.directives)
+    chain = await context.offload(lambda: chain_of(scope.id, request.messages))
+    return identify.identify_unseen(incoming, request, context.directives, chain, private=private)
 
 
 async def _resume(context: RequestContext) -> tuple[ChatRequest, Identity]:
+    as_it_came = context.request, identify.apart(context.incoming, context.request, context.identity)
+    if "identify" in context.attempts.failed:
+        return as_it_came
     work = identify.resume(
         context.incoming,
         context.request,
@@ -166,7 +169,6 @@ async def _resume(context: RequestContext) -> tuple[ChatRequest, Identity]:
         chains=context.services.chains,
         offload=context.offload,
     )
-    as_it_came = context.request, context.identity
     return await context.attempts.run("resume", work, fallback=as_it_came, deadline=LOOKUP_DEADLINE)
 
 
@@ -177,16 +179,13 @@ async def _obey(context: RequestContext) -> Order | None:
     order = context.attempts.call("obey", lambda: commands.ordered(request, identity, at), fallback=None)
     if order is None:
         return None
-    memory = identity.memory
     if "identify" in context.attempts.failed:
-        # The memory scope needs no lookup if it belongs to one person.
-        scope = identify.scope_of(context.incoming, request, context.directives)
-        if not identify.is_private(scope, personal=context.services.config.tenancy == "personal"):
+        # The memory scope needs no lookup if it belongs to one person; else its conversation is not known.
+        if not identity.private:
             return order
-        memory = scope.id
     elif not identity.is_answered:
         return order
-    work = context.services.obedience.obey(memory, order)
+    work = context.services.obedience.obey(identity.memory, order)
     await context.attempts.run("obey", work, fallback=None, deadline=OBEY_DEADLINE)
     return order
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from statistics import quantiles
 from typing import Any
 
-import httpx
+import aiohttp
 import psycopg
 
 BEFORE, AFTER = 10.0, 10.0  # seconds
@@ -88,8 +88,8 @@ async def under(fault: AbstractContextManager[None], url: str, database: str, se
     people = [Person(number) for number in range(PEOPLE)]
     sent: list[Sent] = []
     began = time.monotonic()
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    async with httpx.AsyncClient(base_url=url, timeout=60.0, limits=limits, trust_env=False) as http:
+    total, connector = aiohttp.ClientTimeout(total=60.0), aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(url, timeout=total, connector=connector) as http:
 
         async def ask(person: Person, number: int, due: float) -> None:
             token, states = f"tok{number:06}", number % EVERY == 0
@@ -100,10 +100,11 @@ async def under(fault: AbstractContextManager[None], url: str, database: str, se
             body: dict[str, Any] = {"model": "bench-model", "messages": person.said}
             key = {"authorization": f"Bearer sk-{person.number}"}
             try:
-                answer = await http.post("/v1/chat/completions", json=body, headers=key)
-                status, name = answer.status_code, answer.headers.get("x-olvido-request", "")
-                person.said.append(answer.json()["choices"][0]["message"])
-            except (httpx.HTTPError, KeyError, ValueError):
+                async with http.post("/v1/chat/completions", json=body, headers=key) as answer:
+                    told = await answer.json()
+                status, name = answer.status, answer.headers.get("x-olvido-request", "")
+                person.said.append(told["choices"][0]["message"])
+            except (aiohttp.ClientError, TimeoutError, KeyError, ValueError):
                 status, name = 0, ""
                 person.said.clear()
             sent.append(Sent(due, time.monotonic() - began - due, status, name, token, states))
