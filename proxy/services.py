@@ -1,6 +1,7 @@
 """Composition root: every part, built once from the configuration, and closed in the reverse order."""
 
 import asyncio
+import gc
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import tiktoken
 
 from proxy.config import Config
+from proxy.config.upstreams import table
 from proxy.context.planner import Planner
 from proxy.embedding import Embedder
 from proxy.embedding.service import open_embedder
@@ -15,6 +17,7 @@ from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
+from proxy.memory.warming import warm
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
 from proxy.pipeline.ledger import Keeper
@@ -70,7 +73,16 @@ async def build(
     )
     embedder.start()
     services.intent.start(tasks)
+    tasks.spawn(_warmed(config, executor), name="warm")
     return services
+
+
+async def _warmed(config: Config, executor: Executor) -> None:
+    """Loads what the first request would wait for."""
+    for work in (table, *((warm,) if config.context.mode != "off" else ())):
+        await asyncio.get_running_loop().run_in_executor(executor, work)
+    gc.collect()
+    gc.freeze()  # what is there by now stays: collections need not look at it again
 
 
 def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)

@@ -241,7 +241,9 @@ class Planner:
                 if made is not None:
                     await made.wait()
                 if needed.turns:
-                    await self.vectors.turns(asked.identity.memory, asked.shelf, needed.turns).wait()
+                    made = self.vectors.turns(asked.identity.memory, asked.shelf, needed.turns)
+                    if needed.waits:
+                        await made.wait()
         return asked
 
     async def _tried(self, asked: _Asked) -> Plan | None:

@@ -97,7 +97,8 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     if "turns" in case.lacks and (since < held if answers else meaning.depends(found, needed)):
         if context.in_place:
             raise TooMuch
-        raise VectorsNeeded("turns", meaning.owed(shelf, ranking(), needed, is_answered=bool(answers)))
+        owing = meaning.owed(shelf, ranking(), needed, is_answered=bool(answers))
+        raise VectorsNeeded("turns", owing.turns, waits=owing.waits)
 
     def recalled(tokens: int, start: int) -> tuple[Excerpt, ...]:
         if context.in_place:

@@ -39,10 +39,11 @@ class VectorsNeeded(Exception):
     """Raised where a decision depends on vectors that were not looked up (`Case.lacks`): to be made, and decided
     again."""
 
-    def __init__(self, purpose: Purpose, turns: Sequence[ArchivedTurn] = ()) -> None:
+    def __init__(self, purpose: Purpose, turns: Sequence[ArchivedTurn] = (), *, waits: bool = True) -> None:
         super().__init__(purpose)
         self.purpose = purpose
         self.turns = turns  # the most urgent first
+        self.waits = waits  # the decision needs these turns' vectors now
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Kinds of needs that a fact answers: what a question may depend on without mentioning it (`predictions.KINDS`)."""
 
 from collections.abc import Generator, Iterable, Mapping
-from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from proxy.lru import Lru
 from proxy.memory.predictions import KINDS, about
 from proxy.memory.signals import analyse
 
@@ -43,6 +44,10 @@ _SLOTS: Mapping[str, str] = {
 }
 
 
+Shares: TypeAlias = npt.NDArray[np.float64]
+_known: Lru[str, Shares] = Lru(4_096)
+
+
 def kinds(value: str) -> Mapping[str, float]:
     """Maps each kind of need that a fact answers to its probability, 0 to 1."""
     said = analyse(value)
@@ -57,11 +62,24 @@ def kinds(value: str) -> Mapping[str, float]:
     return {kind: share for kind, share in found.items() if kind != "belief" or share}
 
 
-@lru_cache(4_096)
-def shares(value: str) -> npt.NDArray[np.float64]:
+def shares(value: str) -> Shares:
     """Returns the same as an array, in the order of KINDS."""
+    if (known := _known.used(value)) is not None:
+        return known
     found = kinds(value)
-    return np.array([found.get(kind, 0.0) for kind in KINDS])
+    made = np.array([found.get(kind, 0.0) for kind in KINDS])
+    _known.put(value, made)
+    return made
+
+
+def known(value: str) -> Shares | None:
+    """Returns the same if it was computed before; None if it was not."""
+    return _known.get(value)
+
+
+def learn(value: str, found: Shares) -> None:
+    """Takes what another process has computed."""
+    _known.put(value, found)
 
 
 def read(values: Iterable[str]) -> Generator[None, None, None]:

@@ -12,14 +12,10 @@ class Owed(MutableMapping[bytes, ArchivedTurn]):
     """Turns by link, in the order they came; and by the links of their messages."""
 
     def __init__(self, index: TurnIndex | None = None, packed: Sequence[tuple[bytes, list[bytes]]] = ()) -> None:
-        """`packed`: links of turns, each with those of its messages, which `index` has if they are still there."""
+        """`packed`: links of turns, each with those of its messages, which are in `index`."""
         self._index = index
-        self._turns: dict[bytes, ArchivedTurn | list[bytes]] = {}
-        self._of: dict[bytes, bytes] = {}  # by link of a message
-        for link, links in packed:
-            if index is not None and any(each in index for each in links):
-                self._turns[link] = links
-                self._of.update(dict.fromkeys(links, link))
+        self._turns: dict[bytes, ArchivedTurn | list[bytes]] = dict(packed)
+        self._of = {each: link for link, links in packed for each in links}  # by link of a message
 
     def __getitem__(self, link: bytes) -> ArchivedTurn:
         found = self._turns[link]
@@ -56,6 +52,11 @@ class Owed(MutableMapping[bytes, ArchivedTurn]):
         """Returns the turn that has the message with this link; None if it is not among them."""
         turn = self._of.get(link)
         return None if turn is None else self.get(turn)
+
+    def newest(self, most: int) -> list[ArchivedTurn]:
+        """Returns the turns that came last, the newest first."""
+        links = list(self._turns)[: -most - 1 : -1]  # in one step: the event loop may be removing one
+        return [turn for link in links if (turn := self.get(link)) is not None]
 
     def packed(self) -> list[tuple[bytes, list[bytes]]]:
         """Returns the links of all turns, each with those of its messages."""

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-FORMAT = 2  # of the bytes: another one is not read
+FORMAT = 3  # of the bytes: another one is not read
 ROLES: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
 
 
@@ -41,10 +41,19 @@ class PackedMessages:
     session: bytes  # int32: its place in `sessions`
     turns: bytes  # int32
     times: bytes  # float64
-    texts: bytes  # UTF-8, one after another
+    texts: memoryview  # UTF-8, one after another
     text_ends: bytes  # int64
     spans: bytes  # int32, start and end of each passage, one after another
     span_ends: bytes  # int32: passages up to and with this message
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPostings:
+    """Posting lists as arrays."""
+
+    terms: bytes  # UTF-8, one a line
+    entries: memoryview  # uint32, list after list
+    ends: bytes  # int64: bytes of `entries` up to and with each list
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +62,9 @@ class PackedIndex:
 
     format: int
     messages: PackedMessages
-    postings: tuple[bytes, ...]  # each the lists of some terms, uint32, as msgpack
+    postings: PackedPostings
     columns: Mapping[str, bytes]  # of messages and of passages
-    vectors: bytes  # int8, a row a passage
+    vectors: memoryview  # int8, a row a passage that has one
     dimensions: int  # 0: there are none
     entries: int
     text_bytes: int
@@ -63,10 +72,9 @@ class PackedIndex:
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(PackedIndex).decode
-_decode_lists = msgspec.msgpack.Decoder(dict[str, bytes]).decode
 LINK_BYTES = 16
 AT_ONCE = 500  # messages of a step
-TERMS_AT_ONCE = 4_000  # of a step: no other thread runs while so much is encoded or decoded, a few milliseconds
+TERMS_AT_ONCE = 4_000  # of a step
 _REMOVED = bytes(LINK_BYTES)
 
 
@@ -75,7 +83,7 @@ def encode(index: PackedIndex) -> bytes:
     return _encode(index)
 
 
-def decode(data: bytes) -> PackedIndex | None:
+def decode(data: bytes | memoryview) -> PackedIndex | None:
     """Returns the index of bytes; None if they are none, or another version's."""
     try:
         index = _decode(data)
@@ -94,10 +102,8 @@ class Messages:
         if packed is not None:
             self._first = len(packed.roles)
             self._made = [None] * self._first
-            self._is_packed = bytearray(
-                packed.links[start : start + LINK_BYTES] != _REMOVED
-                for start in range(0, len(packed.links), LINK_BYTES)
-            )
+            halves = np.frombuffer(packed.links, np.uint64).reshape(-1, 2)
+            self._is_packed = bytearray(halves.any(axis=1).tobytes())
             self._turns = np.frombuffer(packed.turns, np.int32)
             self._times = np.frombuffer(packed.times, np.float64)
             self._session = np.frombuffer(packed.session, np.int32)
@@ -114,6 +120,14 @@ class Messages:
             self._made[number] = self._message(number)
             self._is_packed[number] = 0
         return self._made[number]
+
+    def link(self, number: int) -> bytes | None:
+        """Returns the link of a message, which is not made for that; None if it was removed."""
+        if number < self._first and self._is_packed[number]:
+            assert self._packed is not None
+            return self._packed.links[LINK_BYTES * number : LINK_BYTES * (number + 1)]
+        made = self._made[number]
+        return None if made is None else made.link
 
     def since(self, number: int) -> Iterator[IndexedMessage | None]:
         """Yields the messages from a number on."""
@@ -163,7 +177,7 @@ class Messages:
             session=np.array(session, np.int32).tobytes(),
             turns=np.array(turns, np.int32).tobytes(),
             times=np.array(times, np.float64).tobytes(),
-            texts=b"".join(texts),
+            texts=memoryview(b"".join(texts)),
             text_ends=np.cumsum([len(text) for text in texts], dtype=np.int64).tobytes(),
             spans=every,
             span_ends=np.array(span_ends, np.int32).tobytes(),
@@ -177,7 +191,7 @@ class Messages:
         return IndexedMessage(
             packed.links[LINK_BYTES * number : LINK_BYTES * (number + 1)],
             ROLES[packed.roles[number]],
-            packed.texts[start:end].decode(),
+            str(packed.texts[start:end], "utf-8"),
             packed.sessions[self._session[number]],
             int(self._turns[number]),
             float(self._times[number]),
@@ -188,47 +202,56 @@ class Messages:
 class Postings:
     """The posting lists of an index, by term. Packed ones become arrays when they are used."""
 
-    def __init__(self, packed: Sequence[bytes] = ()) -> None:
-        self._lists: dict[str, array[int] | bytes] = {}
-        for some in packed:
-            self._lists |= _decode_lists(some)
+    def __init__(self, packed: PackedPostings | None = None) -> None:
+        self._made: dict[str, array[int]] = {}
+        self._packed: dict[str, int] = {}  # the place of each packed list
+        if packed is not None:
+            self._entries = packed.entries
+            self._ends = np.frombuffer(packed.ends, np.int64)
+            # A loop over so many takes the interpreter for long.
+            self._packed = dict(zip(packed.terms.decode().split("\n"), range(len(self._ends)), strict=False))
 
     def __len__(self) -> int:
-        return len(self._lists)
+        return len(self._made) + len(self._packed)
 
     def __contains__(self, term: str) -> bool:
-        return term in self._lists
+        return term in self._made or term in self._packed
 
     def of(self, term: str) -> "array[int]":
         """Returns the list of a term, to read and to append to: a new one if it has none."""
-        found = self._lists.get(term)
-        if type(found) is array:
-            return found
-        made = array("I")
-        if found is not None:
-            made.frombytes(found)
-        self._lists[term] = made
+        made = self._made.get(term)
+        if made is None:
+            made = self._made[term] = array("I")
+            made.frombytes(self._bytes(self._packed.pop(term, None)))
         return made
 
     def put(self, term: str, entries: "array[int]") -> None:
         """Sets the list of a term; an empty one is removed."""
+        self._packed.pop(term, None)
         if entries:
-            self._lists[term] = entries
+            self._made[term] = entries
         else:
-            self._lists.pop(term, None)
+            self._made.pop(term, None)
 
-    def packing(self, below: int) -> Generator[None, None, tuple[bytes, ...]]:
+    def packing(self, below: int) -> Generator[None, None, PackedPostings]:
         """Returns all lists with what is `below` in them, as bytes, a step at a time. Between steps lists may grow."""
-        terms, made = list(self._lists), list[bytes]()
+        terms, lists = [*self._packed, *self._made], list[bytes | memoryview]()
         for start in range(0, len(terms), TERMS_AT_ONCE):
-            some = {term: self._below(term, below) for term in terms[start : start + TERMS_AT_ONCE]}
-            made.append(_encode(some))
+            lists += [self._below(term, below) for term in terms[start : start + TERMS_AT_ONCE]]
             yield
-        return tuple(made)
+        ends = np.cumsum([len(each) for each in lists], dtype=np.int64)
+        return PackedPostings("\n".join(terms).encode(), memoryview(b"".join(lists)), ends.tobytes())
 
-    def _below(self, term: str, below: int) -> bytes:
-        found = self._lists.get(term, b"")
-        return found if type(found) is bytes else bytes(memoryview(found)[: bisect_left(found, below)])
+    def _bytes(self, place: int | None) -> bytes | memoryview:
+        if place is None:
+            return b""
+        return self._entries[0 if place == 0 else int(self._ends[place - 1]) : int(self._ends[place])]
+
+    def _below(self, term: str, below: int) -> bytes | memoryview:
+        made = self._made.get(term)
+        if made is None:
+            return self._bytes(self._packed.get(term))
+        return bytes(memoryview(made)[: bisect_left(made, below)])
 
 
 def columns_of(packed: Mapping[str, bytes], types: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:

@@ -32,6 +32,7 @@ MOST_NOTES = 128  # summaries of a scope in memory
 MOST_HEARD = 512  # user messages of a scope, behind which a longer history may be read on
 REVISED = 3  # newest user messages of a history that may be revised: it is read on from the one before
 VECTORS_ALONE = 1 / 8  # of a turn: what reading it again costs when its words are known
+FACT = 2.0  # turns: what a fact's vector costs that is not stored
 _NOTE_BYTES = 1_000  # of a summary, about
 _VALUE_BYTES = 5_000  # of a fact's value as it is compared, about
 _OWED_BYTES = 1_500  # of a turn that has no vectors yet, about

@@ -100,13 +100,17 @@ class TurnIndex:
         Between steps messages may be added, and none removed."""
         columns = {name: self._by_message[name].tobytes() for name in _MESSAGE_COLUMNS}
         columns |= {name: self._by_passage[name].tobytes() for name in _PASSAGE_COLUMNS}
-        rows = None if self._vectors is None else room(self._vectors, len(self._by_passage))[: len(self._by_passage)]
-        vectors, dimensions = (b"", 0) if rows is None else (rows.tobytes(), rows.shape[1])
+        dimensions, rows = 0, b""
+        if self._vectors is not None:
+            has_one = np.flatnonzero(self._by_passage["scale"][: len(self._vectors)])
+            dimensions, rows = self._vectors.shape[1], self._vectors[has_one].tobytes()
         entries, text_bytes = self._entries, self._text_bytes
         below = len(self._by_passage) << _FREQUENCY_BITS
         messages = yield from self._messages.packing(self._sessions)
         postings = yield from self._postings.packing(below)
-        packed = PackedIndex(packing.FORMAT, messages, postings, columns, vectors, dimensions, entries, text_bytes)
+        packed = PackedIndex(
+            packing.FORMAT, messages, postings, columns, memoryview(rows), dimensions, entries, text_bytes
+        )
         return packing.encode(packed), packing.oldest(messages)
 
     def packed(self) -> bytes:
@@ -119,7 +123,7 @@ class TurnIndex:
                 return cast(bytes, end.value[0])
 
     @classmethod
-    def unpacked(cls, data: bytes) -> "TurnIndex | None":
+    def unpacked(cls, data: bytes | memoryview) -> "TurnIndex | None":
         """Returns the index of `packed` bytes; None if they are another version's."""
         if (packed := packing.decode(data)) is None:
             return None
@@ -134,7 +138,9 @@ class TurnIndex:
         index._numbers = {link: number for number, link in enumerate(links) if is_here[number]}
         index._sessions = {name: number for number, name in enumerate(packed.messages.sessions)}
         if packed.dimensions:
-            index._vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions).copy()
+            index._vectors = np.zeros((len(index._by_passage), packed.dimensions), np.int8)
+            rows = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
+            index._vectors[np.flatnonzero(index._by_passage["scale"])] = rows
         return index
 
     def find(self, link: bytes) -> IndexedMessage | None:
@@ -148,6 +154,12 @@ class TurnIndex:
         if found is None:
             raise LookupError(f"message {number} was removed")
         return found
+
+    def link(self, number: int) -> bytes:
+        """Returns the link of the message of this number; raises LookupError if it was removed."""
+        if (link := self._messages.link(number)) is None:
+            raise LookupError(f"message {number} was removed")
+        return link
 
     def texts(self, turn: ArchivedTurn) -> list[str]:
         """Returns the texts that `add` takes vectors of: the first passages of every message, in their order."""
@@ -208,7 +220,7 @@ class TurnIndex:
 
     def until(self, at: float) -> list[bytes]:
         """Returns the links of the messages up to a time."""
-        return [self.message(number).link for number in self._messages.until(at)]
+        return [self.link(number) for number in self._messages.until(at)]
 
     def flags(self, links: Collection[bytes]) -> Flags:
         """Returns a flag for each message that was ever in the index: it is one of these."""

@@ -15,14 +15,14 @@ import numpy as np
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.memory import kinds
 from proxy.memory.library import Library
-from proxy.memory.meaning import MOST_TURNS
-from proxy.memory.shelf import Shelf
+from proxy.memory.shelf import FACT, Shelf
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, Fact, Vector
 
 DEADLINE = 30.0  # seconds of one run for a scope
-AT_ONCE = 16  # texts: other requests are embedded in between
+MOST_TURNS = 512  # of one scope that wait; the others get theirs when they are needed again
+AT_ONCE = 8  # texts: other requests are embedded in between
 
 
 @dataclass(slots=True)
@@ -97,6 +97,7 @@ class VectorQueue:
                 some = new[start : start + AT_ONCE]
                 found = zip(some, await self.of([fact.value for fact in some]), strict=True)
                 shelf.fact_vectors.update((fact.id, vector) for fact, vector in found if fact.id in shelf.facts)
+                shelf.unstored += FACT * len(some)
         except EmbeddingUnavailable:
             pass  # chosen by their words alone
         finally:

@@ -11,9 +11,8 @@ import pytest
 from proxy.embedding import EmbeddingUnavailable
 from proxy.embedding.service import EngineEmbedder
 from proxy.memory.library import Library
-from proxy.memory.meaning import MOST_TURNS
 from proxy.memory.shelf import Shelf
-from proxy.memory.vectors import AT_ONCE, VectorQueue
+from proxy.memory.vectors import AT_ONCE, MOST_TURNS, VectorQueue
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance

@@ -114,7 +114,7 @@ KEEP_SHELF = b"""
         SELECT 1 FROM archive WHERE scope_id = scopes.id AND change > %(upto)s::bigint AND at IS NULL AND lifted = 0
     )
     ON CONFLICT (scope_id) DO UPDATE SET upto = excluded.upto, oldest = excluded.oldest, shelf = excluded.shelf
-    WHERE excluded.upto > shelves.upto
+    WHERE excluded.upto >= shelves.upto
 """
 SHELF = f"""
     SELECT upto, oldest, shelf FROM shelves WHERE scope_id = {SCOPE_ID} AND oldest > %(since)s::float8

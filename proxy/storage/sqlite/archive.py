@@ -72,9 +72,9 @@ KEEP_SHELF = """
         SELECT 1 FROM archive WHERE scope_id = scopes.id AND change > :upto AND at IS NULL AND NOT lifted
     )
     ON CONFLICT (scope_id) DO UPDATE SET upto = excluded.upto, oldest = excluded.oldest, shelf = excluded.shelf
-    WHERE excluded.upto > shelves.upto
+    WHERE excluded.upto >= shelves.upto
 """
-SHELF = f"SELECT upto, oldest, shelf FROM shelves WHERE scope_id = {SCOPE_ID} AND oldest > :since"  # noqa: S608 (our own text)
+SHELF = f"SELECT upto, oldest, scope_id FROM shelves WHERE scope_id = {SCOPE_ID} AND oldest > :since"  # noqa: S608 (our own text)
 PRUNE = "DELETE FROM archive WHERE change IN (SELECT change FROM archive WHERE at <= ? ORDER BY at LIMIT ?)"
 # Those of some links that are known, each with 1 if it was forgotten. Links are one blob; JSON has their places in it.
 FIND = """
@@ -157,7 +157,11 @@ def _keep_shelf(connection: sqlite3.Connection, shelves: Sequence[tuple[str, Sto
 
 def _shelf(connection: sqlite3.Connection, scope: str, since: float) -> StoredShelf | None:
     row = connection.execute(SHELF, {"scope": scope, "since": since}).fetchone()
-    return None if row is None else StoredShelf(*row)
+    if row is None:
+        return None
+    upto, oldest, number = row
+    with connection.blobopen("shelves", "shelf", number, readonly=True) as blob:  # twice as fast as a column
+        return StoredShelf(upto, oldest, blob.read())
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[tuple[str, bytes]]) -> list[tuple[int, int]]:
