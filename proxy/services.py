@@ -73,14 +73,17 @@ async def build(
     )
     embedder.start()
     services.intent.start(tasks)
-    tasks.spawn(_warmed(config, executor), name="warm")
+    tasks.spawn(_warmed(config, executor, services.planner.library), name="warm")
     return services
 
 
-async def _warmed(config: Config, executor: Executor) -> None:
+async def _warmed(config: Config, executor: Executor, library: Library) -> None:
     """Loads what the first request would wait for."""
-    for work in (table, *((warm,) if config.context.mode != "off" else ())):
-        await asyncio.get_running_loop().run_in_executor(executor, work)
+    loop = asyncio.get_running_loop()
+    await loop.run_in_executor(executor, table)
+    if config.context.mode != "off":
+        await loop.run_in_executor(executor, warm)
+        await library.warm()
     gc.collect()
     gc.freeze()  # what is there by now stays: collections need not look at it again
 

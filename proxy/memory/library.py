@@ -8,6 +8,7 @@ threads unless it takes but a moment.
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic, time
@@ -33,6 +34,7 @@ TIDY_SECONDS = 60.0  # between two removals of expired turns
 MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
 MOST_SHELVES = 5_000  # an empty one takes 5 kB; an evicted one is read again
 MOST_STATES = 20_000
+NOBODY = "nobody"  # a scope that no request can have
 LOOKS = 3  # attempts to read the facts without one being learnt in the meantime
 STEPS_BACK = 64  # messages between two requests of a conversation, at most: else it counts as new
 
@@ -88,6 +90,16 @@ class Library:
         # With what `ForeignWrites` was: a state may have a successor, of another process, since then.
         self._recent: Lru[tuple[str, bytes], tuple[int, PathState]] = Lru(most_states)
         self._seen_paths: Lru[str, int] = Lru(most_states)  # `ForeignWrites` of scopes, as of their last request
+
+    async def warm(self) -> None:
+        """Reads of a scope that nobody has what the first request of a process reads: the database has its connection
+        ready then, and knows its tables."""
+        with suppress(StorageError):
+            await self._foreign_writes(NOBODY, "facts")
+            await self.facts.all(NOBODY)
+            await self.archive.shelf(NOBODY, time())
+            await self.archive.changes(NOBODY, 0, time())
+            await self._states.get(NOBODY, [b""])
 
     # --- what a scope remembers ---------------------------------------------------------------------------------------
 

@@ -12,10 +12,11 @@ class Owed(MutableMapping[bytes, ArchivedTurn]):
     """Turns by link, in the order they came; and by the links of their messages."""
 
     def __init__(self, index: TurnIndex | None = None, packed: Sequence[tuple[bytes, list[bytes]]] = ()) -> None:
-        """`packed`: links of turns, each with those of its messages, which are in `index`."""
+        """`packed`: links of turns, each with those of its messages, which `index` has if they are still there."""
         self._index = index
-        self._turns: dict[bytes, ArchivedTurn | list[bytes]] = dict(packed)
-        self._of = {each: link for link, links in packed for each in links}  # by link of a message
+        here = {link: links for link, links in packed if index is not None and index.has_any(links)}
+        self._turns: dict[bytes, ArchivedTurn | list[bytes]] = {**here}
+        self._of = {each: link for link, links in here.items() for each in links}  # by link of a message
 
     def __getitem__(self, link: bytes) -> ArchivedTurn:
         found = self._turns[link]

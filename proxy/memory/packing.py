@@ -8,6 +8,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Literal
 
 import msgspec
@@ -51,7 +52,7 @@ class PackedMessages:
 class PackedPostings:
     """Posting lists as arrays."""
 
-    terms: bytes  # UTF-8, one a line
+    terms: bytes  # uint64, sorted: `_name` of each term
     entries: memoryview  # uint32, list after list
     ends: bytes  # int64: bytes of `entries` up to and with each list
 
@@ -200,34 +201,35 @@ class Messages:
 
 
 class Postings:
-    """The posting lists of an index, by term. Packed ones become arrays when they are used."""
+    """The posting lists of an index, by term. Packed ones become arrays when they are used; until then a number of 64
+    bits stands for a term, which two of them share once in some billion indexes."""
 
     def __init__(self, packed: PackedPostings | None = None) -> None:
         self._made: dict[str, array[int]] = {}
-        self._packed: dict[str, int] = {}  # the place of each packed list
-        if packed is not None:
-            self._entries = packed.entries
-            self._ends = np.frombuffer(packed.ends, np.int64)
-            # A loop over so many takes the interpreter for long.
-            self._packed = dict(zip(packed.terms.decode().split("\n"), range(len(self._ends)), strict=False))
+        self._names = memoryview(b"" if packed is None else packed.terms).cast("Q")
+        self._entries = memoryview(b"") if packed is None else packed.entries
+        self._ends = memoryview(b"" if packed is None else packed.ends).cast("q")
+        self._taken: set[int] = set()  # places of packed lists that were made, or removed
 
     def __len__(self) -> int:
-        return len(self._made) + len(self._packed)
+        return len(self._made) + len(self._names) - len(self._taken)
 
     def __contains__(self, term: str) -> bool:
-        return term in self._made or term in self._packed
+        return term in self._made or self._place(term) is not None
 
     def of(self, term: str) -> "array[int]":
         """Returns the list of a term, to read and to append to: a new one if it has none."""
         made = self._made.get(term)
         if made is None:
-            made = self._made[term] = array("I")
-            made.frombytes(self._bytes(self._packed.pop(term, None)))
+            made = array("I")
+            if (place := self._take(term)) is not None:
+                made.frombytes(self._packed(place))
+            self._made[term] = made
         return made
 
     def put(self, term: str, entries: "array[int]") -> None:
         """Sets the list of a term; an empty one is removed."""
-        self._packed.pop(term, None)
+        self._take(term)
         if entries:
             self._made[term] = entries
         else:
@@ -235,23 +237,47 @@ class Postings:
 
     def packing(self, below: int) -> Generator[None, None, PackedPostings]:
         """Returns all lists with what is `below` in them, as bytes, a step at a time. Between steps lists may grow."""
-        terms, lists = [*self._packed, *self._made], list[bytes | memoryview]()
-        for start in range(0, len(terms), TERMS_AT_ONCE):
-            lists += [self._below(term, below) for term in terms[start : start + TERMS_AT_ONCE]]
+        names, lists = list[int](), list[bytes | memoryview]()
+        made, places = list(self._made), [at for at in range(len(self._names)) if at not in self._taken]
+        for start in range(0, len(places), TERMS_AT_ONCE):
+            some = places[start : start + TERMS_AT_ONCE]
+            names += [self._names[place] for place in some]
+            lists += [self._packed(place) for place in some]
             yield
+        for start in range(0, len(made), TERMS_AT_ONCE):
+            terms = made[start : start + TERMS_AT_ONCE]
+            names += [_name(term) for term in terms]
+            lists += [_below(self._made.get(term), below) for term in terms]
+            yield
+        every = np.array(names, np.uint64)
+        order = np.argsort(every)
+        lists = [lists[at] for at in order.tolist()]
         ends = np.cumsum([len(each) for each in lists], dtype=np.int64)
-        return PackedPostings("\n".join(terms).encode(), memoryview(b"".join(lists)), ends.tobytes())
+        return PackedPostings(every[order].tobytes(), memoryview(b"".join(lists)), ends.tobytes())
 
-    def _bytes(self, place: int | None) -> bytes | memoryview:
-        if place is None:
-            return b""
-        return self._entries[0 if place == 0 else int(self._ends[place - 1]) : int(self._ends[place])]
+    def _place(self, term: str) -> int | None:
+        """Returns the place of a packed list that was not made."""
+        if not self._names:
+            return None
+        place = bisect_left(self._names, name := _name(term))
+        is_here = place < len(self._names) and self._names[place] == name and place not in self._taken
+        return place if is_here else None
 
-    def _below(self, term: str, below: int) -> bytes | memoryview:
-        made = self._made.get(term)
-        if made is None:
-            return self._bytes(self._packed.get(term))
-        return bytes(memoryview(made)[: bisect_left(made, below)])
+    def _take(self, term: str) -> int | None:
+        if (place := self._place(term)) is not None:
+            self._taken.add(place)
+        return place
+
+    def _packed(self, place: int) -> memoryview:
+        return self._entries[self._ends[place - 1] if place else 0 : self._ends[place]]
+
+
+def _name(term: str) -> int:
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def _below(entries: "array[int] | None", below: int) -> bytes:
+    return b"" if entries is None else bytes(memoryview(entries)[: bisect_left(entries, below)])
 
 
 def columns_of(packed: Mapping[str, bytes], types: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:

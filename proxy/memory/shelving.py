@@ -91,7 +91,7 @@ def unpack(shelf: Shelf, stored: StoredShelf) -> frozenset[bytes] | None:
     try:
         packed = _decode(stored.shelf)
         index = TurnIndex.unpacked(packed.index)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, ValueError, TypeError):
         return None
     if index is None:
         return None

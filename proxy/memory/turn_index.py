@@ -87,6 +87,10 @@ class TurnIndex:
     def __contains__(self, link: bytes) -> bool:
         return link in self._numbers
 
+    def has_any(self, links: Collection[bytes]) -> bool:
+        """Tells whether one of these messages is in the index."""
+        return not self._numbers.keys().isdisjoint(links)
+
     @property
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.memory import shelving
+from proxy.memory import kinds, shelving
 from proxy.memory.library import Library
+from proxy.memory.predictions import KINDS
 from proxy.memory.recall import Query, rank
 from proxy.memory.shelf import Shelf
 from proxy.memory.shelving import FEWEST, GROWTH, is_due, packing, unpack
@@ -26,7 +27,7 @@ from proxy.storage.recollection import Archive, ArchiveChanges, StoredShelf
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn
+from proxy.types import ArchivedTurn, Fact
 from tests import stores
 from tests.memory.indexed import link, path, turn, vector
 from tests.postgres import opened
@@ -163,7 +164,7 @@ def test_it_is_stored_once_it_has_grown_enough(messages: int, unstored: float, *
 def test_vectors_that_came_count_for_less_than_turns() -> None:
     shelf = shelf_of(TURNS[:2])
     shelf.put(TURNS[0], np.stack([vector(text) for text in shelf.index.texts(TURNS[0])]))
-    assert shelf.unstored == 2.125
+    assert shelf.unstored == 2.5
 
 
 def test_what_comes_while_it_is_packed_is_left_to_the_next_time() -> None:
@@ -339,3 +340,19 @@ async def test_what_is_forgotten_while_the_shelf_is_stored_is_in_no_stored_one(t
         await asyncio.sleep(0)
         await archive.flush()
         assert await archive.shelf("a", time()) is None
+
+
+def test_what_was_computed_of_a_fact_is_loaded_as_long_as_it_says_the_same() -> None:
+    says, said = (Fact(name, "d", name, f"The {name} is red", "high", "explicit", "s", 1, 1.0, 1.0) for name in "ab")
+    shelf = shelf_of(TURNS)
+    shelf.facts = {"a": says, "b": said}
+    shelf.fact_vectors = {name: vector(name) for name in "ab"}
+    expected = kinds.shares(says.value)
+    stored = packed(shelf)
+    assert stored is not None
+    loaded = Shelf(facts={"a": says, "b": replace(said, value="The b is blue")})
+    kinds.learn(says.value, np.zeros(len(KINDS)))
+    assert unpack(loaded, stored) == frozenset()
+    assert list(loaded.fact_vectors) == ["a"]
+    assert loaded.fact_vectors["a"] == pytest.approx(vector("a"), abs=1e-3)
+    assert kinds.shares(says.value).tolist() == expected.tolist()

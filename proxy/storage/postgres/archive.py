@@ -9,6 +9,7 @@ backups) is the server's affair.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from proxy.storage.postgres.names import add_names
 from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
+SHELF_SLICE = 2**18  # bytes of a shelf that the server reads at a time
 NEXT = "nextval(pg_get_serial_sequence('archive', 'change'))"
 # Takes the place of a link that was forgotten, and may come again.
 ADD = f"""
@@ -116,8 +118,11 @@ KEEP_SHELF = b"""
     ON CONFLICT (scope_id) DO UPDATE SET upto = excluded.upto, oldest = excluded.oldest, shelf = excluded.shelf
     WHERE excluded.upto >= shelves.upto
 """
+# In slices: as one value the server would copy it twice, into memory that it has to ask for first.
 SHELF = f"""
-    SELECT upto, oldest, shelf FROM shelves WHERE scope_id = {SCOPE_ID} AND oldest > %(since)s::float8
+    SELECT upto, oldest, place, substring(shelf FROM place FOR {SHELF_SLICE})
+    FROM shelves, generate_series(1, octet_length(shelf), {SHELF_SLICE}) AS place
+    WHERE scope_id = {SCOPE_ID} AND oldest > %(since)s::float8
 """.encode()  # noqa: S608 (our own text)
 PRUNE = b"""
     DELETE FROM archive WHERE change IN (
@@ -237,8 +242,9 @@ def _keep_shelf(connection: Connection, shelves: Sequence[tuple[str, StoredShelf
 
 def _shelf(connection: Connection, scope: str, since: float) -> StoredShelf | None:
     # As binary: as text it would be twice as long.
-    row = connection.execute(SHELF, {"scope": scope, "since": since}, binary=True).fetchone()
-    return None if row is None else StoredShelf(row[0], row[1], bytes(row[2]))
+    rows = connection.execute(SHELF, {"scope": scope, "since": since}, binary=True).fetchall()
+    rows.sort(key=itemgetter(2))
+    return StoredShelf(*rows[0][:2], b"".join(row[3] for row in rows)) if rows else None
 
 
 def _changes(connection: Connection, values: Mapping[str, Any]) -> Rows:
