@@ -7,8 +7,8 @@ Storage and background work:
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
     learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
     owed.py           the turns of a scope that have no vectors yet
-    packing.py        a search index as bytes; shelving.py: a shelf as bytes, for processes that have not served it
     vectors.py        the vectors of turns and facts, made when a plan depends on them
+    warming.py        what the first question would wait for, loaded at the start
 
 Facts, from a user message to a prompt:
 

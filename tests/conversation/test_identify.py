@@ -10,11 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.identify import AGAIN_SECONDS, MAX_NAME, end_user, identify, is_scope, resume
+from proxy.conversation.identify import (
+    AGAIN_SECONDS,
+    MAX_NAME,
+    apart,
+    end_user,
+    identify,
+    identify_unseen,
+    is_scope,
+    resume,
+    scope_of,
+)
 from proxy.conversation.progress import archived, complete, open_turn
 from proxy.errors import BadRequest
 from proxy.pipeline.record import AnsweredScopes
-from proxy.protocol.chat import SESSION_METADATA, Chains, links_after
+from proxy.protocol.chat import SESSION_METADATA, Chains, chain_of, links_after
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
 from proxy.storage.base import SessionStore
@@ -658,3 +668,37 @@ async def test_results_in_no_named_conversation_are_the_upstreams_to_refuse(
     request = chat(D, E)
     who = replace(identity(request), **differing)
     assert await resumed(request, archive_of(*SAID), executor, who, going_on=BEGUN) == (request, who)
+
+
+# --- while nothing can be looked up ----------------------------------------------------------------------------------
+
+
+def unseen(*said: Said, private: bool = True, headers: Headers = (), request_id: str = "req_9") -> Identity:
+    request, arrived = chat(*said), incoming(headers=headers, request_id=request_id)
+    chain = chain_of(scope_of(arrived, request, read_directives(headers)).id, request.messages)
+    return identify_unseen(arrived, request, read_directives(headers), chain, private=private)
+
+
+async def test_what_is_said_while_nothing_can_be_looked_up_has_the_links_it_would_have_had(proxy: Proxy) -> None:
+    talk = (user("I have a dog."), assistant("A good one?"), user("What is a dog?"))
+    found, known = unseen(*talk, private=proxy.private), await proxy.asked(*talk)
+    assert (found.scope, found.chain, found.known, found.is_answered) == (known.scope, known.chain, 0, False)
+    assert (found.session == known.session) is proxy.private
+
+
+def test_two_people_who_cannot_be_told_apart_share_no_session_meanwhile() -> None:
+    one, other = (unseen(user("Hello."), private=False, request_id=name) for name in ("req_1", "req_2"))
+    assert one.memory != other.memory
+
+
+@pytest.mark.parametrize(
+    ("said", "is_named"),
+    [
+        ((user("And what did I say?"),), False),
+        ((user("I have a dog."), assistant("A good one?"), user("What is a dog?")), True),
+    ],
+)
+def test_a_turn_whose_history_was_not_found_is_none_of_the_named_session(said: list[Said], *, is_named: bool) -> None:
+    headers = (("x-olvido-session", "mine"),)
+    found = apart(incoming(headers=headers), chat(*said), unseen(*said, headers=headers))
+    assert (found.session == "mine") is is_named

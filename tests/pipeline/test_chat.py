@@ -184,6 +184,7 @@ async def test_what_no_upstream_could_accept_is_refused_and_not_kept(upstream: U
     async with serving(
         in_front_of(upstream, server={"unknown_model": "reject"}, upstream={"models": ["demo-*"]})
     ) as on:
+        await until(lambda: len(on.tasks) == 0)  # it is warm
         with pytest.raises(BadRequest):
             await ask(on, b'{"model": "demo-chat"}')
         with pytest.raises(UnknownModel):
@@ -633,13 +634,15 @@ async def test_an_answer_that_lands_while_it_is_looked_up_is_found(upstream: Ups
         assert len(upstream.bodies()) == 1
 
 
-async def test_who_is_unknown_by_a_failure_shares_nothing(upstream: Upstream) -> None:
+@pytest.mark.parametrize("tenancy", ["personal", "shared"])
+async def test_who_is_unknown_by_a_failure_shares_nothing(upstream: Upstream, tenancy: str) -> None:
     raw = body(user("What is a black hole?"), model="demo-chat", temperature=0)
-    answers = Answers(get=gives(stored()))
-    async with serving(in_front_of(upstream), sessions=Sessions(look=raises), answers=answers) as services:
+    answers, on = Answers(get=gives(stored())), in_front_of(upstream, tenancy=tenancy)
+    async with serving(on, sessions=Sessions(look=raises), answers=answers) as services:
         one, other = await ask(services, raw), await ask(services, raw)
         assert (one.source, other.source) == ("upstream", "upstream")
-        assert one.headers["x-olvido-session"] != other.headers["x-olvido-session"]
+        is_same = one.headers["x-olvido-session"] == other.headers["x-olvido-session"]
+        assert is_same is (tenancy == "personal")
         assert len(upstream.bodies()) == 2
 
 

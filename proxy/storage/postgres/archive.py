@@ -244,7 +244,7 @@ def _shelf(connection: Connection, scope: str, since: float) -> StoredShelf | No
     # As binary: as text it would be twice as long.
     rows = connection.execute(SHELF, {"scope": scope, "since": since}, binary=True).fetchall()
     rows.sort(key=itemgetter(2))
-    return StoredShelf(*rows[0][:2], b"".join(row[3] for row in rows)) if rows else None
+    return StoredShelf(rows[0][0], rows[0][1], b"".join(row[3] for row in rows)) if rows else None
 
 
 def _changes(connection: Connection, values: Mapping[str, Any]) -> Rows:
