@@ -28,7 +28,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class _PackedFact:
-    """What was computed of a fact."""
+    """The computed parts of a fact."""
 
     digest: bytes  # of its value
     vector: bytes  # float16

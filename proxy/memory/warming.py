@@ -1,5 +1,4 @@
-"""What a process loads when it is first asked about the past: learned weights, tables, expressions. Done at its start,
-it is no part of anybody's first answer."""
+"""Loading of what the first question about the past would wait for: learned weights, tables, expressions."""
 
 from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
@@ -16,7 +15,7 @@ FOREVER = 1e12  # seconds
 
 
 def warm() -> None:
-    """Looks up what some questions are about in a memory that is made for that. Takes about half a second."""
+    """Looks up what some questions are about in a memory that is made for that. Takes some 20 ms."""
     said, answered = (
         Utterance("user", "My boat is called Marigold.", b"u"),
         Utterance("assistant", "A fine name.", b"a"),

@@ -10,6 +10,8 @@ from proxy.bench.load import Job, StallJob, StreamsJob, load, open_streams, stal
 from proxy.bench.processes import Server, serving
 from proxy.bench.processes import proxy as running_proxy
 
+pytestmark = pytest.mark.long
+
 FEW: dict[str, Any] = {"requests": 8, "paced": 8, "rate": 400.0, "connections": 4, "seed": 1, "quiet": 0.05}
 
 

@@ -103,6 +103,7 @@ def test_there_is_at_least_one_worker(workers: str, capsys: pytest.CaptureFixtur
     assert "--workers" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_port_that_is_taken_is_told_in_one_line(workers: str, tmp_path: Path) -> None:
     with contextlib.closing(listen(config(server={"port": 0}))) as taken:

@@ -16,6 +16,8 @@ from tests.deploy.cluster import ENVIRONMENT, needs_shared
 from tests.deploy.helm import CHART, Refused, Rendered, render
 from tests.deploy.test_cluster import SERVICES
 
+pytestmark = pytest.mark.long
+
 ALONE: Mapping[str, Any] = {"existingSecret": "mine"}
 TOKENS = {"OLVIDO_ADMIN_TOKEN": "a" * 24, "OLVIDO_METRICS_TOKEN": "m" * 24}
 WITH_DATABASE: Mapping[str, Any] = {

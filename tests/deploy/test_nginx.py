@@ -20,6 +20,8 @@ from tests.deploy.nginx import CONF, Nginx, needs_nginx, run_nginx
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
 from tests.servers import eventually, run_proxy
 
+pytestmark = pytest.mark.long
+
 CHAT = "/v1/chat/completions"
 HELLO = {"model": "demo-chat", "messages": [{"role": "user", "content": "Say: hi."}]}
 POSTS = 12

@@ -14,6 +14,8 @@ from tests.e2e.running import CHAT, Demo, Proxy, chat, run_demo, run_proxy, upst
 from tests.redis_server import RedisServer, run_redis
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long
+
 PATIENT_MS = 2_000  # on a busy machine, too, everything is shared
 HELD = {"x-demo-fault": "slow-first-byte"}
 PROXIES = 3

@@ -297,6 +297,7 @@ BARS = "Acá van tres bares:\n\n1. **La Venencia**: jerez\n2. **Casa Labra**: cr
 
 
 @pytest.mark.note("v2 Testing/1")
+@pytest.mark.long
 @pytest.mark.parametrize("delta", [False, True], ids=["whole", "delta"])
 def test_an_item_of_a_list_that_was_folded_away_is_there_when_it_is_asked_for_also_after_a_restart(
     delta: bool, demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path

@@ -32,6 +32,7 @@ def told(proxy: Proxy, query: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.note("v2 Troubleshooting/4")
 def test_another_process_tells_it_and_so_does_one_that_is_started_later(running_demo: Demo, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()

@@ -12,6 +12,8 @@ from proxy.protocol.dialects import DIALECTS
 from tests.e2e.running import CHAT, Demo, Proxy, chat, events, run_demo_here, run_proxy, upstream
 from tests.scripted.config import ScriptedConfig
 
+pytestmark = pytest.mark.long
+
 Json = Any
 MODELS = {"kimi": "kimi-k2.6", "deepseek": "deepseek-v4-flash", "mistral": "mistral-small-latest"}
 LONG = "Once upon a time there was a llama that lived in a small house by the river. " * 100

@@ -13,6 +13,8 @@ from tests.e2e.conftest import BREAK, FALLBACK_KEY, PATIENCE
 from tests.e2e.running import CHAT, Demo, Proxy, chat, events
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long
+
 IMPATIENT, RETRYING, STUBBORN, FRAGILE = "deepseek-v4-flash", "kimi-k2.6", "gpt-4o-mini", "mistral-small-latest"
 
 Ask = Callable[..., httpx.Response]

@@ -65,6 +65,7 @@ def asked(proxy: Proxy, content: str, *, key: str, **fields: Any) -> httpx.Respo
     return answer
 
 
+@pytest.mark.long
 def test_the_server_answers_before_the_model_has_loaded(started: tuple[Proxy, httpx.Response]) -> None:
     proxy, early = started
     assert early.headers["x-olvido-source"] == "upstream"

@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.running import CHAT, Demo, Proxy, chat
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long
+
 AT_ONCE = 1.0  # seconds in which the upstream must be let go
 
 

@@ -25,6 +25,8 @@ from tests.redis_server import PATIENT_MS, fresh_redis
 from tests.servers import run_app
 from tests.talks import Lane
 
+pytestmark = pytest.mark.long
+
 PROCESSES = 4
 LOSS = 1.0  # seconds before a kill, whose rows may be lost
 PAUSE = 1.5  # seconds between two kills
@@ -58,7 +60,7 @@ async def prompts(conversations: int, folder: Path, seed: int = 1) -> tuple[Sequ
     return one, several
 
 
-@pytest.mark.parametrize("conversations", [15, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("conversations", [5, pytest.param(200, marks=pytest.mark.long)])
 async def test_nobody_can_tell_which_process_answered(conversations: int, tmp_path: Path) -> None:
     one, several = await prompts(conversations, tmp_path)
     assert sum(len(lane.talks) for lane in one) == conversations

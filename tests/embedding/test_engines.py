@@ -264,6 +264,7 @@ def cosines(vectors: Vectors) -> Vectors:
     return every
 
 
+@pytest.mark.long
 def test_the_exported_model_agrees_with_the_original(session: Session, originals: Vectors) -> None:
     agreement = (checked(SENTENCES, session.vectors(SENTENCES)) * originals[: len(SENTENCES)]).sum(axis=1)
     assert agreement.mean() >= 0.995
@@ -272,6 +273,7 @@ def test_the_exported_model_agrees_with_the_original(session: Session, originals
     assert cut_and_odd.min() >= 0.98
 
 
+@pytest.mark.long
 def test_it_ranks_as_the_original_does(session: Session, originals: Vectors) -> None:
     ours = cosines(checked(SENTENCES, session.vectors(SENTENCES)))
     theirs = cosines(originals[: len(SENTENCES)])
@@ -283,17 +285,20 @@ def test_it_ranks_as_the_original_does(session: Session, originals: Vectors) -> 
     assert statistics.correlation(*(rank.tolist() for rank in ranks)) > 0.995
 
 
+@pytest.mark.long
 def test_what_means_the_same_is_near(session: Session) -> None:
     nearest = cosines(checked(SENTENCES, session.vectors(SENTENCES))).argmax(axis=1)
     assert sum(int(index) == place ^ 1 for place, index in enumerate(nearest)) >= 0.8 * len(SENTENCES)
 
 
+@pytest.mark.long
 def test_a_text_has_the_same_vector_in_any_company(session: Session) -> None:
     together = session.vectors([*SENTENCES, *ODD])
     for place in (0, 7, len(SENTENCES)):
         np.testing.assert_array_equal(session.vectors([[*SENTENCES, *ODD][place]])[0], together[place])
 
 
+@pytest.mark.long
 def test_its_probes_are_far_apart(session: Session) -> None:
     assert checked_probes(session.vectors(PROBES)).shape == (3, 384)
 

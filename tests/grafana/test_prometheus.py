@@ -24,6 +24,8 @@ from tests.grafana.prometheus import (
 )
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long
+
 # Expressions that have no answer here, and why.
 UNANSWERED = {
     "OlvidoHitRateDropped: 2": "compares with an hour ago",

@@ -6,6 +6,8 @@ import pytest
 
 from tests.page.conftest import TOKEN, Open, Page
 
+pytestmark = pytest.mark.long
+
 Tab = Callable[..., Page]
 
 

@@ -14,6 +14,8 @@ from proxy.replay.report import Report, total
 from tests.replay.logs import AT, conversation, requests
 from tests.replay.test_report import replayed_one
 
+pytestmark = pytest.mark.long
+
 CONFIG = """
 upstreams: [{name: up, base_url: 'http://127.0.0.1:1/v1', dialect: kimi, price: {input: 1, cached: 0.2, output: 4}}]
 """

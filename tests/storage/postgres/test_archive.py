@@ -15,6 +15,8 @@ from proxy.types import ArchivedTurn, Utterance
 from tests.postgres import plan, processes
 from tests.storage.sqlite.test_archive import turn
 
+pytestmark = pytest.mark.long
+
 TTL = 1000.0
 VECTORS = np.array([[0.0, 1.0], [0.5, 0.5]], np.float32)
 

@@ -24,6 +24,8 @@ from tests import postgres
 from tests.contract.test_fact_store import NEW
 from tests.storage.postgres.test_health import until
 
+pytestmark = pytest.mark.long
+
 ONE = b"SELECT 1"
 
 
@@ -238,6 +240,7 @@ async def test_while_it_is_away_rows_wait_on_disk_without_waiting_for_the_server
     await database.close()
 
 
+@pytest.mark.long
 async def test_the_last_rows_of_a_process_wait_on_disk(server: postgres.Server, tmp_path: Path) -> None:
     database = PostgresDatabase(server.url, Tasks(), size=2, spool=Spool(tmp_path, OPERATIONS))
     await database.ready()

@@ -21,6 +21,8 @@ from tests.builders import ledger_row
 from tests.postgres import database, processes
 from tests.sums import sums_of
 
+pytestmark = pytest.mark.long
+
 DAY = 86_400
 START = 1_700_006_400.0  # a day begins
 

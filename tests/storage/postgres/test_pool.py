@@ -10,9 +10,12 @@ import psycopg
 import pytest
 
 from proxy.storage.base import StorageError, Unavailable
-from proxy.storage.postgres.connection import Connection
+from proxy.storage.postgres import pool as pools
+from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.pool import Pool
 from tests import postgres
+
+pytestmark = pytest.mark.long
 
 ENDED = b"SELECT pg_terminate_backend(pg_backend_pid())"
 
@@ -112,9 +115,17 @@ def test_a_server_that_never_answers_costs_the_deadline() -> None:
                 pass
 
 
-def test_a_connection_that_comes_too_late_is_kept_for_the_next(pool: Pool) -> None:
+def test_a_connection_that_comes_too_late_is_kept_for_the_next(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_late = threading.Event()
+
+    def slowly(url: str) -> Connection:
+        is_late.wait(60)
+        return connect(url)
+
+    monkeypatch.setattr(pools, "connect", slowly)
     with pytest.raises(Unavailable, match="in time"), pool.one(0.0):
         pass
+    is_late.set()
     pool._connecting.shutdown()  # the connection has been made  # noqa: SLF001 (nothing else tells)
     with pool.one(5) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)

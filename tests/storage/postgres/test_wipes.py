@@ -15,6 +15,8 @@ from proxy.types import Fact
 from tests.postgres import processes
 from tests.storage.sqlite.test_archive import SAID, turn
 
+pytestmark = pytest.mark.long
+
 AT, UNTIL = 1_000.0, 2_000.0
 FACT = Fact("f-1", "personal", "k", SAID, "high", "explicit", "s", 1, 1.0, 1.0, links=(turn(1).utterances[0].link,))
 
