@@ -20,7 +20,7 @@ from typing import get_args
 import msgspec
 
 from proxy import config as configuration
-from proxy.cli.opened import Opened, opened
+from proxy.cli.opened import Opened, forget_hot, opened
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
@@ -209,7 +209,8 @@ async def _forget(memory: Memory) -> None:
         memory.states.forget(scope)
         memory.contents.forget(scope.partition("~")[0])  # as the proxy does
     await memory.written()
-    tell(f"Forgotten: {count(len(found))}.")
+    left = await forget_hot(memory.config, memory.database.secret, {scope for scope, _ in found})
+    tell(f"Forgotten: {count(len(found))}.", *left)
 
 
 async def _restore(memory: Memory) -> None:

@@ -1,7 +1,7 @@
 """The database of a command, of the kind that the configuration names, while a proxy may be serving from it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -56,6 +56,30 @@ async def opened(config: Config, *, anew: bool = False) -> AsyncIterator[Opened]
         yield Opened(database, SQLITE, str(path), lambda: tenant_secret(folder))
     finally:
         await database.close()
+
+
+async def forget_hot(config: Config, secret: Callable[[], bytes], scopes: Iterable[str]) -> list[str]:
+    """Deletes the hot contexts of memory scopes, which may quote what was forgotten. Returns lines for people: that
+    Redis was not reached, and how long it keeps them."""
+    if config.shared is None:
+        return []
+    from proxy.storage.redis.connection import Connection  # noqa: PLC0415 (the client library is an extra)
+    from proxy.storage.redis.hot import RedisHotContexts  # noqa: PLC0415 (same)
+
+    lost: list[str] = []
+    kept = config.shared.hot_context_ttl
+    connection = Connection(
+        config.shared, await asyncio.to_thread(secret), failed=lambda _part, reason: lost.append(reason)
+    )
+    contexts = RedisHotContexts(connection, kept)
+    await connection.open()
+    state = connection.state
+    try:
+        for scope in scopes:
+            contexts.forget(scope.partition("~")[0])
+    finally:
+        await connection.close()  # waits until it is done
+    return [f"Redis ({state}): what it holds of these conversations is gone within {kept:g} seconds."] if lost else []
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 from typing import Any, TypeVar
+from unittest.mock import ANY
 
 import pytest
 
@@ -17,6 +18,9 @@ from proxy.cli import main
 from proxy.config import key_hash
 from proxy.http.access import Authenticator
 from proxy.storage.folder import tenant_secret
+from proxy.storage.hot import HotContext
+from proxy.storage.redis.connection import Connection
+from proxy.storage.redis.hot import RedisHotContexts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
@@ -25,6 +29,7 @@ from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT, config
+from tests.redis_server import run_redis
 
 T = TypeVar("T")
 
@@ -558,3 +563,39 @@ def test_what_is_no_command_is_refused(arguments: list[str], capsys: pytest.Capt
         main(["memory", *arguments])
     assert ended.value.code == 2
     assert "usage: olvido memory" in capsys.readouterr().err
+
+
+# --- hot contexts ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_forgotten_is_gone_from_the_contexts_that_processes_share(olvido: Olvido) -> None:
+    async def contexts_of(scope: str, *, put: bool) -> bool:
+        shared = config(shared={"url": server.url}).shared
+        assert shared is not None
+        connection = Connection(shared, tenant_secret(olvido.path.parent))
+        contexts = RedisHotContexts(connection, 60)
+        await connection.open()
+        if put:
+            contexts.put(scope, b"link", HotContext("s", scope, b"before", b"it quotes Rosario"), None)
+        try:
+            return await contexts.has(scope)
+        finally:
+            await connection.close()
+
+    with run_redis() as server:
+        olvido.configured(f"storage: {{path: {olvido.path.parent}}}\nshared: {{url: '{server.url}'}}\n")
+        olvido.known(ANA, fact())
+        olvido.known(BETO, fact(2))
+        assert all(asyncio.run(contexts_of(scope, put=True)) for scope in (ANA, BETO))
+        assert olvido("forget", fact().id, "--yes") == (0, ANY, "")
+        assert not asyncio.run(contexts_of(ANA, put=False))
+        assert asyncio.run(contexts_of(BETO, put=False))
+
+
+def test_where_redis_is_away_it_is_told_how_long_it_keeps_them(olvido: Olvido) -> None:
+    olvido.configured(f"storage: {{path: {olvido.path.parent}}}\nshared: {{url: 'redis://127.0.0.1:1'}}\n")
+    olvido.known(ANA, fact())
+    status, told, _ = olvido("forget", fact().id, "--yes")
+    assert status == 0
+    assert "gone within 300 seconds" in told
+    assert olvido.facts(ANA) == []
