@@ -1,7 +1,6 @@
 """Composition root: every part, built once from the configuration, and closed in the reverse order."""
 
 import asyncio
-import gc
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -84,8 +83,6 @@ async def _warmed(config: Config, executor: Executor, library: Library) -> None:
     if config.context.mode != "off":
         await loop.run_in_executor(executor, warm)
         await library.warm()
-    gc.collect()
-    gc.freeze()  # what is there by now stays: collections need not look at it again
 
 
 def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)

@@ -98,8 +98,8 @@ def identify_unseen(
     *,
     private: bool,
 ) -> Identity:
-    """Returns the identity of a request while nothing can be looked up: of its scope, as a beginning. What it says is
-    kept there under the same links as ever, so no turn is stored twice. `chain`: of its messages in `scope_of`."""
+    """Returns the identity of a request while nothing can be looked up: of its scope, as a beginning. What somebody
+    says is kept there under the same links as ever, so that no turn is stored twice. `chain`: of the messages."""
     scope = scope_of(incoming, request, directives)
     private = is_private(scope, personal=private)
     named, source = _named_session(request, directives)
@@ -199,7 +199,7 @@ def may_lack_history(identity: Identity) -> bool:
 
 def apart(incoming: Incoming, request: ChatRequest, identity: Identity) -> Identity:
     """Returns the identity of a request whose history could not be looked up. A turn without its history is no turn of
-    the named session: from there on the session would have none."""
+    the named session, which would have none from there on: it becomes, and is told to be, a session of its own."""
     if any(said.role == "assistant" for said in request.messages):
         return identity
     session = _new_session(identity.scope, identity.chain, 0, incoming, private=False)

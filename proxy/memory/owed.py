@@ -2,7 +2,7 @@
 never are.
 """
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn, Utterance
@@ -29,7 +29,8 @@ class Owed(MutableMapping[bytes, ArchivedTurn]):
         utterances = tuple(Utterance(message.role, message.text, message.link) for message in said)
         # Its messages' bytes are in the archive alone.
         made = ArchivedTurn(link, b"", said[0].session, said[0].turn, said[0].at, b"", utterances)
-        self._turns[link] = made
+        if link in self._turns:  # the event loop may just have removed it
+            self._turns[link] = made
         return made
 
     def __setitem__(self, link: bytes, turn: ArchivedTurn) -> None:
@@ -53,6 +54,11 @@ class Owed(MutableMapping[bytes, ArchivedTurn]):
         """Returns the turn that has the message with this link; None if it is not among them."""
         turn = self._of.get(link)
         return None if turn is None else self.get(turn)
+
+    def leave(self, links: Iterable[bytes]) -> None:
+        """Removes the turns with these links, or with a message that has one."""
+        for link in links:
+            self.pop(self._of.get(link, link), None)
 
     def newest(self, most: int) -> list[ArchivedTurn]:
         """Returns the turns that came last, the newest first."""

@@ -201,7 +201,11 @@ class Messages:
     def _part(self, place: int) -> bytes:
         if (part := self._parts.used(place)) is None:
             assert self._packed is not None
-            self._parts.put(place, part := zlib.decompress(self._packed.texts[place]))
+            try:
+                part = zlib.decompress(self._packed.texts[place])
+            except zlib.error:  # damaged: its messages have no words, until the shelf is made anew
+                part = b""
+            self._parts.put(place, part)
         return part
 
     def _message(self, number: int) -> IndexedMessage:

@@ -6,6 +6,7 @@ probabilities are those of a logistic regression; nothing here is random, and no
 """
 
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -159,6 +160,12 @@ class Needs:
 def _models() -> Mapping[str, LinearModel]:
     names = ("fact", "about", "need", "kind")
     return dict(zip(names, load_models(FILE, *names), strict=True))
+
+
+@lru_cache(1)
+def models_mark() -> int:
+    """Returns a checksum of the models: what was computed with others is computed anew."""
+    return zlib.crc32(FILE.read_bytes())
 
 
 def guess(clauses: Sequence[str], at: int, language: Language) -> Guess:

@@ -122,6 +122,7 @@ class Shelf:
                     self.kept.add(turn.link)
             self.index.remove(changes.gone)
             self.kept.difference_update(changes.gone)
+            self.owed.leave(changes.gone)
 
     def may_keep(self, turn: ArchivedTurn) -> bool:
         """Tells whether no message of a turn was forgotten, and no wipe covers it."""
@@ -156,12 +157,20 @@ class Shelf:
             if self.may_keep(turn):
                 self.add(turn, vectors)
 
-    def put_vectors(self, found: Sequence[tuple[ArchivedTurn, Vector]]) -> None:
-        """Adds the vectors of turns to the index, in a worker thread, but for those forgotten meanwhile."""
+    def put_vectors(self, found: Sequence[tuple[ArchivedTurn, Vector]]) -> list[tuple[ArchivedTurn, Vector]]:
+        """Adds the vectors of turns to the index, in a worker thread, but for those that were forgotten, or have
+        expired, meanwhile; returns what it has added."""
+        added = []
         with self.lock:
+            self.settle()
             for turn, vectors in found:
-                if turn.link in self.owed and self.may_keep(turn):
+                is_here = self.index.has_any([said.link for said in turn.utterances])
+                if turn.link in self.owed and is_here and self.may_keep(turn):
                     self.add(turn, vectors)
+                    added.append((turn, vectors))
+                else:
+                    self.owed.pop(turn.link, None)
+        return added
 
     def add(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Adds a turn to the index. The caller holds the lock."""

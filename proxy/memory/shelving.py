@@ -2,6 +2,7 @@
 that has not served the scope yet loads it, and reads from the archive only what came later.
 """
 
+import zlib
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -11,7 +12,7 @@ import numpy as np
 
 from proxy.memory import kinds
 from proxy.memory.owed import Owed
-from proxy.memory.predictions import KINDS
+from proxy.memory.predictions import KINDS, models_mark
 from proxy.memory.shelf import Shelf
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import StoredShelf
@@ -42,6 +43,7 @@ class _Packed:
     owed: list[tuple[bytes, list[bytes]]]  # links of turns without vectors, with those of their messages
     forgotten: list[bytes]
     facts: dict[str, _PackedFact]  # by id
+    models: int  # `predictions.models_mark` of what the facts' shares were computed with
 
 
 _decode = msgspec.msgpack.Decoder(_Packed).decode
@@ -64,6 +66,7 @@ def packing(shelf: Shelf, upto: int, until: float = 0.0) -> Generator[None, None
         yield
         with shelf.lock:
             shelf.index.remove(old[start : start + AT_ONCE])
+            shelf.owed.leave(old[start : start + AT_ONCE])
     with shelf.lock:
         shelf.settle()
         forgotten, kept = shelf.forgotten, list(shelf.kept)
@@ -81,7 +84,7 @@ def packing(shelf: Shelf, upto: int, until: float = 0.0) -> Generator[None, None
             except StopIteration as end:
                 index, oldest = end.value
                 return StoredShelf(
-                    upto, oldest, _encode(_Packed(memoryview(index), kept, owed, list(forgotten), facts))
+                    upto, oldest, _encode(_Packed(memoryview(index), kept, owed, list(forgotten), facts, models_mark()))
                 )
 
 
@@ -91,18 +94,21 @@ def unpack(shelf: Shelf, stored: StoredShelf) -> frozenset[bytes] | None:
     try:
         packed = _decode(stored.shelf)
         index = TurnIndex.unpacked(packed.index)
-    except (msgspec.DecodeError, ValueError, TypeError):
+    except (msgspec.DecodeError, ValueError, TypeError, LookupError):
         return None
     if index is None:
         return None
     with shelf.lock:
         if len(shelf.index) or shelf.upto:
             return None
-        index.remove([link for link in shelf.forgotten if link in index])
+        try:
+            index.remove([link for link in shelf.forgotten if link in index])
+        except zlib.error:  # damaged
+            return None
         shelf.index = index
         shelf.kept = set(packed.kept) - shelf.forgotten
         shelf.owed = Owed(index, packed.owed)
-        _take_facts(shelf, packed.facts)
+        _take_facts(shelf, packed.facts, are_same=packed.models == models_mark())
         shelf.upto, shelf.unstored = stored.upto, 0.0
     return frozenset(packed.forgotten)
 
@@ -119,14 +125,14 @@ def _facts(shelf: Shelf) -> dict[str, _PackedFact]:
     }
 
 
-def _take_facts(shelf: Shelf, stored: Mapping[str, _PackedFact]) -> None:
-    """Takes what was computed of the facts that still say the same."""
+def _take_facts(shelf: Shelf, stored: Mapping[str, _PackedFact], *, are_same: bool) -> None:
+    """Takes what was computed of the facts that still say the same. `are_same`: with the models of this process."""
     for name, packed in stored.items():
         fact = shelf.facts.get(name)
         if fact is None or _digest(fact.value) != packed.digest:
             continue
         shelf.fact_vectors.setdefault(name, np.frombuffer(packed.vector, np.float16).astype(np.float32))
-        if len(shares := np.frombuffer(packed.shares)) == len(KINDS):
+        if are_same and len(shares := np.frombuffer(packed.shares)) == len(KINDS):
             kinds.learn(fact.value, shares)
 
 

@@ -32,8 +32,15 @@ class _Waiting:
     scope: str
     shelf: Shelf
     turns: dict[bytes, ArchivedTurn] = field(default_factory=dict)
-    done: asyncio.Event = field(default_factory=asyncio.Event)  # none waits any more
+    wanted: list[tuple[frozenset[bytes], asyncio.Event]] = field(default_factory=list)  # set once none of them waits
     begun: int | None = field(default_factory=BEGUN.get)
+
+    def tell(self) -> None:
+        """Sets the events of those of whom no turn waits any more."""
+        for links, done in self.wanted:
+            if links.isdisjoint(self.turns):
+                done.set()
+        self.wanted = [each for each in self.wanted if not each[1].is_set()]
 
 
 class VectorQueue:
@@ -114,7 +121,9 @@ class VectorQueue:
         if not self._running:
             self._running = True
             self._tasks.spawn(self._work(), name="vectors")
-        return waiting.done
+        done = asyncio.Event()
+        waiting.wanted.append((frozenset(turn.link for turn in turns), done))
+        return done
 
     async def _work(self) -> None:
         try:
@@ -123,14 +132,16 @@ class VectorQueue:
                 attempts = Attempts(self._on_fail_open)
                 await attempts.run("learn", self._run(waiting), fallback=None, deadline=DEADLINE)
                 del self._waiting[key]
-                if waiting.turns and not attempts.failed:
+                if attempts.failed:
+                    waiting.turns.clear()
+                waiting.tell()
+                if waiting.turns:
                     self._waiting[key] = waiting  # behind the other scopes
-                else:
-                    waiting.done.set()
         finally:
             self._running = False
             for waiting in self._waiting.values():  # none, unless this task was cancelled
-                waiting.done.set()
+                waiting.turns.clear()
+                waiting.tell()
             self._waiting.clear()
 
     async def _run(self, waiting: _Waiting) -> None:
@@ -151,8 +162,8 @@ class VectorQueue:
         for turn, count in turns:
             found.append((turn, vectors[row : row + count]))
             row += count
-        await asyncio.get_running_loop().run_in_executor(self._executor, shelf.put_vectors, found)
-        for turn, of_turn in found:
+        added = await asyncio.get_running_loop().run_in_executor(self._executor, shelf.put_vectors, found)
+        for turn, of_turn in added:
             if turn.link in shelf.kept:
                 self._library.keep_turn(waiting.scope, turn, of_turn)  # slower than the disk: a text takes milliseconds
 

@@ -81,10 +81,11 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     BEGUN.set(None)
     context.identity = await _identify(context)
     services.storage.database.erasures.begin()
-    if directives.mode != "off" and identify.may_lack_history(context.identity):
+    named = context.identity
+    if directives.mode != "off" and identify.may_lack_history(named):
         context.request, context.identity = await _resume(context)
 
-    order = await _obey(context)
+    order = await _obey(context, named)
 
     reuse = await _reuse(context) if order is None else ReuseMiss("command")
     if isinstance(reuse, Answer):
@@ -152,13 +153,31 @@ async def _identify(context: RequestContext) -> Identity:
     # Nothing could be looked up, so nothing is remembered in this request. What it says is kept.
     scope = identify.scope_of(incoming, request, context.directives)
     chain = await context.offload(lambda: chain_of(scope.id, request.messages))
-    return identify.identify_unseen(incoming, request, context.directives, chain, private=private)
+    unseen = identify.identify_unseen(incoming, request, context.directives, chain, private=private)
+    if not unseen.private and unseen.session_source == "new":
+        _leave_no_trace(context)
+    return unseen
+
+
+def _leave_no_trace(context: RequestContext) -> None:
+    """Lets nothing be kept of a request whose conversation, and with it its memory, could not be looked up: the next
+    request brings the history to where it belongs."""
+    context.directives = replace(context.directives, mode="off", store=False, remember=False)
 
 
 async def _resume(context: RequestContext) -> tuple[ChatRequest, Identity]:
-    as_it_came = context.request, identify.apart(context.incoming, context.request, context.identity)
-    if "identify" in context.attempts.failed:
-        return as_it_came
+    found: tuple[ChatRequest, Identity] | None = None
+    if "identify" not in context.attempts.failed:
+        found = await _resumed(context)
+    if found is not None:
+        return found
+    identity = identify.apart(context.incoming, context.request, context.identity)
+    if identity is not context.identity and not identity.private:
+        _leave_no_trace(context)
+    return context.request, identity
+
+
+async def _resumed(context: RequestContext) -> tuple[ChatRequest, Identity] | None:
     work = identify.resume(
         context.incoming,
         context.request,
@@ -169,23 +188,24 @@ async def _resume(context: RequestContext) -> tuple[ChatRequest, Identity]:
         chains=context.services.chains,
         offload=context.offload,
     )
-    return await context.attempts.run("resume", work, fallback=as_it_came, deadline=LOOKUP_DEADLINE)
+    return await context.attempts.run("resume", work, fallback=None, deadline=LOOKUP_DEADLINE)
 
 
-async def _obey(context: RequestContext) -> Order | None:
+async def _obey(context: RequestContext, named: Identity) -> Order | None:
     """Returns the order to forget in this request, once it is durable, or hidden here until then; None if there is
-    none. A scope that no upstream has answered holds nothing to forget."""
+    none. A scope that no upstream has answered holds nothing to forget. `named`: the identity as it was found first,
+    whose memory is meant, also where its history could not be looked up."""
     request, identity, at = context.request, context.identity, context.incoming.received_at
     order = context.attempts.call("obey", lambda: commands.ordered(request, identity, at), fallback=None)
     if order is None:
         return None
     if "identify" in context.attempts.failed:
-        # The memory scope needs no lookup if it belongs to one person; else its conversation is not known.
-        if not identity.private:
+        # The memory needs no lookup if it is one person's, or a named session's.
+        if not named.private and named.session_source == "new":
             return order
     elif not identity.is_answered:
         return order
-    work = context.services.obedience.obey(identity.memory, order)
+    work = context.services.obedience.obey(named.memory, order)
     await context.attempts.run("obey", work, fallback=None, deadline=OBEY_DEADLINE)
     return order
 

@@ -283,7 +283,8 @@ class Identity:
     known: int = 0  # leading messages that an earlier request of this session already had
     continuity: Continuity = "new"
     private: bool = True  # the scope is one person's: memories of one conversation may be used in another
-    is_answered: bool = True  # an upstream has answered this scope before; until then nothing is stored for it
+    # An upstream has answered this scope before, as far as could be looked up; until then nothing is stored for it.
+    is_answered: bool = True
 
     @property
     def memory(self) -> str:

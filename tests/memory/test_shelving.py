@@ -2,6 +2,7 @@
 that loads it finds what the first one does."""
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -119,6 +120,35 @@ def test_what_is_forgotten_while_it_is_packed_is_not_stored() -> None:
     again = packed(shelf)
     assert again is not None
     assert SAID[0] not in msgspec.msgpack.decode(again.shelf)["index"]
+
+
+@pytest.mark.parametrize("gone", [SAID[0], TURNS[0].link])
+def test_what_another_process_has_forgotten_gets_no_vectors_here(gone: bytes) -> None:
+    shelf = shelf_of(TURNS[:2])
+    shelf.take(ArchiveChanges(gone=(gone, *(said.link for said in TURNS[0].utterances))))
+    assert list(shelf.owed) == [TURNS[1].link]
+    made = [(each, np.stack([vector(text) for text in shelf.index.texts(each)])) for each in TURNS[:2]]
+    assert [turn.link for turn, _ in shelf.put_vectors(made)] == [TURNS[1].link]
+    assert all(said.link not in shelf.index for said in TURNS[0].utterances)
+
+
+def test_what_expired_before_it_was_stored_does_not_come_back_with_its_vectors() -> None:
+    shelf = shelf_of(TURNS[:2])
+    assert finished(packing(shelf, 7, until=TURNS[0].at)) is not None
+    left = [each.link for each in TURNS[:2] if each.at > TURNS[0].at]
+    assert list(shelf.owed) == left
+    vectors = np.stack([vector(text) for text in TurnIndex().texts(TURNS[0])])
+    assert shelf.put_vectors([(TURNS[0], vectors)]) == []
+
+
+def test_a_damaged_part_of_it_costs_its_words_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as damaged:
+        damaged.setattr(zlib, "compress", lambda _part, _level: b"no part")
+        stored = packed(shelf_of(TURNS))
+    loaded = Shelf()
+    assert stored is not None
+    assert unpack(loaded, stored) == frozenset()
+    assert {each.text for each in map(loaded.index.find, SAID) if each is not None} == {""}
 
 
 def test_its_lock_is_free_between_two_steps() -> None:

@@ -104,6 +104,15 @@ async def test_a_scope_with_much_to_embed_delays_no_other(house: House) -> None:
     assert len(order) == 3 * AT_ONCE + 1
 
 
+async def test_whoever_asks_waits_for_his_own_turns_alone(house: House) -> None:
+    shelf, turns = await house.said("a", *[str(number) for number in range(4 * AT_ONCE)])
+    others = house.queue.turns("a", shelf, turns[:-1])
+    await house.queue.turns("a", shelf, turns[-1:]).wait()
+    assert not others.is_set()
+    await house.done()
+    assert others.is_set()
+
+
 async def test_turns_beyond_what_may_wait_are_owed_until_they_are_asked_for_again(house: House) -> None:
     shelf, turns = await house.said("a", *[str(number) for number in range(MOST_TURNS + 1)])
     house.queue.turns("a", shelf, turns)

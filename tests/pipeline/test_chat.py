@@ -646,6 +646,38 @@ async def test_who_is_unknown_by_a_failure_shares_nothing(upstream: Upstream, te
         assert len(upstream.bodies()) == 2
 
 
+@pytest.mark.parametrize("tenancy", ["personal", "shared"])
+async def test_a_conversation_that_could_not_be_looked_up_goes_on_where_it_was(
+    upstream: Upstream, tenancy: str
+) -> None:
+    talk, told = [user("I have a dog."), assistant("A good one?"), user("What is a dog?")], list[str]()
+    sessions = Sessions(look=raises, remember=lambda: told.append("noted"))
+    async with serving(in_front_of(upstream, tenancy=tenancy), sessions=sessions) as services:
+        await ask(services, body(*talk, model="demo-chat"))
+    assert told == (["noted"] if tenancy == "personal" else [])
+
+
+@pytest.mark.parametrize("fails", ["identify", "resume"])
+async def test_an_order_to_forget_reaches_the_named_session_whose_history_was_not_found(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    ordered = list[str]()
+    named = (("x-olvido-session", "mine"),)
+    sessions = Sessions(look=raises) if fails == "identify" else Sessions()
+    async with serving(in_front_of(upstream, tenancy="shared"), sessions=sessions, **stores.remembering()) as services:
+        monkeypatch.setattr(services.obedience, "obey", lambda memory, _order: _noted(ordered, memory))
+        await ask(services, body(user("Hello."), model="demo-chat"))  # an upstream has answered this key
+        if fails == "resume":
+            monkeypatch.setattr(services.library.archive, "latest", raises)
+        raw = body(user("Forget that my boat is called Marigold."), model="demo-chat")
+        await ask(services, raw, headers=named)
+    assert [memory.partition("/")[2] for memory in ordered] == ["~mine"]
+
+
+async def _noted(ordered: list[str], memory: str) -> None:
+    ordered.append(memory)
+
+
 async def test_vectors_are_made_of_what_a_question_about_the_past_needs_and_of_nothing_else(upstream: Upstream) -> None:
     engine = FakeEngine()
     embedder = EngineEmbedder(engine)

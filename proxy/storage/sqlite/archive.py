@@ -159,7 +159,7 @@ def _shelf(connection: sqlite3.Connection, scope: str, since: float) -> StoredSh
     row = connection.execute(SHELF, {"scope": scope, "since": since}).fetchone()
     if row is None:
         return None
-    upto, oldest, number = row
+    upto, oldest, number = row  # one that is replaced meanwhile begins earlier, and is read on from there
     with connection.blobopen("shelves", "shelf", number, readonly=True) as blob:  # twice as fast as a column
         return StoredShelf(upto, oldest, blob.read())
 
