@@ -1,6 +1,7 @@
 """Composition root: every part, built once from the configuration, and closed in the reverse order."""
 
 import asyncio
+import gc
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -83,6 +84,8 @@ async def _warmed(config: Config, executor: Executor, library: Library) -> None:
     if config.context.mode != "off":
         await loop.run_in_executor(executor, warm)
         await library.warm()
+    if gc.get_freeze_count():  # a process that serves, see server.prepare: what came since stays as long
+        gc.freeze()
 
 
 def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
