@@ -18,7 +18,7 @@ demo: $(READY)           ## see it work without a key, then leave it running
 demo-cluster: $(DEV_READY)   ## the same through four proxies over one PostgreSQL and one Redis
 	$(BIN)/olvido demo --cluster
 
-test: $(DEV_READY) $(NODE_READY)       ## what is quick: 2 to 3 minutes on two cores
+test: $(DEV_READY) $(NODE_READY)       ## what is quick: about 3 minutes on two cores
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long"
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too
