@@ -196,7 +196,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.cluster", description="What many processes cost.")
     parser.add_argument("--rounds", type=int, default=6, help="how often each row is measured (default: 6)")
     parser.add_argument("--requests", type=int, default=400, help="requests a row and round (default: 400)")
-    parser.add_argument("--rate", type=float, default=60.0, help="requests a second under a fault (default: 60)")
+    parser.add_argument("--rate", type=float, default=100.0, help="requests a second under a fault (default: 100)")
     parser.add_argument("--seconds", type=float, default=20.0, help="that something is gone (default: 20)")
     parser.add_argument("--rows", default="", metavar="REGEX", help="only these rows")
     return parser.parse_args()
