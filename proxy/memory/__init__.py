@@ -39,7 +39,8 @@ Recall:
     cues.py           features of the wording of a message
     view.py           passages of messages, and the part of the index that one request may see
     turn_index.py     the search index of a scope
-    packing.py        its messages and posting lists, packed: in memory, and as bytes
+    packing.py        its messages, packed: in memory, and as bytes
+    postings.py       its posting lists, the same
     recall.py         ranking of its messages for the question
     selecting.py      the gate of recall, and the best excerpts within a budget
     list_references.py  references to an item of a list that the assistant gave

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from proxy.language.words import terms
 from proxy.memory import packing
 from proxy.memory.cues import asking, concreteness
-from proxy.memory.packing import IndexedMessage, Messages, PackedIndex, Postings
+from proxy.memory.packing import IndexedMessage, Messages, PackedIndex
+from proxy.memory.postings import Postings
 from proxy.memory.view import (
     FIRST_ROWS,
     Columns,

@@ -1,5 +1,6 @@
 """A database as its stores use it, whichever kind it is; and what the stores have in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,31 @@ class Database(Protocol):
 
     async def close(self) -> None:
         """Writes what is queued, then closes it. A second call does nothing."""
+
+
+class Watchful(ABC):
+    """The part that databases of every kind share: looks for what other processes have written."""
+
+    writer: WriteQueue
+
+    @property
+    def erasures(self) -> Erasures:
+        """The erasures of end users that this process knows."""
+        return self.writer.erasures
+
+    async def foreign_writes(self, scope: str, part: Part) -> int:
+        """Returns how often another process was seen to have written this part of a scope: see `ForeignWrites`."""
+        number = await self._foreign(scope, part)
+        erasures = self.erasures
+        if erasures.seen and erasures.settle(scope):
+            await self.writer.flush()  # what is queued of it is refused
+        if part == "paths":  # which a request asks for first
+            erasures.begin()
+        return number
+
+    @abstractmethod
+    async def _foreign(self, scope: str, part: Part) -> int:
+        """Returns the same, as this kind of database tells it."""
 
 
 class Store:

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import psycopg
 
 from proxy.storage.base import PARTS, Part, StorageError, Unavailable, Unfit
-from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Shared, Values
-from proxy.storage.erasures import MARKS, NEWEST, Erasures, Found
+from proxy.storage.database import LONG_SECONDS, READ_SECONDS, Observed, Shared, Values, Watchful
+from proxy.storage.erasures import MARKS, NEWEST, Found
 from proxy.storage.pending import LEDGER, Write, WriterLimits, apply_all
 from proxy.storage.postgres import migrating, versions
 from proxy.storage.postgres.connection import Connection, check_server
@@ -119,7 +119,7 @@ class Writer(WriteQueue):
     def _disconnect(self) -> None: ...
 
 
-class PostgresDatabase:
+class PostgresDatabase(Watchful):
     """The database at `url`, over at most `size` connections, one of which the writer takes now and then. Opening it
     waits for nothing: see `ready`. Raises StorageError for a URL that is none. `on_change` is called when it stops
     answering, and when it answers again."""
@@ -245,24 +245,9 @@ class PostgresDatabase:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
         return next(iter(await self.rows(statement, values, of, seconds)), None)
 
-    async def foreign_writes(self, scope: str, part: Part) -> int:
-        """Returns how often another process was seen to have written this part of a scope: see `ForeignWrites`. Of
-        "paths", which a request asks for first, as of now; of the others as of a moment ago. As of the last look while
-        the database does not answer."""
-        number = await self._foreign(scope, part)
-        erasures = self.writer.erasures
-        if erasures.seen and erasures.settle(scope):
-            await self.writer.flush()  # what is queued of it is refused
-        if part == "paths":
-            self.erasures.begin()
-        return number
-
-    @property
-    def erasures(self) -> Erasures:
-        """The erasures of end users that this process knows."""
-        return self.writer.erasures
-
     async def _foreign(self, scope: str, part: Part) -> int:
+        """Looks at "paths", which a request asks for first, as of now; at the others as of a moment ago. Returns what
+        was seen last while the database does not answer."""
         is_first = part == "paths"
         seen = self._known.get(scope)
         if is_first or seen is None or time.monotonic() - seen.at > FRESH_SECONDS:

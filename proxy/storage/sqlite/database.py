@@ -21,8 +21,8 @@ import msgspec
 
 from proxy.lru import Lru
 from proxy.storage.base import PARTS, Part, StorageError
-from proxy.storage.database import READ_SECONDS, Observed, Values
-from proxy.storage.erasures import MARKS, Erasures
+from proxy.storage.database import READ_SECONDS, Observed, Values, Watchful
+from proxy.storage.erasures import MARKS
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.spool import Spool
 from proxy.storage.sqlite.connection import (
@@ -170,7 +170,7 @@ class Writer(WriteQueue):
         self._connection.close()
 
 
-class Database:
+class Database(Watchful):
     """The database that the stores of a process share, in a file or in memory (`path` is None). Its opener closes it.
 
     A file has a connection that writes and some that read. Memory has one connection, in the writer's thread: so a
@@ -204,7 +204,7 @@ class Database:
         self._closed = False
         self._known = Versions()
         self._looked_as_of: Lru[str, int] = Lru(MOST_SCOPES)  # `WriteQueue.foreign_writes` when a scope was looked at
-        self.writer = self._writing(connection, tasks, limits)
+        self.writer: Writer = self._writing(connection, tasks, limits)
         self.erasures.learn(connection.execute(MARKS.format("?"), (0,)).fetchall())
 
     async def read(
@@ -232,23 +232,8 @@ class Database:
         """Returns what `of` makes of the first row; None if there is none. Raises StorageError."""
         return next(iter(await self.rows(statement, values, of, seconds)), None)
 
-    async def foreign_writes(self, scope: str, part: Part) -> int:
-        """Returns how often another process was seen to have written this part of the scope: see `ForeignWrites`. The
-        scope is looked at once another process has written to the file at all."""
-        number = await self._foreign(scope, part)
-        erasures = self.writer.erasures
-        if erasures.seen and erasures.settle(scope):
-            await self.writer.flush()  # what is queued of it is refused
-        if part == "paths":
-            self.erasures.begin()
-        return number
-
-    @property
-    def erasures(self) -> Erasures:
-        """The erasures of end users that this process knows."""
-        return self.writer.erasures
-
     async def _foreign(self, scope: str, part: Part) -> int:
+        """Looks at the scope once another process has written to the file at all."""
         if self.folder is None or not (writes := await self.writer.foreign_writes()):
             return 0
         seen = self._known.get(scope)

@@ -103,7 +103,7 @@ async def test_a_full_batch_does_not_wait_for_the_interval(opened: Opened, other
     for number in range(4):
         writer.put(insert(number))
     await until(lambda: len(numbers(other)) == 3)
-    assert writer.depth == 1
+    await until(lambda: writer.depth == 1)  # it counts once the batch is behind it
 
 
 @pytest.mark.note("5.3/3", "v2 SÍ/2")
