@@ -22,7 +22,7 @@ from proxy.memory.facts import reunited
 from proxy.memory.shelf import Shelf
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.erasures import base_of, of_base
-from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, Wiped, WipeStore
+from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, StoredShelf, Wiped, WipeStore
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, ContextRead, Fact, PathState, Vector, VolatileBlock
 
@@ -140,19 +140,34 @@ class Library:
         await asyncio.wait({shelf.reading}, timeout=patience)
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
-        foreign, more = await self._foreign_writes(scope, "turns"), True
-        if not shelf.upto and (stored := await self.archive.shelf(scope, time())) is not None:
-            gone = await self._in_thread(partial(shelving.unpack, shelf, stored))
-            shelf.forgotten |= gone or frozenset()
-        while more:
-            changes = await self.archive.changes(scope, shelf.upto, time())
+        foreign = await self._foreign_writes(scope, "turns")
+        stored = None if shelf.upto else await self.archive.shelf(scope, time())
+        changes = await (self._unpacked(scope, shelf, stored) if stored else self._changes(scope, shelf))
+        while True:
             shelf.forgotten = (shelf.forgotten | frozenset(changes.gone)) - frozenset(changes.back)
             if changes.entries or changes.gone:
                 await self._in_thread(partial(shelf.take, changes))
-            shelf.upto, more = changes.upto, changes.more
+            shelf.upto = changes.upto
+            if not changes.more:
+                break
+            changes = await self._changes(scope, shelf)
         shelf.read_as_of = foreign
         self._shrink()
         self.keep_shelf(scope, shelf)
+
+    async def _changes(self, scope: str, shelf: Shelf) -> ArchiveChanges:
+        return await self.archive.changes(scope, shelf.upto, time())
+
+    async def _unpacked(self, scope: str, shelf: Shelf, stored: StoredShelf) -> ArchiveChanges:
+        """Fills a shelf with what was stored; returns the changes since then, which are read meanwhile."""
+        since = self._tasks.spawn(self.archive.changes(scope, stored.upto, time()), name="read archive")
+        try:
+            gone = await self._in_thread(partial(shelving.unpack, shelf, stored))
+            shelf.forgotten |= gone or frozenset()
+            changes: ArchiveChanges = await since
+            return changes if shelf.upto == stored.upto else await self._changes(scope, shelf)
+        finally:
+            since.cancel()
 
     def keep_shelf(self, scope: str, shelf: Shelf) -> None:
         """Begins to store the shelf of a large scope that has grown, for processes that have not served it yet."""
