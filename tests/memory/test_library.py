@@ -18,7 +18,7 @@ from proxy.memory.commands import Order
 from proxy.memory.library import STEPS_BACK, Library, undo
 from proxy.storage.base import StorageError
 from proxy.storage.pending import WriterLimits
-from proxy.storage.recollection import ArchiveChanges, FactStore, Wiped, WipeStore
+from proxy.storage.recollection import ArchiveChanges, FactStore, StoredShelf, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts
@@ -280,6 +280,20 @@ async def test_a_process_that_has_not_served_a_scope_reads_its_shelf_and_what_ca
     shelf = await read(house.library())
     assert min(house.archive.asked) == upto
     assert (len(shelf.index), len(shelf.kept)) == (12, 6)
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_shelf_that_cannot_be_read_is_made_from_the_turns(house: House) -> None:
+    for number in range(1, 6):
+        house.archive.add("a", turn(number, f"q{number}", "a"), None)
+    upto = (await read(house.library())).upto
+    await house.tasks.drain(5.0)
+    house.archive.keep_shelf("a", StoredShelf(upto, 1.0, b"no shelf"))
+    await house.tasks.drain(5.0)
+    house.archive.asked.clear()
+    shelf = await read(house.library())
+    assert house.archive.asked[:2] == [upto, 0]  # what came later is in vain
+    assert (len(shelf.index), shelf.upto) == (10, upto)
 
 
 @pytest.mark.usefixtures("small")
