@@ -8,6 +8,7 @@ import re
 from base64 import b32encode
 from collections import Counter
 from collections.abc import Collection
+from functools import lru_cache
 from hashlib import blake2b
 
 CODE = r"[a-z2-7]{4}(?:[a-z2-7]{9})?"  # of a fact in a file
@@ -18,7 +19,7 @@ _TENANT = 8  # characters of a tenant's folder
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _HASHED = re.compile(r".*-[0-9a-f]{12}")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")  # on Windows, whatever follows the dot
-_FOREIGN = re.compile(r"[^a-z0-9._-]+")
+_FOREIGN = re.compile(r"[^a-z0-9._-]+|\.{2,}")
 _MOST = 40  # characters of a name that was made plain, without its hash
 
 
@@ -43,6 +44,7 @@ def _hash(name: str) -> str:
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
+@lru_cache(2**15)
 def long_code(fact_id: str) -> str:
     """Returns all of the code of a fact: 13 characters. The id is "f-" and 16 hex digits."""
     return b32encode(bytes.fromhex(fact_id[2:])).decode().rstrip("=").lower()

@@ -1,0 +1,397 @@
+"""The three-way merge of MEMORY.md: what a person has done to it since they saw it, on what memory has become since.
+
+    base    the text that the person had before them
+    file    what they made of it
+    facts   what memory has now
+
+What the person did goes to memory: a new line is a new fact, a changed one replaces its fact, one under another heading
+moves it, one that is gone deletes its fact softly. Where both sides changed, the person's words hold and the other's
+are history; only what memory has changed meanwhile is not deleted by a line that is gone. Pure. Merged once more, the
+text that was written changes nothing.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Literal
+
+from proxy.files.document import (
+    APART,
+    UNNAMED,
+    Bullet,
+    Document,
+    Line,
+    Note,
+    domain_of,
+    one_line,
+    with_added,
+    written,
+)
+from proxy.files.names import SHORT, codes, long_code
+from proxy.types import DOMAINS, Confidence, Fact, FactSource
+
+MOST_GONE = 0.3  # share of the lines that may be gone without a confirmation
+SOURCE: FactSource = "file"
+_SURE: Confidence = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A new line, as memory takes it."""
+
+    domain: str
+    key: str
+    pinned: bool = False
+
+
+Read = Callable[[str, str], Said]  # of a new line's text and its heading's domain, `UNNAMED` if there is none
+
+
+Deletions = Literal["ask", "carry out", "undo"]  # whether many of them wait for a confirmation, or were decided on
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A deletion that waits for its confirmation."""
+
+    deletions: int
+    of: int  # lines of the base
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The result of a merge."""
+
+    document: Document  # to be written, without a number
+    rows: tuple[Fact, ...] = ()  # of memory, to be written before it
+    waiting: Waiting | None = None
+
+
+def merge(
+    base: Document | None,
+    file: Document,
+    facts: Iterable[Fact],
+    *,
+    scope: str,
+    now: float,
+    read: Read,
+    forgotten: Collection[str] = (),
+    deletions: Deletions = "ask",
+) -> Merged:
+    """Merges `file`, which a person has made of `base` (None: unknown, so nothing was deleted), into `facts`, all of
+    the scope. `forgotten`: texts of lines that were forgotten."""
+    known = _Facts({fact.id: fact for fact in facts}, scope, now)
+    before = _of_base(base, known)
+    outcomes, held = _read(file, before, known, read, frozenset(forgotten), is_first=base is None)
+    gone = [] if deletions == "undo" else _gone(before, known, held)
+    waiting, pending = None, frozenset[str]()
+    if gone and deletions == "ask" and not file.is_confirmed and _are_many(len(gone), len(before), file):
+        waiting, pending = Waiting(len(gone), len(before)), frozenset(fact.id for fact in gone)
+    else:
+        for fact in gone:
+            known.delete(fact)
+    return Merged(Document(_lines(file, outcomes, known, held.shown | pending), file.number), known.changed(), waiting)
+
+
+# --- facts -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Facts:
+    """The facts of a scope while a person's changes are applied to them."""
+
+    by_id: dict[str, Fact]
+    scope: str
+    now: float
+    written: dict[str, Fact] = field(default_factory=dict)
+    keys: dict[str, set[str]] = field(default_factory=dict)  # of the facts that hold, by domain
+    by_code: dict[str, list[str]] = field(default_factory=dict)  # ids by short code
+
+    def __post_init__(self) -> None:
+        for fact in self.by_id.values():
+            self.by_code.setdefault(long_code(fact.id)[:SHORT], []).append(fact.id)
+            if fact.superseded_by is None:
+                self.keys.setdefault(fact.domain, set()).add(fact.key)
+
+    def meant(self, code: str) -> list[str]:
+        """Returns the ids that a code may mean."""
+        found = self.by_code.get(code[:SHORT], [])
+        return found if len(code) == SHORT else [name for name in found if long_code(name) == code]
+
+    def now_of(self, name: str) -> Fact | None:
+        """Returns the fact that holds in the place of this one; None if there is none, or it is in no file."""
+        seen: set[str] = set()
+        fact = self.by_id.get(name)
+        while fact is not None and fact.superseded_by is not None and fact.id not in seen:
+            seen.add(fact.id)
+            fact = self.by_id.get(fact.superseded_by)
+        if fact is None or fact.superseded_by is not None or domain_of(fact.domain) in APART:
+            return None
+        return fact
+
+    def changed(self) -> tuple[Fact, ...]:
+        return tuple(self.written.values())
+
+    def _put(self, fact: Fact) -> None:
+        self.by_id[fact.id] = self.written[fact.id] = fact
+
+    def add(self, text: str, said: Said) -> Fact:
+        key = self._free(said.domain, said.key)
+        name = self._name(said.domain, key, text)
+        fact = Fact(name, said.domain, key, text, _SURE, SOURCE, "", 0, self.now, self.now, pinned=said.pinned)
+        self._put(fact)
+        return fact
+
+    def change(self, old: Fact, text: str) -> Fact:
+        new = replace(
+            old,
+            id=self._name(old.id, text),
+            value=text,
+            source=SOURCE,
+            session="",
+            turn=0,
+            created_at=self.now,
+            last_confirmed_at=self.now,
+            doubted_by=None,
+            links=(),
+        )
+        self._put(new)
+        self._put(replace(old, superseded_by=new.id, superseded_at=self.now, doubted_by=None))
+        return new
+
+    def move(self, fact: Fact, domain: str) -> None:
+        self.keys.get(fact.domain, set()).discard(fact.key)
+        self._put(replace(fact, domain=domain, key=self._free(domain, fact.key)))
+
+    def delete(self, fact: Fact) -> None:
+        self._put(replace(fact, superseded_by=fact.id, superseded_at=self.now))
+
+    def bring_back(self, name: str) -> Fact:
+        fact = self.by_id[name]
+        held = replace(
+            fact,
+            key=self._free(fact.domain, fact.key),
+            superseded_by=None,
+            superseded_at=0.0,
+            doubted_by=None,
+            last_confirmed_at=max(fact.last_confirmed_at, self.now),
+        )
+        self._put(held)
+        return held
+
+    def _free(self, domain: str, key: str) -> str:
+        taken, number, name = self.keys.setdefault(domain, set()), 1, key
+        while name in taken:
+            number += 1
+            name = f"{key}-{number}"
+        taken.add(name)
+        return name
+
+    def _name(self, *parts: str) -> str:
+        said = "\0".join((self.scope, "file", *parts, repr(self.now))).encode("utf-8", "replace")
+        return f"f-{blake2b(said, digest_size=8).hexdigest()}"
+
+
+# --- the person's changes --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Was:
+    """A line of the base: the text and domain of a fact then."""
+
+    text: str
+    domain: str
+
+
+def _of_base(base: Document | None, known: _Facts) -> dict[str, _Was]:
+    """Returns the lines of the base by the id of their fact."""
+    found: dict[str, _Was] = {}
+    for bullet in base.bullets if base else ():
+        if bullet.code is not None and (name := _one(known.meant(bullet.code), bullet.text, known)) is not None:
+            found.setdefault(name, _Was(bullet.text, bullet.domain))
+    return found
+
+
+def _one(names: Sequence[str], text: str, known: _Facts) -> str | None:
+    """Returns which of these facts a line means: of several, one that says the same, else the oldest."""
+    if len(names) < 2:
+        return names[0] if names else None
+    same = [name for name in names if one_line(known.by_id[name].value) == text]
+    return min(same or names, key=lambda name: known.by_id[name].created_at)
+
+
+@dataclass(slots=True)
+class _Held:
+    seen: set[str] = field(default_factory=set)  # ids of the base's facts that have a line in the file
+    shown: set[str] = field(default_factory=set)  # ids of the facts that hold and have one
+    texts: set[str] = field(default_factory=set)  # of lines that are facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What becomes of a line: the fact that it shows."""
+
+    fact: str  # id
+    is_moved: bool = False  # by memory: it stands under another heading from now on
+
+
+def _read(
+    file: Document,
+    before: Mapping[str, _Was],
+    known: _Facts,
+    read: Read,
+    forgotten: frozenset[str],
+    *,
+    is_first: bool,
+) -> tuple[dict[int, _Shown | None], _Held]:
+    """Applies new, changed and moved lines to `known`. Returns what becomes of each bullet, by its place among the
+    lines; None: it goes."""
+    bullets = [(place, line) for place, line in enumerate(file.lines) if isinstance(line, Bullet)]
+    names = _names(bullets, before, known)
+    now = [fact for name in names.values() if (fact := known.now_of(name)) is not None]
+    held = _Held(set(names.values()) & before.keys(), texts={one_line(fact.value) for fact in now})
+    outcomes: dict[int, _Shown | None] = {}
+    for place, bullet in bullets:
+        name = names.get(place)
+        if name is None:
+            is_stale = bullet.code is not None and bullet.text in forgotten
+            outcomes[place] = None if is_stale else _new(bullet, known, read, held)
+        else:
+            outcomes[place] = _known(bullet, name, before.get(name), known, read, held, is_first=is_first)
+    return outcomes, held
+
+
+def _names(bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: _Facts) -> dict[int, str]:
+    """Returns the id of the fact that each line means, by the line's place; those that are missing are new."""
+    claims: dict[str, list[tuple[int, Bullet]]] = {}
+    for place, bullet in bullets:
+        if bullet.code is not None and (name := _one(known.meant(bullet.code), bullet.text, known)) is not None:
+            claims.setdefault(name, []).append((place, bullet))
+    names: dict[int, str] = {}
+    for name, lines in claims.items():
+        # Of a line that was copied, the one that was not changed is the fact.
+        was = before[name].text if name in before else one_line(known.by_id[name].value)
+        place, _ = next((each for each in lines if each[1].text == was), lines[0])
+        names[place] = name
+    # A line that has lost its code, or never had one because what wrote it was interrupted.
+    taken = set(names.values())
+    by_text: dict[str, list[str]] = {}
+    for name in before:
+        if name not in taken:
+            by_text.setdefault(before[name].text, []).append(name)
+    for fact in known.by_id.values():
+        if fact.superseded_by is None and fact.id not in taken and fact.id not in before:
+            by_text.setdefault(one_line(fact.value), []).append(fact.id)
+    for place, bullet in bullets:
+        if place not in names and by_text.get(bullet.text):
+            names[place] = by_text[bullet.text].pop(0)
+    return names
+
+
+def _known(
+    bullet: Bullet, name: str, was: _Was | None, known: _Facts, read: Read, held: _Held, *, is_first: bool
+) -> _Shown | None:
+    fact = known.now_of(name)
+    if fact is None:
+        return _of_ended(bullet, name, was, known, read, held, is_first=is_first)
+    says = one_line(fact.value)
+    is_edited = bullet.text not in (was.text if was else says, says)
+    if fact.id in held.shown:  # another line shows it: both became one in memory
+        return _new(bullet, known, read, held) if is_edited else None
+    section = domain_of(fact.domain)
+    is_moved_here = bullet.domain not in (UNNAMED, section, was.domain if was else section)
+    if is_moved_here:
+        known.move(fact, bullet.domain)
+        fact = known.by_id[fact.id]
+    if is_edited:
+        fact = known.change(fact, bullet.text)
+    held.shown.add(fact.id)
+    return _Shown(fact.id, is_moved=not is_moved_here and bullet.domain not in (UNNAMED, section))
+
+
+def _of_ended(
+    bullet: Bullet, name: str, was: _Was | None, known: _Facts, read: Read, held: _Held, *, is_first: bool
+) -> _Shown | None:
+    """Returns what becomes of a line whose fact was deleted or ended: it goes, unless the person has changed it since,
+    or put it back."""
+    ended = known.by_id[name]
+    if was is not None:
+        return None if bullet.text == was.text else _new(bullet, known, read, held)
+    if bullet.text != one_line(ended.value):
+        return _new(bullet, known, read, held)
+    if is_first or domain_of(ended.domain) in APART:
+        return None  # nobody knows how old that text is
+    held.shown.add(known.bring_back(name).id)
+    return _Shown(name)
+
+
+def _new(bullet: Bullet, known: _Facts, read: Read, held: _Held) -> _Shown | None:
+    if bullet.text in held.texts:
+        return None  # it says what another line says
+    held.texts.add(bullet.text)
+    fact = known.add(bullet.text, read(bullet.text, bullet.domain))
+    held.shown.add(fact.id)
+    return _Shown(fact.id)
+
+
+def _gone(before: Mapping[str, _Was], known: _Facts, held: _Held) -> list[Fact]:
+    """Returns the facts whose lines were deleted, as far as memory has not changed them since."""
+    found = {
+        now.id: now
+        for name, was in before.items()
+        if name not in held.seen and (now := known.now_of(name)) is not None and one_line(now.value) == was.text
+    }
+    return [fact for name, fact in found.items() if name not in held.shown]
+
+
+def _are_many(gone: int, of: int, file: Document) -> bool:
+    """Tells whether so many deletions wait for a confirmation. A single line never does, unless all is gone: then the
+    file was cut off, more likely than edited."""
+    if not any(isinstance(line, Bullet) or line.raw.strip() for line in file.lines):
+        return True
+    return gone > 1 and gone > MOST_GONE * of
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def _lines(
+    file: Document, outcomes: Mapping[int, _Shown | None], known: _Facts, left_out: Collection[str]
+) -> tuple[Line, ...]:
+    """Returns the lines of the file as they are from now on. `left_out`: ids of facts that are not added, because they
+    have a line, or because their deletion waits."""
+    named = codes(known.by_id)
+    lines: list[Line] = []
+    added: list[Bullet] = []
+    for place, line in enumerate(file.lines):
+        if place not in outcomes:
+            lines.append(line)
+            continue
+        if (shown := outcomes[place]) is None:
+            continue
+        fact = known.by_id[shown.fact]
+        assert isinstance(line, Bullet)
+        bullet = written(line, one_line(fact.value), named[fact.id])
+        if shown.is_moved:
+            added.append(replace(bullet, domain=domain_of(fact.domain)))
+        else:
+            lines.append(bullet)
+    holding = [fact for fact in known.by_id.values() if fact.superseded_by is None and fact.id not in left_out]
+    for fact in sorted(holding, key=lambda each: (each.created_at, each.id)):
+        domain, text = domain_of(fact.domain), one_line(fact.value)
+        if domain not in APART and text:
+            code = named[fact.id]
+            added.append(Bullet(text, code, domain, f"- {text} <!-- o:{code} -->"))
+    if not lines and added:
+        lines = [Note("# Memory"), Note(""), Note(HELP)]
+    return with_added(lines, added, DOMAINS)
+
+
+HELP = "Change a line to correct it, add one to have it remembered, delete one that no longer holds."
+
+
+def foreign(file: Document, facts: Iterable[Fact]) -> list[str]:
+    """Returns the texts of lines whose codes mean no fact that is known: they may have been forgotten."""
+    known = {long_code(fact.id) for fact in facts}
+    every = known | {code[:SHORT] for code in known}
+    return [line.text for line in file.bullets if line.code is not None and line.code not in every]
