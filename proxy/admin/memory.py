@@ -143,7 +143,7 @@ async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     if not services.library.facts.keeps:
         raise BadRequest("No facts are kept: memory.facts or storage.kind says so, or the database cannot be used.")
     known = {fact.id: fact for fact in await services.library.facts.all(scope)}
-    made = edits.add(known.values(), asked, scope=scope, now=time())
+    made = edits.add(known.values(), asked, scope=scope, now=time(), source="api")
     return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
@@ -158,7 +158,8 @@ async def change_fact(call: Call, admin: Admin, asked: Edit) -> Answer:
     if fact.superseded_by is not None:
         raise BadRequest(f"{fact.id} is history, {fact.superseded_by} has taken its place: change that one.")
     known = {each.id: each for each in await services.library.facts.all(scope)}
-    return await _written(services, scope, known, edits.edit(known.values(), fact, asked, scope=scope, now=time()))
+    made = edits.edit(known.values(), fact, asked, scope=scope, now=time(), source="api")
+    return await _written(services, scope, known, made)
 
 
 async def forget_fact(call: Call, admin: Admin, asked: Asked) -> Answer:
@@ -213,7 +214,8 @@ async def _written(services: Services, scope: str, known: Mapping[str, Fact], ma
 async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json]:
     """The first messages that said it, as far as the archive still has them; and if none is told, why."""
     if not fact.links:
-        return {"state": "by_hand", "messages": []}
+        unsaid = "gone" if fact.turn else "by_hand"
+        return {"state": unsaid if fact.source == "explicit" else fact.source, "messages": []}
     if not shows_content(services.config):
         return {"state": "hidden", "messages": []}
     found = await services.library.archive.containing(scope, fact.links)

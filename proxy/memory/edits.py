@@ -17,7 +17,7 @@ from proxy.config.model import Memory
 from proxy.conversation.progress import without_ours
 from proxy.memory.current import cut
 from proxy.memory.facts import Decay, fact_of, next_status, status
-from proxy.types import Confidence, Fact, Json, Statement
+from proxy.types import Confidence, Fact, FactSource, Json, Statement, fact_source
 
 FACT_ID = r"f-[0-9a-f]{16}"
 
@@ -74,7 +74,7 @@ class History:
     after: tuple[Fact, ...]  # the one that superseded it, and so on
 
 
-def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edited:
+def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float, source: FactSource = "explicit") -> Edited:
     """Adds a fact. A value that is known for this domain and key is confirmed; another value replaces the known one."""
     domain, key, value = _name(draft.domain), _name(draft.key), draft.value.strip()
     old = _current(facts, domain, key)
@@ -84,12 +84,15 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float) -> Edite
         return _rows(same, confirm(same_again, now), (fact for fact in old if fact is not same), now)
     # The facts it replaces are part of its id: changed and changed back makes a third fact.
     name = _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
-    new = fact_of(Statement(domain, key, value, draft.confidence, draft.pinned), name, now)
+    new = fact_of(Statement(domain, key, value, draft.confidence, draft.pinned), name, now, source=source)
     return _rows(None, new, old, now)
 
 
-def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: float) -> Edited:
-    """Changes a fact that is not superseded. Another value makes a new fact, which supersedes this one."""
+def edit(
+    facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: float, source: FactSource = "explicit"
+) -> Edited:
+    """Changes a fact that is not superseded. Another value makes a new fact, with this `source`, which supersedes this
+    one."""
     every = tuple(facts)
     domain = fact.domain if wanted.domain is UNSET else _name(wanted.domain)
     key = fact.key if wanted.key is UNSET else _name(wanted.key)
@@ -100,7 +103,7 @@ def edit(facts: Iterable[Fact], fact: Fact, wanted: Edit, *, scope: str, now: fl
         changed = replace(fact, domain=domain, key=key, confidence=confidence, pinned=pinned)
         changed = confirm(changed, now) if wanted.confirm else changed
         return _rows(fact, changed, (each for each in _current(every, domain, key) if each.id != fact.id), now)
-    made = add(every, Draft(domain, key, value, confidence, pinned), scope=scope, now=now)
+    made = add(every, Draft(domain, key, value, confidence, pinned), scope=scope, now=now, source=source)
     if any(row.id == fact.id for row in made.rows):
         return made
     return Edited(made.fact, (*made.rows, replace(fact, superseded_by=made.fact.id, superseded_at=now)))
@@ -111,8 +114,24 @@ def confirm(fact: Fact, now: float) -> Fact:
     return replace(fact, last_confirmed_at=max(fact.last_confirmed_at, now), doubted_by=None)
 
 
+def delete(fact: Fact, now: float) -> Fact:
+    """Deletes a fact: it holds no longer, and stays as history that can be restored. One that does not hold any more is
+    left as it is: what took its place says why."""
+    if fact.superseded_by is not None:
+        return fact
+    return replace(fact, superseded_by=fact.id, superseded_at=now, doubted_by=None)
+
+
+def restore(facts: Iterable[Fact], fact: Fact, now: float) -> Edited:
+    """Makes a deleted or superseded fact hold again; it supersedes what holds now for its domain and key."""
+    if fact.superseded_by is None:
+        return Edited(fact, ())
+    back = replace(confirm(fact, now), superseded_by=None, superseded_at=0.0)
+    return _rows(fact, back, _current(facts, fact.domain, fact.key), now)
+
+
 def history(facts: Iterable[Fact], fact: Fact) -> History:
-    """Follows `superseded_by` from a fact in both directions."""
+    """Follows `superseded_by` from a fact in both directions; a deleted fact is its own end."""
     every = {each.id: each for each in facts}
     seen = {fact.id}
     before: list[Fact] = []
@@ -136,8 +155,8 @@ def history(facts: Iterable[Fact], fact: Fact) -> History:
 
 def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
     """Merges the facts `incoming` into `known`; returns the rows to write. For a fact in both, the later confirmation
-    wins, and so does that it was superseded. Per domain and key the last confirmed value stays current. Merging twice
-    changes nothing."""
+    wins, and so does that it was superseded or deleted, unless it was confirmed after that: it came back. Per domain
+    and key the last confirmed value stays current. Merging twice changes nothing."""
     before = {fact.id: fact for fact in known}
     after = dict(before)
     for fact in incoming:
@@ -189,6 +208,8 @@ def loaded(data: bytes) -> tuple[Fact, ...]:
 def _fact(number: int, line: bytes) -> Fact:
     try:
         values = msgspec.json.decode(line)
+        if isinstance(values, dict) and isinstance(values.get("source"), str):
+            values["source"] = fact_source(values["source"])
         fact = msgspec.convert(values, Fact)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Malformed(number, str(error)) from None
@@ -297,14 +318,23 @@ def _rows(before: Fact | None, now_is: Fact, displaced: Iterable[Fact], now: flo
 
 
 def _both(mine: Fact, theirs: Fact) -> Fact:
-    ended = mine if mine.superseded_by is not None else theirs
+    ended = _ended_of(mine, theirs)
     return replace(
         mine,
         last_confirmed_at=max(mine.last_confirmed_at, theirs.last_confirmed_at),
-        superseded_by=ended.superseded_by,
-        superseded_at=ended.superseded_at,
+        superseded_by=ended.superseded_by if ended else None,
+        superseded_at=ended.superseded_at if ended else 0.0,
         doubted_by=max(mine, theirs, key=lambda fact: fact.last_confirmed_at).doubted_by,
     )
+
+
+def _ended_of(mine: Fact, theirs: Fact) -> Fact | None:
+    """Returns the one of two states of a fact in which it has ended, None if it holds."""
+    if mine.superseded_by is not None and theirs.superseded_by is not None:
+        return max(mine, theirs, key=lambda fact: (fact.superseded_at, not fact.is_deleted))
+    ended, other = (theirs, mine) if mine.superseded_by is None else (mine, theirs)
+    is_over = ended.superseded_by is not None and other.last_confirmed_at <= ended.superseded_at
+    return ended if is_over else None
 
 
 def _name(given: str) -> str:

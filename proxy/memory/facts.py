@@ -18,7 +18,7 @@ from proxy.memory.superseding import (
     normal,
     remainder,
 )
-from proxy.types.memory import Fact, FactStatus, Statement
+from proxy.types.memory import SELF_CORRECTION, Fact, FactSource, FactStatus, Statement
 
 DAY = 86_400.0
 LINKS = 32  # source messages that a fact keeps; more of them prove nothing more
@@ -103,6 +103,10 @@ def _learn_one(
     back = max(same, key=lambda fact: fact.superseded_at, default=None)
     if back is not None:
         made = replace(_confirmed(back, statement, turn), superseded_by=None, superseded_at=0.0, doubted_by=None)
+        if back.is_deleted:  # nothing took its place, but something may have taken its key
+            ended = {fact.id for fact in old}
+            taken = {fact.key for fact in current if fact.domain == made.domain and fact.id not in ended}
+            made = replace(made, key=_free(made.key, taken))
     else:
         new = _keyed(statement, current, old)
         name = fact_id(new.domain, new.key, new.value, turn.link)
@@ -175,9 +179,10 @@ def later(fact: Fact, facts: Mapping[str, Fact]) -> Fact | None:
 
 
 def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -> Statement:
-    """Returns the statement with the key of the fact it replaces, else with a key that is free in its domain."""
-    if old:
-        newest = max(old, key=lambda fact: fact.created_at)
+    """Returns the statement with the key of the fact it replaces, else with a key that is free in its domain. What the
+    user states is never an agent's correction of itself, even if it replaces one."""
+    if own := [fact for fact in old if fact.domain != SELF_CORRECTION]:
+        newest = max(own, key=lambda fact: fact.created_at)
         return replace(statement, domain=newest.domain, key=newest.key)
     return replace(
         statement, key=_free(statement.key, {fact.key for fact in current if fact.domain == statement.domain})
@@ -189,12 +194,21 @@ def _free(key: str, taken: Collection[str]) -> str:
     return next(name for name in chain([key], (f"{key}-{at}" for at in count(2))) if name not in taken)
 
 
-def fact_of(said: Statement, name: str, at: float, *, session: str = "", turn: int = 0, link: bytes = b"") -> Fact:
+def fact_of(
+    said: Statement,
+    name: str,
+    at: float,
+    *,
+    session: str = "",
+    turn: int = 0,
+    link: bytes = b"",
+    source: FactSource = "explicit",
+) -> Fact:
     """Returns the fact that a statement makes at `at`, with the id `name`."""
     links = (link,) if link else ()
     kept = said.domain, said.key, said.value, said.confidence
     return Fact(
-        name, *kept, "explicit", session, turn, created_at=at, last_confirmed_at=at, pinned=said.pinned, links=links
+        name, *kept, source, session, turn, created_at=at, last_confirmed_at=at, pinned=said.pinned, links=links
     )
 
 
@@ -221,6 +235,8 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
 
 def status(fact: Fact, now: float, decay: Decay) -> FactStatus:
     """Returns the status of a fact at `now`. At exactly a limit the fact is not yet past it."""
+    if fact.is_deleted:
+        return "deleted"
     if fact.superseded_by is not None:
         return "superseded"
     age = now - fact.last_confirmed_at

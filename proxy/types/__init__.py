@@ -45,6 +45,7 @@ from proxy.types.ledger import (
 )
 from proxy.types.memory import (
     DOMAINS,
+    SELF_CORRECTION,
     ArchivedTurn,
     Confidence,
     ContextRead,
@@ -64,6 +65,7 @@ from proxy.types.memory import (
     TurnDigest,
     Utterance,
     VolatileBlock,
+    fact_source,
 )
 from proxy.types.request import (
     UNANSWERED,

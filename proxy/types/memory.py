@@ -6,19 +6,20 @@ request's own chain finds its own path, never another branch.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 from proxy.types.request import Message, Vector
 
 Language = Literal["es", "en"]
 Confidence = Literal["high", "medium", "low"]
-FactSource = Literal["explicit", "inferred"]
+FactSource = Literal["explicit", "auto", "file", "api"]
 Stance = Literal["states", "changes", "keeps", "ends"]
-FactStatus = Literal["active", "retrieval-only", "stale", "superseded"]
+FactStatus = Literal["active", "retrieval-only", "stale", "superseded", "deleted"]
 
 ContextRead = Literal["memory", "hot", "database", "failed"]  # place where a conversation's state was found
 
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects")  # of the seed; others are allowed
+SELF_CORRECTION = "self_correction"  # an agent's corrections of itself: set by API or tool, never learnt, in no file
 
 
 # --- facts ---------------------------------------------------------------------------------------------------------
@@ -45,7 +46,12 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A statement that is kept. Superseded by a newer one of the same key, it stays as history, never rendered."""
+    """A statement that is kept. Superseded by a newer one of the same key, or deleted, it stays as history, never
+    rendered; a deleted one supersedes itself.
+
+    `source` tells where its value comes from: explicit, the user stated it in a conversation, or by a command there;
+    auto, derived with a model's help; file, written into MEMORY.md by a person; api, by the admin API, the page or a
+    tool."""
 
     id: str  # "f-" and 16 hex digits: a hash of domain, key, value and the turn that said it first
     domain: str
@@ -54,14 +60,24 @@ class Fact:
     confidence: Confidence
     source: FactSource
     session: str
-    turn: int  # number of the turn that said it first, from 1; 0 if it was added by hand
+    turn: int  # number of the turn that said it first, from 1; 0 if none did
     created_at: float
     last_confirmed_at: float
     pinned: bool = False
-    superseded_by: str | None = None  # id of the fact that took its place
+    superseded_by: str | None = None  # id of the fact that took its place; its own if it was deleted
     superseded_at: float = 0.0
     doubted_by: str | None = None  # id of a newer fact that may have ended it, told beside it in prompts
     links: tuple[bytes, ...] = ()  # of the user messages that said it: its sources, and keys to find them by
+
+    @property
+    def is_deleted(self) -> bool:
+        """True if a person deleted it: nothing took its place, and it can be restored."""
+        return self.superseded_by == self.id
+
+
+def fact_source(stored: str) -> FactSource:
+    """Returns the source that a stored or exported fact names; "inferred" is an older name of "auto"."""
+    return "auto" if stored == "inferred" else cast("FactSource", stored)
 
 
 # --- turns ---------------------------------------------------------------------------------------------------------

@@ -262,7 +262,7 @@ def test_what_is_out_of_range_is_named(query: str, param: str, proxy: Proxy) -> 
 # --- adding ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_added_by_hand_is_explicit_of_no_turn_and_kept(proxy: Proxy) -> None:
+def test_what_is_added_says_that_it_came_by_the_api_of_no_turn_and_is_kept(proxy: Proxy) -> None:
     scope, before = proxy.scope(), time()
     draft = {"scope": scope, "domain": "personal", "key": "Mi ciudad", "value": " vivo en Córdoba\n"}
     answer = proxy.http.post(FACTS, json=draft)
@@ -270,7 +270,7 @@ def test_what_is_added_by_hand_is_explicit_of_no_turn_and_kept(proxy: Proxy) -> 
     fact = answer.json()["fact"]
     assert list(fact) == CARD
     assert (fact["key"], fact["value"], fact["scope"]) == ("mi-ciudad", "vivo en Córdoba", scope)
-    assert (fact["source"], fact["turn"], fact["session"]) == ("explicit", 0, "")
+    assert (fact["source"], fact["turn"], fact["session"]) == ("api", 0, "")
     assert (fact["confidence"], fact["pinned"], fact["status"]) == ("high", False, "active")
     assert before <= fact["created_at"] == fact["last_confirmed_at"] <= time()
     assert answer.json()["history"] == {"before": [], "after": []}
@@ -334,7 +334,7 @@ def without(name: str) -> dict[str, Any]:
     [
         *(({**without(name)}, name, name) for name in GOOD),
         ({**GOOD, "colour": "red", "id": "f-1"}, "colour", "colour, id"),
-        ({**GOOD, "source": "inferred"}, "source", "source"),
+        ({**GOOD, "source": "auto"}, "source", "source"),
         ({**GOOD, "scope": "ana"}, "scope", "scope"),
         ({**GOOD, "scope": f"{TENANT}/a b"}, "scope", "scope"),
         ({**GOOD, "scope": TENANT}, "scope", "scope"),
@@ -415,7 +415,7 @@ def test_an_edited_value_is_a_new_fact_in_place_of_the_old_one(proxy: Proxy) -> 
     new = told["fact"]
     assert new["id"] != fact.id
     assert (new["value"], new["confidence"], new["pinned"], new["key"]) == ("vivo en Salta", "high", True, "ciudad")
-    assert (new["source"], new["turn"], new["status"]) == ("explicit", 0, "active")
+    assert (new["source"], new["turn"], new["status"]) == ("api", 0, "active")
     (old,) = told["history"]["before"]
     assert (old["id"], old["status"], old["superseded_by"]) == (fact.id, "superseded", new["id"])
     assert proxy.of(scope) == [new, old]
@@ -594,7 +594,13 @@ def test_where_there_is_none_it_is_told_why(proxy: Proxy) -> None:
     scope, forgotten = proxy.known(links=links())
     assert proxy.http.get(f"{FACTS}/{forgotten.id}").json()["said"] == {"state": "gone", "messages": []}
     added = proxy.add(scope, "vivo en Salta")
-    assert proxy.http.get(f"{FACTS}/{added['id']}").json()["said"] == {"state": "by_hand", "messages": []}
+    assert proxy.http.get(f"{FACTS}/{added['id']}").json()["said"] == {"state": "api", "messages": []}
+    for source, turn, state in (
+        *(("file", 0, "file"), ("auto", 0, "auto")),
+        *(("explicit", 0, "by_hand"), ("explicit", 3, "gone")),  # a row of old, and what a forgotten message has left
+    ):
+        scope, fact = proxy.known(source=source, turn=turn)
+        assert proxy.http.get(f"{FACTS}/{fact.id}").json()["said"]["state"] == state
 
 
 def test_nothing_of_it_is_told_where_contents_are_not_shown(hidden: Proxy) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from proxy.storage.recollection import FactStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
-from proxy.types import Fact
+from proxy.types import Fact, FactSource
 from tests import stores
 from tests.postgres import opened
 
@@ -31,7 +32,7 @@ FACT = Fact(
     key="alergia",
     value="soy alérgico a los «maníes»\n\0",
     confidence="medium",
-    source="inferred",
+    source="auto",
     session="s-1",
     turn=7,
     created_at=NOW,
@@ -42,6 +43,7 @@ FACT = Fact(
     links=(b"\0" * 16, b"\xff" * 16),
 )
 NEW = Fact("f-1", "work", "team", "I lead the team", "high", "explicit", "s", 1, NOW, NOW)
+NEW_BY_MODEL = replace(NEW, source="auto")
 
 
 @asynccontextmanager
@@ -85,6 +87,11 @@ class TestFactStore:
         await store.flush()
         assert await store.all("a/") == [FACT]
         assert await store.find(FACT.id) == ("a/", FACT)
+
+    async def test_a_deleted_fact_and_one_whose_source_had_another_name_come_back(self, store: FactStore) -> None:
+        deleted = replace(FACT, superseded_by=FACT.id)
+        store.put("a/", [deleted, replace(NEW, source=cast("FactSource", "inferred"))])
+        assert await store.all("a/") == [deleted, NEW_BY_MODEL]
 
     async def test_an_empty_store_has_nothing(self, store: FactStore) -> None:
         store.put("a/", [])

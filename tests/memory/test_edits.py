@@ -16,12 +16,15 @@ from proxy.memory.edits import (
     WIDEST,
     Draft,
     Edit,
+    Edited,
+    History,
     Malformed,
     add,
     card,
     confirm,
     count,
     decay,
+    delete,
     dumped,
     edit,
     excerpt,
@@ -32,11 +35,12 @@ from proxy.memory.edits import (
     newest_first,
     plain,
     renamed,
+    restore,
     table,
     word,
 )
 from proxy.memory.facts import Decay
-from proxy.types import Fact
+from proxy.types import SELF_CORRECTION, Fact
 from tests.builders import NOW, TENANT
 
 SCOPE = f"{TENANT}/ana"
@@ -147,6 +151,86 @@ def test_a_history_that_was_forgotten_in_part_or_runs_in_a_circle_ends() -> None
     assert (past.before, past.after) == ((two,), ())
 
 
+def test_the_source_is_that_of_the_value() -> None:
+    made = add([], Draft("personal", "ciudad", "vivo en Salta"), scope=SCOPE, now=NOW, source="file")
+    assert made.fact.source == "file"
+    same = edit([made.fact], made.fact, Edit(key="casa", pinned=True), scope=SCOPE, now=NOW, source="api")
+    assert same.fact.source == "file"
+    other = edit([made.fact], made.fact, Edit(value="vivo en Jujuy"), scope=SCOPE, now=NOW, source="api")
+    assert other.fact.source == "api"
+
+
+def test_a_domain_may_have_an_underscore() -> None:
+    made = add([], Draft("Self_Correction", "tests", "run them first"), scope=SCOPE, now=NOW)
+    assert made.fact.domain == SELF_CORRECTION
+
+
+# --- deleting and restoring -------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_fact_is_history_and_nothing_took_its_place() -> None:
+    old = fact(doubted_by=fact(3).id)
+    gone = delete(old, NOW + 5)
+    assert gone == replace(old, superseded_by=old.id, superseded_at=NOW + 5, doubted_by=None)
+    assert (gone.is_deleted, old.is_deleted) == (True, False)
+    before = fact(2, superseded_by=gone.id)
+    assert history([before, gone], gone) == History((before,), ())
+    assert history([before, gone], before) == History((), (gone,))
+    assert delete(before, NOW + 5) == before
+    assert delete(gone, NOW + 9) == gone
+
+
+def test_a_deleted_fact_holds_again_and_takes_the_place_of_what_holds_since() -> None:
+    gone, since = delete(fact(), NOW + 1), fact(2, value="vivo en Salta")
+    other = fact(3, key="perro")
+    made = restore([gone, since, other], gone, NOW + 5)
+    assert made.fact == fact(last_confirmed_at=NOW + 5)
+    assert made.rows == (made.fact, replace(since, superseded_by=gone.id, superseded_at=NOW + 5))
+    assert restore([made.fact], made.fact, NOW + 9) == Edited(made.fact, ())
+
+
+def test_a_superseded_fact_holds_again_and_its_history_has_no_circle() -> None:
+    one, two = fact(1, superseded_by=fact(2).id), fact(2, superseded_by=fact(3).id)
+    known = [one, two, fact(3)]
+    known = applied(known, restore(known, one, NOW + 5).rows)
+    (holds,) = [each for each in known if each.superseded_by is None]
+    assert holds.id == one.id
+    past = history(known, holds)
+    assert ({each.id for each in past.before}, past.after) == ({fact(2).id, fact(3).id}, ())
+
+
+numbers, times = st.integers(1, 6), st.integers(0, 5).map(float)
+ends: st.SearchStrategy[dict[str, Any]] = st.just({}) | st.builds(
+    lambda by, at: {"superseded_by": fact(by).id, "superseded_at": at}, numbers, times
+)
+facts_of_few_keys = st.builds(
+    lambda number, key, at, end: fact(number, key=key, last_confirmed_at=at, **end),
+    numbers,
+    st.sampled_from("ab"),
+    times,
+    ends,
+)
+facts_of_one_person = st.lists(facts_of_few_keys, min_size=1, max_size=8, unique_by=lambda each: each.id)
+
+
+@given(facts_of_one_person, st.data())
+def test_what_is_deleted_and_restored_is_what_it_was_but_for_its_confirmation(
+    facts: list[Fact], data: st.DataObject
+) -> None:
+    old = data.draw(st.sampled_from(facts))
+    gone = delete(old, NOW)
+    assert gone.superseded_by is not None
+    known = applied(facts, (gone,))
+    made = restore(known, gone, NOW + 1)
+    assert made.fact == replace(old, superseded_by=None, superseded_at=0.0, last_confirmed_at=NOW + 1)
+    known = applied(known, made.rows)
+    holding = [each for each in known if each.superseded_by is None and each.key == old.key]
+    assert holding == [made.fact]
+    past = history(known, made.fact)
+    assert made.fact not in (*past.before, *past.after)
+    assert merge(known, loaded(dumped(known))) == ()
+
+
 # --- from elsewhere --------------------------------------------------------------------------------------------------
 
 
@@ -156,10 +240,30 @@ def test_what_is_merged_into_nothing_comes_as_it_is() -> None:
 
 
 def test_of_a_fact_in_both_the_later_confirmation_counts_and_that_it_was_superseded() -> None:
-    mine, theirs = fact(last_confirmed_at=NOW + 9), fact(superseded_by=fact(2).id, superseded_at=NOW + 3)
+    mine, theirs = fact(last_confirmed_at=NOW + 2), fact(superseded_by=fact(2).id, superseded_at=NOW + 3)
     both = replace(mine, superseded_by=fact(2).id, superseded_at=NOW + 3)
     assert merge([mine], [theirs]) == (both,)
     assert merge([theirs], [mine]) == (both,)
+
+
+@pytest.mark.parametrize("ended_by", [fact(1).id, fact(2).id])
+def test_a_fact_that_was_confirmed_after_it_had_ended_elsewhere_holds(ended_by: str) -> None:
+    ended, back = fact(superseded_by=ended_by, superseded_at=NOW + 3), fact(last_confirmed_at=NOW + 9)
+    assert merge([ended], [back]) == (back,)
+    assert merge([back], [ended]) == ()
+
+
+def test_of_two_ends_the_later_counts() -> None:
+    deleted, replaced = delete(fact(), NOW + 2), fact(superseded_by=fact(2).id, superseded_at=NOW + 3)
+    assert merge([deleted], [replaced]) == (replaced,)
+    assert merge([replaced], [deleted]) == ()
+
+
+def test_what_was_restored_stays_when_an_older_export_is_imported() -> None:
+    old = fact(superseded_by=fact(2).id, superseded_at=NOW + 1)
+    new = fact(2, value="vivo en Salta", created_at=NOW + 1, last_confirmed_at=NOW + 1)
+    known = applied([old, new], restore([old, new], old, NOW + 5).rows)
+    assert merge(known, [old, new]) == ()
 
 
 def test_of_two_values_of_a_key_the_last_confirmed_stays() -> None:
@@ -178,20 +282,12 @@ def test_ids_of_another_scope_are_changed_wherever_they_stand_and_always_alike()
     assert renamed([new], [new.id], f"{TENANT}/beto")[0].id not in (new.id, second.id)
 
 
-facts_of_few_keys = st.builds(
-    fact,
-    st.integers(1, 6),
-    key=st.sampled_from("ab"),
-    last_confirmed_at=st.integers(0, 5).map(float),
-    superseded_by=st.none() | st.integers(1, 6).map(lambda number: fact(number).id),
-)
-
-
 @given(st.lists(facts_of_few_keys, max_size=8), st.lists(facts_of_few_keys, max_size=8))
 def test_merging_again_changes_nothing_and_leaves_one_value_of_what_came(one: list[Fact], two: list[Fact]) -> None:
     known = applied([], tuple(one))
     merged = applied(known, merge(known, two))
     assert merge(merged, two) == ()
+    assert merge(merged, loaded(dumped(merged))) == ()
     for key in {each.key for each in merged if each not in known and each.superseded_by is None}:
         assert sum(each.key == key and each.superseded_by is None for each in merged) == 1
 
@@ -208,6 +304,7 @@ def test_merging_again_changes_nothing_and_leaves_one_value_of_what_came(one: li
         (181, {"confidence": "high"}, "stale"),
         (31, {"confidence": "low"}, "stale"),
         (0, {"superseded_by": "f-0000000000000002"}, "superseded"),
+        (999, {"superseded_by": "f-0000000000000001"}, "deleted"),
     ],
 )
 def test_a_card_tells_the_status_of_the_moment(days: float, differing: dict[str, Any], told: str) -> None:
@@ -252,7 +349,7 @@ FACT = Fact(
     key="alergia",
     value="soy alérgico a los «maníes»\nde verdad",
     confidence="medium",
-    source="inferred",
+    source="auto",
     session="s-1",
     turn=7,
     created_at=NOW,
@@ -262,6 +359,16 @@ FACT = Fact(
     superseded_at=NOW + 2,
     links=(b"\0" * 16, b"\xff" * 16),
 )
+
+
+def test_an_older_name_of_a_source_is_read_as_what_it_is_called_now() -> None:
+    assert [each.source for each in loaded(dumped([FACT]).replace(b'"auto"', b'"inferred"'))] == ["auto"]
+
+
+def test_a_deleted_fact_that_is_renamed_is_a_deleted_one() -> None:
+    (copy,) = renamed([delete(fact(), NOW)], [fact().id], SCOPE)
+    assert copy.id != fact().id
+    assert copy.is_deleted
 
 
 def test_what_is_dumped_is_loaded_as_it_was() -> None:

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.extract import extract, key, topical
-from proxy.memory.signals import analyse
+from proxy.memory.signals import SIGNALS, analyse
+from proxy.types import DOMAINS
 
 # message, domain, key, what the value is
 STATED = [
@@ -335,3 +336,18 @@ def test_a_key_is_holder_attribute_and_subject(
     value: str, slot: str, about: str, standing: bool, expected: str
 ) -> None:
     assert key(analyse(value), slot, about, value, standing=standing) == expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember that self_correction: I always forget to run the tests.",
+        "Recordá que self_correction es mi dominio preferido.",
+        "I decided that self_correction is what you do from now on.",
+    ],
+)
+def test_the_domain_is_never_that_of_an_agents_corrections_of_itself(said: str) -> None:
+    statements = extract(said)
+    assert statements
+    assert {statement.domain for statement in statements} <= set(DOMAINS)
+    assert {slot.domain for signals in SIGNALS.values() for slot in signals.slots} <= {"", *DOMAINS}

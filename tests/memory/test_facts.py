@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from proxy.memory.extract import extract
 from proxy.memory.facts import DAY, Decay, later, learn, next_status, reunited, status
 from proxy.memory.signals import analyse
-from proxy.types.memory import Confidence, Fact, FactStatus, Statement
+from proxy.types.memory import SELF_CORRECTION, Confidence, Fact, FactStatus, Statement
 
 DECAY = Decay()
 
@@ -202,6 +202,68 @@ def test_what_is_stale_or_history_becomes_nothing_else(fact: Fact) -> None:
 @pytest.mark.note("1.1/16")
 def test_a_superseded_fact_is_nothing_else() -> None:
     assert status(a_fact(superseded_by="f-2"), 0.0, DECAY) == "superseded"
+
+
+def test_a_deleted_fact_is_that_and_becomes_nothing_else() -> None:
+    gone = a_fact(superseded_by="f-1")
+    assert status(gone, 999 * DAY, DECAY) == "deleted"
+    assert next_status(gone, 0.0, DECAY) is None
+
+
+def deleted(facts: dict[str, Fact], now: float) -> dict[str, Fact]:
+    return {name: replace(fact, superseded_by=name, superseded_at=now) for name, fact in facts.items()}
+
+
+def test_what_was_deleted_and_is_stated_again_holds_again() -> None:
+    facts = told("I'm allergic to nuts.", facts=deleted(told("I'm allergic to nuts."), 1.5 * DAY))
+    (fact,) = facts.values()
+    assert (fact.superseded_by, fact.superseded_at, fact.last_confirmed_at) == (None, 0.0, 2 * DAY)
+
+
+def test_what_was_deleted_is_not_back_when_its_message_is_read_again() -> None:
+    facts = deleted(told("I'm allergic to nuts."), 2 * DAY)
+    said = extract("I'm allergic to nuts.")
+    assert learn(facts.values(), said, session="s", turn=1, link=_link(1), now=3 * DAY) == ()
+
+
+def test_what_comes_back_leaves_the_key_to_what_has_it_since() -> None:
+    facts = deleted(told("I'm allergic to nuts."), 2 * DAY)
+    (gone,) = facts.values()
+    facts["f-2"] = a_fact("The pool opens at nine.", id="f-2", domain=gone.domain, key=gone.key, last_confirmed_at=DAY)
+    facts = told("I'm allergic to nuts.", facts=facts)
+    assert sorted(fact.key for fact in facts.values()) == [gone.key, f"{gone.key}-2"]
+    assert all(fact.superseded_by is None for fact in facts.values())
+
+
+def test_a_doubt_ends_with_the_deletion_of_what_raised_it() -> None:
+    old, newer = a_fact("A", id="f-a", doubted_by="f-b"), a_fact("B", id="f-b", superseded_by="f-b")
+    assert later(old, {"f-a": old, "f-b": newer}) is None
+
+
+MOVES = st.sampled_from(["I live in Cork.", "I moved to Sligo.", "I'm back in Cork."])
+
+
+@given(st.lists(MOVES, max_size=4), st.data())
+def test_whatever_is_deleted_in_between_every_history_has_an_end(messages: list[str], data: st.DataObject) -> None:
+    facts: dict[str, Fact] = {}
+    for number, message in enumerate(messages, start=1):
+        facts = told(message, facts=facts)
+        gone = data.draw(st.sets(st.sampled_from(sorted(facts)))) if facts else set()
+        facts |= deleted({name: facts[name] for name in gone if facts[name].superseded_by is None}, number * DAY)
+    for fact in facts.values():
+        end = fact
+        for _ in facts:
+            end = facts[end.superseded_by or end.id]
+        assert end.superseded_by in (None, end.id)
+    assert reunited([list(facts.values())]) == ()
+
+
+def test_what_a_user_states_is_never_an_agents_correction_of_itself() -> None:
+    note = a_fact("The exam is on May 3.", domain=SELF_CORRECTION, key="exam")
+    facts = told("The exam moved to June 9.", facts={note.id: note})
+    (stated,) = (fact for fact in facts.values() if fact.id != note.id)
+    assert facts[note.id].superseded_by == stated.id
+    assert stated.domain == extract("The exam moved to June 9.")[0].domain
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_metric_says_what_it_means_and_what_its_labels_can_say(entry: Entry) -
     [
         ("olvido_folds", 5),
         ("olvido_plans", 4),
-        ("olvido_facts", 4),
+        ("olvido_facts", 5),
         ("olvido_reuse_reports", 3),
         ("olvido_storage_seconds", 2),
         ("olvido_in_flight", 1),

@@ -10,7 +10,7 @@ import msgspec
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import FACTS, Apply
 from proxy.storage.scoped_writes import ScopedWrites
-from proxy.types import Fact
+from proxy.types import Fact, fact_source
 
 # A field that is added to Fact without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(Fact))
@@ -70,5 +70,6 @@ def fact_of(row: Sequence[Any]) -> Fact:
     """Returns the fact of a row of `COLUMNS`."""
     values = dict(zip(COLUMNS, row, strict=True))
     values["pinned"] = bool(values["pinned"])
+    values["source"] = fact_source(values["source"])
     values["links"] = msgspec.json.decode(values["links"], type=tuple[bytes, ...])
     return Fact(**values)
