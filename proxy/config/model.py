@@ -146,6 +146,14 @@ class Reuse(Section):
     intent: IntentReuse = setting(IntentReuse(), "Reuse of answers to the same question in other words.")
 
 
+class MemoryFiles(Section):
+    """Memory as files that people edit."""
+
+    path: Folder = Field(description="Folder of all people's folders; each has a `MEMORY.md`.")
+    watch: bool = setting(True, "Sync a file as soon as somebody saves it. Without it, and on a network share, by `scan`.")
+    scan: Period = setting(60, "Seconds between two looks at all of them.")
+
+
 class Memory(Section):
     """Memory of people and conversations."""
 
@@ -162,6 +170,9 @@ class Memory(Section):
     )
     stale_after: Period = setting(180 * 86_400, "Seconds after which an unconfirmed fact is never injected.")
     drop_low_after: Period = setting(30 * 86_400, "Seconds after which an unconfirmed fact of low confidence is out.")
+    files: MemoryFiles | None = setting(
+        None, "Memory as files: a folder per person, whose `MEMORY.md` may be edited. Null: there are none."
+    )
 
 
 class Embedding(Section):

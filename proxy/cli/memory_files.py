@@ -1,0 +1,119 @@
+"""The commands `olvido memory files`: the state of memory as files, and its syncs by hand, while a proxy serves or not.
+
+    status      every person's folder: whether it is in step with memory, waits for a confirmation, or has a problem
+    sync        syncs now; --confirm carries out a large deletion that waits
+    restore     brings back the lines whose deletion waits
+"""
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from proxy.cli.memory import Memory, Refused, tell
+from proxy.files.merging import Deletions
+from proxy.files.names import folder_of
+from proxy.files.syncing import Synced, Syncs
+from proxy.memory.commands import mark
+from proxy.memory.edits import count, plain
+from proxy.types import Fact
+
+_TITLES = ("FOLDER", "STATE", "SCOPE")
+
+Command = Callable[[str, Callable[[Memory], Awaitable[None]], str], argparse.ArgumentParser]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Memory as the database has it."""
+
+    memory: Memory
+
+    async def facts(self, scope: str) -> list[Fact]:
+        return await self.memory.facts.all(scope)
+
+    async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
+        marks = {mark(value): value for value in values}
+        return {marks[each] for each in await self.memory.archive.forgotten_at(scope, tuple(marks))}
+
+    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
+        self.memory.facts.put(scope, rows)
+        await self.memory.written()
+
+
+def add_commands(command: Command) -> None:
+    """Adds the commands. `command`: makes one of `olvido memory` with its usual options."""
+    command("status", _status, "Every person's folder, and whether it is in step with memory.")
+    syncing = command("sync", partial(_sync, "ask"), "Sync the folders now.")
+    syncing.add_argument("--confirm", action="store_true", help="carry out a large deletion that waits")
+    command("restore", partial(_sync, "undo"), "Bring back the lines whose deletion waits.")
+
+
+async def _status(memory: Memory) -> None:
+    with _syncs(memory) as syncs:
+        scopes = await _scopes(memory)
+        found = [await syncs.sync(scope, only_look=True) for scope in scopes]
+    rows = [_TITLES, *((each.folder, state(each), plain(each.scope)) for each in found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    tell(*("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows))
+    strangers = await asyncio.to_thread(_strangers, syncs, scopes)
+    if strangers:
+        tell("", "Folders of nobody who is remembered here, which stay as they are:", *(f"  {each}" for each in strangers))
+
+
+async def _sync(deletions: Deletions, memory: Memory) -> None:
+    if getattr(memory.options, "confirm", False):
+        deletions = "carry out"
+    problems = 0
+    with _syncs(memory) as syncs:
+        for scope in await _scopes(memory):
+            done = await syncs.sync(scope, deletions)
+            problems += bool(done.problem)
+            if done.rows or done.is_written or done.waiting or done.problem:
+                changed = f"; {count(done.rows)} changed by it" if done.rows else ""
+                tell(f"{done.folder}: {state(done, after=True)}{changed}")
+    if problems:
+        raise Refused("not all folders could be synced")
+
+
+def state(synced: Synced, *, after: bool = False) -> str:
+    """Renders the state of a folder. `after`: a sync; else it was only looked at."""
+    if synced.problem:
+        return synced.problem
+    if synced.waiting:
+        return f"waits: {synced.waiting.deletions} of {synced.waiting.of} lines were deleted"
+    if synced.is_unsettled:
+        return "is being saved"
+    return "in step" if after or not (synced.rows or synced.is_written) else "to be synced"
+
+
+async def _scopes(memory: Memory) -> list[str]:
+    if memory.is_named:
+        return [await memory.scope()]
+    return [scope for scope in await memory.facts.scopes() if "~" not in scope]
+
+
+class _syncs:  # noqa: N801 (a block)
+    """Syncs by a thread that ends with the block. Raises Refused where there are no files."""
+
+    def __init__(self, memory: Memory) -> None:
+        settings = memory.config.memory.files
+        if settings is None:
+            raise Refused("memory.files.path names no folder: see the configuration", 2)
+        self._executor = ThreadPoolExecutor(1)
+        self._made = Syncs(settings.path, _Stored(memory), self._executor)
+
+    def __enter__(self) -> Syncs:
+        return self._made
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown()
+
+
+def _strangers(syncs: Syncs, scopes: Sequence[str]) -> list[str]:
+    """Returns the folders below the root that belong to nobody of these: of a person who was renamed, perhaps."""
+    known = {folder_of(scope) for scope in scopes}
+    found = (each.relative_to(syncs.root).as_posix() for each in syncs.root.glob("*/*") if each.is_dir())
+    return sorted(each for each in found if each not in known)

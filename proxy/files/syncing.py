@@ -1,0 +1,206 @@
+"""The sync of one person's MEMORY.md with memory.
+
+    read the file → read memory → merge → memory is written → the text is kept as the next base → the file is written
+
+Whatever ends it on the way, the next sync comes to the same: a text has its base before it stands in the file, and what
+memory has taken already is found there by its words. What a person saves meanwhile is merged again.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import time
+from typing import Protocol, TypeVar
+
+from proxy.conversation import topics
+from proxy.files import text as texts
+from proxy.files.document import UNNAMED, Document, parse, rendered
+from proxy.files.folder import MEMORY, Folder
+from proxy.files.merging import Deletions, Merged, Said, Waiting, foreign, merge
+from proxy.files.unusable import Unusable
+from proxy.memory.extract import extract
+from proxy.types import Fact
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+SYNCED = "MEMORY-{}.md"  # what a text of ours is kept as, by its number
+TRIES = 5  # while a person saves again and again
+SETTLED = 2.0  # seconds after which a file that has lost most of its lines is not being written any more
+
+_SYNCED = re.compile(r".*-MEMORY-([0-9]+)\.md")
+_OTHER = "personal"  # domain of a line without a heading that is about nothing in particular
+_KEY_WORDS = 5
+
+
+class Remembered(Protocol):
+    """Memory, as a sync needs it."""
+
+    async def facts(self, scope: str) -> list[Fact]:
+        """Returns all facts of a scope, as of now. Raises StorageError."""
+
+    async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
+        """Returns which of these values were forgotten. Raises StorageError."""
+
+    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
+        """Writes facts; they are durable once it returns. Raises StorageError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """The result of a sync."""
+
+    scope: str
+    folder: str  # relative to the root
+    at: float
+    rows: int = 0  # facts that the file has changed
+    is_written: bool = False  # the file has changed
+    waiting: Waiting | None = None
+    problem: str = ""  # for people, without contents
+    is_unsettled: bool = False  # somebody is saving: it is to be tried again in a moment
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file, and the text that its person had before them."""
+
+    data: bytes | None
+    text: texts.Text
+    document: Document
+    base: Document | None
+    number: int  # of the base; 0: none
+    newest: int  # number of the newest text of ours that is kept
+    age: float  # seconds since the file was saved
+
+
+@dataclass(eq=False)
+class Syncs:
+    """Syncs of all people of one root folder, one at a time each."""
+
+    root: Path
+    memory: Remembered
+    executor: Executor  # of one thread: a lock belongs to the one that took it
+    clock: Callable[[], float] = time
+    on_step: Callable[[str], None] = lambda _step: None  # called before each step
+    _busy: dict[str, tuple[asyncio.Lock, int]] = field(default_factory=dict)
+
+    async def sync(self, scope: str, deletions: Deletions = "ask", *, only_look: bool = False) -> Synced:
+        """Syncs a person's file. `only_look`: nothing is written. Raises StorageError."""
+        lock, waiting = self._busy.get(scope, (asyncio.Lock(), 0))
+        self._busy[scope] = lock, waiting + 1
+        try:
+            async with lock:
+                return await self._guarded(scope, deletions, only_look=only_look)
+        finally:
+            lock, waiting = self._busy.pop(scope)
+            if waiting > 1:
+                self._busy[scope] = lock, waiting - 1
+
+    async def _guarded(self, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
+        folder = Folder(self.root, scope)
+        folder.on_step = self.on_step
+        place = folder.path.relative_to(self.root).as_posix()
+        try:
+            with ExitStack() as stack:
+                if not only_look:
+                    await self._in_thread(lambda: stack.enter_context(folder.locked()))
+                return replace(await self._synced(folder, scope, deletions, only_look=only_look), folder=place)
+        except Unusable as error:
+            return Synced(scope, place, self.clock(), problem=str(error))
+
+    async def _synced(self, folder: Folder, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
+        rows = 0
+        for _ in range(TRIES):
+            found = await self._in_thread(lambda: self._read(folder))
+            facts = await self.memory.facts(scope)
+            unknown = foreign(found.document, facts)
+            forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
+            merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
+            text = _text(found, merged)
+            is_written = text != found.text.text or found.data is None
+            done = Synced(scope, "", self.clock(), rows + len(merged.rows), is_written, merged.waiting)
+            if only_look:
+                return done
+            if merged.waiting and found.data is not None and found.age < SETTLED and not found.document.is_waiting:
+                return replace(done, rows=rows, is_written=False, is_unsettled=True)
+            if merged.rows:
+                self.on_step("memory")
+                await self.memory.write(scope, merged.rows)
+                rows += len(merged.rows)
+            if not is_written or await self._in_thread(lambda: self._write(folder, found, merged, text)):  # noqa: B023
+                return done
+        raise Unusable(f"{MEMORY} is saved again and again")
+
+    def _read(self, folder: Folder) -> _Read:
+        self.on_step("read")
+        data = folder.read(MEMORY)
+        text = texts.decode(data or b"")
+        document = parse(text.text)
+        kept = {int(match[1]): name for name in folder.kept() if (match := _SYNCED.fullmatch(name)) is not None}
+        newest = max(kept, default=0)
+        number = newest if document.number is None else document.number
+        base = None
+        if (name := kept.get(number)) is not None and (old := folder.read(f".history/{name}")) is not None:
+            base = parse(texts.decode(old).text)
+        return _Read(data, text, document, base, number if base else 0, newest, self._age(folder))
+
+    def _age(self, folder: Folder) -> float:
+        try:
+            return abs(self.clock() - (folder.path / MEMORY).lstat().st_mtime)
+        except OSError:
+            return 0.0
+
+    def _merged(
+        self, scope: str, found: _Read, facts: Sequence[Fact], forgotten: set[str], deletions: Deletions
+    ) -> Merged:
+        return merge(
+            found.base,
+            found.document,
+            facts,
+            scope=scope,
+            now=self.clock(),
+            read=read_line,
+            forgotten=forgotten,
+            deletions=deletions,
+        )
+
+    def _write(self, folder: Folder, found: _Read, merged: Merged, text: str) -> bool:
+        """Writes the file. False if something else stands there by now."""
+        if not merged.waiting:
+            self.on_step("base")
+            folder.keep(text.encode(), SYNCED.format(found.newest + 1))
+        self.on_step("file")
+        return folder.write(MEMORY, texts.encode(replace(found.text, text=text)), instead_of=found.data) is None
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
+
+
+def _text(found: _Read, merged: Merged) -> str:
+    """Returns the text that is to stand in the file. It has a new number if it is another one, unless a deletion waits:
+    then the old one, whose base has what was deleted."""
+    if (waits := merged.waiting) is not None:
+        notice = (
+            f"{waits.deletions} of {waits.of} lines are gone from here. Put an x between the brackets to let them go, or "
+            "run `olvido memory files restore` to have them back."
+        )
+        return rendered(replace(merged.document, number=found.number), notice)
+    same = rendered(merged.document)
+    if found.base is not None and found.document.number is not None and same == found.text.text:
+        return same
+    return rendered(replace(merged.document, number=found.newest + 1))
+
+
+def read_line(text: str, heading: str) -> Said:
+    """Returns how memory takes a new line under a heading: by what it states about its author, if it does."""
+    stated = extract(text)
+    if len(stated) == 1:
+        return Said(heading if heading != UNNAMED else stated[0].domain, stated[0].key, stated[0].pinned)
+    words = re.findall(r"\w+", text.lower())[:_KEY_WORDS]
+    domain = heading if heading != UNNAMED else topics.domain(text) or _OTHER
+    return Said(domain, "-".join(words)[:128] or "note")

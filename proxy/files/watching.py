@@ -1,0 +1,192 @@
+"""The watcher of all folders: sees that somebody has saved a file, or that memory has changed, and syncs it.
+
+The system tells of files that were saved; a scan now and then finds what it has not told (a network share, a watcher
+that died, a folder that came back) and what another process has changed in memory. Our own writes are seen as well: the
+sync that follows finds nothing to do.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import watchfiles
+
+from proxy.files.folder import MEMORY
+from proxy.files.merging import Deletions
+from proxy.files.names import folder_of
+from proxy.files.syncing import SETTLED, Synced, Syncs
+from proxy.storage.base import StorageError
+from proxy.tasks import Tasks
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+GATHERED = 0.2  # seconds: facts that are learnt together are written together
+DEADLINE = 30.0  # seconds of one sync: a network share may hang
+TRIED_AGAIN = 10.0  # seconds after a sync that failed
+_STEP, _DEBOUNCE = 100, 400  # milliseconds between two looks at what the system tells; at most, until it is quiet
+_WAKES = 60_000  # milliseconds after which the watcher looks whether it is to end
+
+Signature: TypeAlias = tuple[int, int, int] | None  # of a file: inode, nanoseconds, bytes
+Scopes: TypeAlias = Callable[[], Awaitable[list[str]]]  # whose memory has files
+Version: TypeAlias = Callable[[str], Awaitable[int]]  # of a scope's facts, as other processes have written them
+
+
+@dataclass(eq=False)
+class Watcher:
+    """The watcher of one root folder. For the event loop."""
+
+    syncs: Syncs
+    scopes: Scopes
+    version: Version
+    tasks: Tasks
+    scan: float  # seconds between two
+    is_watching: bool = True
+    on_synced: Callable[[Synced], object] = lambda _synced: None
+    on_failure: Callable[[str, str], object] = lambda _stage, _reason: None
+    _due: dict[str, float] = field(default_factory=dict)  # by scope: the loop's time
+    _by_folder: dict[str, str] = field(default_factory=dict)  # scopes
+    _seen: dict[str, tuple[Signature, int]] = field(default_factory=dict)  # by scope, before its last sync
+    _work: asyncio.Task[None] | None = None
+    _running: list[asyncio.Task[None]] = field(default_factory=list)
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def start(self) -> None:
+        """Begins to watch and to scan."""
+        self._running.append(self.tasks.spawn(self._scan_always(), name="scan files"))
+        if self.is_watching:
+            self._running.append(self.tasks.spawn(self._watch_always(), name="watch files"))
+
+    def stop(self) -> None:
+        """Ends it, after the sync that is under way."""
+        self._stopping.set()
+        for each in self._running:
+            each.cancel()
+
+    def changed(self, scope: str) -> None:
+        """Tells that the facts of a scope have changed here."""
+        if "~" not in scope:
+            self._later(scope, GATHERED)
+
+    async def sync(self, scope: str, deletions: Deletions = "ask") -> Synced:
+        """Syncs one person's file now. Raises StorageError, TimeoutError."""
+        self._by_folder[folder_of(scope)] = scope
+        before = await self._signature(scope), await self.version(scope)
+        async with asyncio.timeout(DEADLINE):
+            synced = await self.syncs.sync(scope, deletions)
+        self._seen[scope] = before
+        self.on_synced(synced)
+        return synced
+
+    async def scanned(self) -> int:
+        """Looks at every folder; returns the number of those that are to be synced."""
+        scopes = [scope for scope in await self.scopes() if "~" not in scope]
+        self._by_folder.update((folder_of(scope), scope) for scope in scopes)
+        signatures = await self._in_thread(lambda: [self._stat(scope) for scope in scopes])
+        due = 0
+        for scope, signature in zip(scopes, signatures, strict=True):
+            if self._seen.get(scope) != (signature, await self.version(scope)):
+                self._later(scope, 0.0)
+                due += 1
+        return due
+
+    async def settled(self) -> None:
+        """Returns when nothing is to be synced."""
+        while self._work is not None:
+            await asyncio.wait({self._work})
+
+    # --- when -----------------------------------------------------------------------------------------------------------
+
+    async def _scan_always(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                await self.scanned()
+            except Exception as error:  # noqa: BLE001 (whatever ails it: the next scan finds the same)
+                self._failed("scan files", error)
+            await asyncio.sleep(self.scan)
+
+    async def _watch_always(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                await self._in_thread(lambda: self.syncs.root.mkdir(parents=True, exist_ok=True))
+                async for changes in watchfiles.awatch(
+                    self.syncs.root,
+                    watch_filter=None,
+                    debounce=_DEBOUNCE,
+                    step=_STEP,
+                    stop_event=self._stopping,
+                    rust_timeout=_WAKES,
+                    ignore_permission_denied=True,
+                ):
+                    for _, path in changes:
+                        self._saved(path)
+            except Exception as error:  # noqa: BLE001 (too many folders, a root that vanished: the scan goes on)
+                self._failed("watch files", error)
+            await asyncio.sleep(self.scan)
+
+    def _saved(self, path: str) -> None:
+        parts = os.path.relpath(path, self.syncs.root).split(os.sep)
+        is_folder = len(parts) == 2  # noqa: PLR2004 (a tenant's, a person's)
+        if is_folder or (len(parts) == 3 and parts[2] == MEMORY):  # noqa: PLR2004 (and a file)
+            scope = self._by_folder.get("/".join(parts[:2]))
+            if scope is not None:
+                self._later(scope, 0.0)
+
+    def _later(self, scope: str, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._due[scope] = min(loop.time() + seconds, self._due.get(scope, float("inf")))
+        if self._work is None and not self._stopping.is_set():
+            self._work = self.tasks.spawn(self._work_off(), name="sync files")
+
+    async def _work_off(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._due and not self._stopping.is_set():
+                scope, due = min(self._due.items(), key=lambda each: each[1])
+                if (wait := due - loop.time()) > 0:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._stopping.wait(), min(wait, GATHERED))
+                    continue
+                del self._due[scope]
+                await self._synced(scope)
+        finally:
+            self._work = None
+
+    async def _synced(self, scope: str) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            synced = await self.sync(scope)
+        except (StorageError, TimeoutError, OSError) as error:
+            self._failed("sync files", error)
+            self._due.setdefault(scope, loop.time() + TRIED_AGAIN)
+            return
+        if synced.is_unsettled:
+            self._due.setdefault(scope, loop.time() + SETTLED)
+        elif synced.problem:
+            log.warning("a memory file cannot be synced", extra={"folder": synced.folder, "why": synced.problem})
+
+    def _failed(self, stage: str, error: Exception) -> None:
+        self.on_failure("files", type(error).__name__)
+        log.warning("memory files", extra={"stage": stage, "why": type(error).__name__})
+
+    async def _signature(self, scope: str) -> Signature:
+        return await self._in_thread(lambda: self._stat(scope))
+
+    def _stat(self, scope: str) -> Signature:
+        return _signature(self.syncs.root / folder_of(scope) / MEMORY)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.syncs.executor, work)
+
+
+def _signature(file: Path) -> Signature:
+    try:
+        found = file.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
