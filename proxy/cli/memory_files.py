@@ -1,8 +1,8 @@
 """The commands `olvido memory files`: the state of memory as files, and its syncs by hand, while a proxy serves or not.
 
-    status      every person's folder: whether it is in step with memory, waits for a confirmation, or has a problem
-    sync        syncs now; --confirm carries out a large deletion that waits
-    restore     brings back the lines whose deletion waits
+status      every person's folder: whether it is in step with memory, waits for a confirmation, or has a problem
+sync        syncs now; --confirm carries out a large deletion that waits
+restore     brings back the lines whose deletion waits
 """
 
 import argparse
@@ -60,7 +60,11 @@ async def _status(memory: Memory) -> None:
     tell(*("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows))
     strangers = await asyncio.to_thread(_strangers, syncs, scopes)
     if strangers:
-        tell("", "Folders of nobody who is remembered here, which stay as they are:", *(f"  {each}" for each in strangers))
+        tell(
+            "",
+            "Folders of nobody who is remembered here, which stay as they are:",
+            *(f"  {each}" for each in strangers),
+        )
 
 
 async def _sync(deletions: Deletions, memory: Memory) -> None:

@@ -150,7 +150,9 @@ class MemoryFiles(Section):
     """Memory as files that people edit."""
 
     path: Folder = Field(description="Folder of all people's folders; each has a `MEMORY.md`.")
-    watch: bool = setting(True, "Sync a file as soon as somebody saves it. Without it, and on a network share, by `scan`.")
+    watch: bool = setting(
+        True, "Sync a file as soon as somebody saves it. Without it, and on a network share, by `scan`."
+    )
     scan: Period = setting(60, "Seconds between two looks at all of them.")
 
 

@@ -1,7 +1,7 @@
 """What is in a person's folder, and which names it may have: no other is ever opened.
 
 MEMORY.md, 2026-11-23.md, snapshots/<slug>.md   what people open
-.history/       older texts of these, each with a number, a time and the name
+.history/       older texts of these, each with a number, a time and the name; `MEMORY-12.md`: the twelfth that we wrote
 .aside/         what a wipe took away, by the end of its undo; in there, all of the above
 .lock           held by the one process that is at work
 .olvido.json    whose folder it is
@@ -23,7 +23,7 @@ _LOG = r"\d{4}-\d\d-\d\d\.md"
 _SNAPSHOT = rf"snapshots/{_PLAIN}\.md"
 _ASIDE = r"\.aside(?:/\d+\.\d{6})?"
 _KEPT = rf"\.history/\d{{6,}}-\d{{8}}T\d{{6}}-{_PLAIN}"
-_OURS = re.compile(rf"(?:{_ASIDE}/)?(?:MEMORY\.md|{_LOG}|{_SNAPSHOT}|{_KEPT})", re.ASCII)
+_OURS = re.compile(rf"(?:{_ASIDE}/)?(?:MEMORY(?:-\d{{1,9}})?\.md|{_LOG}|{_SNAPSHOT}|{_KEPT})", re.ASCII)
 _MEMORABLE = re.compile(rf"{_LOG}|{_SNAPSHOT}", re.ASCII)
 _FOLDER = re.compile(rf"{_ASIDE}|(?:{_ASIDE}/)?(?:snapshots|\.history)", re.ASCII)
 

@@ -346,8 +346,8 @@ def _gone(before: Mapping[str, _Was], known: _Facts, held: _Held) -> list[Fact]:
 
 def _are_many(gone: int, of: int, file: Document) -> bool:
     """Tells whether so many deletions wait for a confirmation. A single line never does, unless all is gone: then the
-    file was cut off, more likely than edited."""
-    if not any(isinstance(line, Bullet) or line.raw.strip() for line in file.lines):
+    file was cut off, more likely than edited. Nor does a deletion that waits become one that does not."""
+    if file.is_waiting or not any(isinstance(line, Bullet) or line.raw.strip() for line in file.lines):
         return True
     return gone > 1 and gone > MOST_GONE * of
 

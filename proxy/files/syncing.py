@@ -1,9 +1,9 @@
 """The sync of one person's MEMORY.md with memory.
 
-    read the file → read memory → merge → memory is written → the text is kept as the next base → the file is written
+    read the file → read memory → merge → memory is written → the file is written → its text is kept as the next base
 
-Whatever ends it on the way, the next sync comes to the same: a text has its base before it stands in the file, and what
-memory has taken already is found there by its words. What a person saves meanwhile is merged again.
+Whatever ends it on the way, the next sync comes to the same: what memory has taken already is found there by its words,
+and from a text whose base was not kept nothing was deleted. What a person saves meanwhile is merged again.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from typing import Protocol, TypeVar
 from proxy.conversation import topics
 from proxy.files import text as texts
 from proxy.files.document import UNNAMED, Document, parse, rendered
-from proxy.files.folder import MEMORY, Folder
+from proxy.files.folder import Folder
+from proxy.files.layout import MEMORY
 from proxy.files.merging import Deletions, Merged, Said, Waiting, foreign, merge
 from proxy.files.unusable import Unusable
 from proxy.memory.extract import extract
@@ -151,9 +152,10 @@ class Syncs:
 
     def _age(self, folder: Folder) -> float:
         try:
-            return abs(self.clock() - (folder.path / MEMORY).lstat().st_mtime)
+            saved: float = (folder.path / MEMORY).lstat().st_mtime
         except OSError:
             return 0.0
+        return abs(self.clock() - saved)
 
     def _merged(
         self, scope: str, found: _Read, facts: Sequence[Fact], forgotten: set[str], deletions: Deletions
@@ -171,11 +173,14 @@ class Syncs:
 
     def _write(self, folder: Folder, found: _Read, merged: Merged, text: str) -> bool:
         """Writes the file. False if something else stands there by now."""
+        self.on_step("file")
+        data = texts.encode(replace(found.text, text=text))
+        if folder.write(MEMORY, data, instead_of=found.data) is not None:
+            return False
         if not merged.waiting:
             self.on_step("base")
             folder.keep(text.encode(), SYNCED.format(found.newest + 1))
-        self.on_step("file")
-        return folder.write(MEMORY, texts.encode(replace(found.text, text=text)), instead_of=found.data) is None
+        return True
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)
@@ -186,8 +191,8 @@ def _text(found: _Read, merged: Merged) -> str:
     then the old one, whose base has what was deleted."""
     if (waits := merged.waiting) is not None:
         notice = (
-            f"{waits.deletions} of {waits.of} lines are gone from here. Put an x between the brackets to let them go, or "
-            "run `olvido memory files restore` to have them back."
+            f"{waits.deletions} of {waits.of} lines are gone from here. Put an x between the brackets to let them go, "
+            "or run `olvido memory files restore` to have them back."
         )
         return rendered(replace(merged.document, number=found.number), notice)
     same = rendered(merged.document)

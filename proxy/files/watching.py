@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 import watchfiles
 
-from proxy.files.folder import MEMORY
+from proxy.files.layout import MEMORY
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
 from proxy.files.syncing import SETTLED, Synced, Syncs
@@ -100,7 +100,7 @@ class Watcher:
         while self._work is not None:
             await asyncio.wait({self._work})
 
-    # --- when -----------------------------------------------------------------------------------------------------------
+    # --- when ---
 
     async def _scan_always(self) -> None:
         while not self._stopping.is_set():
@@ -130,9 +130,9 @@ class Watcher:
             await asyncio.sleep(self.scan)
 
     def _saved(self, path: str) -> None:
-        parts = os.path.relpath(path, self.syncs.root).split(os.sep)
-        is_folder = len(parts) == 2  # noqa: PLR2004 (a tenant's, a person's)
-        if is_folder or (len(parts) == 3 and parts[2] == MEMORY):  # noqa: PLR2004 (and a file)
+        parts = Path(os.path.relpath(path, self.syncs.root)).parts
+        is_folder = len(parts) == 2
+        if is_folder or (len(parts) == 3 and parts[2] == MEMORY):
             scope = self._by_folder.get("/".join(parts[:2]))
             if scope is not None:
                 self._later(scope, 0.0)

@@ -4,9 +4,8 @@ whatever anybody wrote, and nobody deleted, stays; and syncing comes to an end."
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from proxy.files.document import one_line, parse
 from proxy.files.names import folder_of
@@ -49,6 +48,10 @@ class Memory:
 
     async def write(self, scope: str, rows: Sequence[Fact]) -> None:
         self.store.put(scope, rows)
+
+    async def forget(self, scope: str, fact: Fact) -> None:
+        self.store.forget(scope, [fact.id])
+        self.gone.add(one_line(fact.value))
 
 
 class Interleavings(RuleBasedStateMachine):
@@ -148,8 +151,7 @@ class Interleavings(RuleBasedStateMachine):
     def the_api_forgets(self, data: st.DataObject) -> None:
         if known := self.holding():
             fact = data.draw(st.sampled_from(known))
-            self.memory.store.forget(SCOPE, [fact.id])
-            self.memory.gone.add(one_line(fact.value))
+            self.run(self.memory.forget(SCOPE, fact))
             self.wrote.discard(one_line(fact.value))
 
     # --- the person ---
@@ -189,7 +191,7 @@ class Interleavings(RuleBasedStateMachine):
         if by_renaming:
             other = self.file.with_name("x.tmp")
             other.write_text(text)
-            os.rename(other, self.file)
+            other.rename(self.file)
         else:
             self.file.write_text(text)
 
@@ -206,15 +208,20 @@ class Interleavings(RuleBasedStateMachine):
         assert not missing
 
     def teardown(self) -> None:
+        try:
+            self.comes_to_an_end()
+        finally:
+            self.executor.shutdown()
+            self.folder.cleanup()
+            self.loop.close()
+
+    def comes_to_an_end(self) -> None:
         done = [self.settled(), self.settled(), self.settled()]
         assert not any(each.rows or each.is_written for each in done[1:]), "a fixed point, after one sync"
         assert [each.waiting for each in done[1:]] == [done[0].waiting] * 2
         if done[0].waiting is None and not done[0].problem:
             shown = {each.text for each in parse(self.text()).bullets}
             assert shown >= {one_line(each.value) for each in self.holding()}
-        self.executor.shutdown()
-        self.folder.cleanup()
-        self.loop.close()
 
     def settled(self) -> Synced:
         if self.file.exists():
@@ -222,11 +229,12 @@ class Interleavings(RuleBasedStateMachine):
         return self.run(self.made.sync(SCOPE))
 
 
-def interleaved(number: int) -> Callable[[], None]:
-    case = type(f"Interleavings{number}", (Interleavings,), {}).TestCase
-    case.settings = settings(max_examples=number, stateful_step_count=14, deadline=None)
-    return case
+TestInterleavings: Any = Interleavings.TestCase
+TestInterleavings.settings = settings(max_examples=60, stateful_step_count=14, deadline=None)
 
 
-TestInterleavings = interleaved(60)
-TestManyInterleavings = pytest.mark.long(interleaved(2_000))
+@pytest.mark.long
+def test_two_thousand_interleavings() -> None:
+    run_state_machine_as_test(
+        Interleavings, settings=settings(max_examples=2_000, stateful_step_count=14, deadline=None)
+    )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.files.document import Document, domain_of, one_line, parse, rendered
+from proxy.files.document import domain_of, one_line, parse, rendered
 from proxy.files.merging import Deletions, Merged, Said, foreign, merge
 from proxy.files.names import codes
 from proxy.types import Fact
@@ -250,4 +250,3 @@ def test_no_words_are_lost_and_one_more_merge_changes_nothing(data: st.DataObjec
             assert any(one_line(each.value) == text for _, text in shown)
     again = merged(written if not made.waiting else base, written, left, now=NOW + 1)
     assert (again.rows, text(again)) == ((), written), "a fixed point"
-    assert Document  # the type of what is merged
