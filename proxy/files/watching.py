@@ -52,12 +52,17 @@ class Watcher:
     _due: dict[str, float] = field(default_factory=dict)  # by scope: the loop's time
     _by_folder: dict[str, str] = field(default_factory=dict)  # scopes
     _seen: dict[str, tuple[Signature, int]] = field(default_factory=dict)  # by scope, before its last sync
+    _problems: dict[str, str] = field(default_factory=dict)  # by scope
     _work: asyncio.Task[None] | None = None
     _running: list[asyncio.Task[None]] = field(default_factory=list)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _watch_again: asyncio.Event = field(default_factory=asyncio.Event)  # another root stands there than is watched
+    _root: int | None = None  # inode of the root that is watched
 
     def start(self) -> None:
-        """Begins to watch and to scan."""
+        """Begins to watch and to scan. Raises OSError if the root cannot be made; once it is there, it is not made
+        again: what vanishes may be a share that will be back."""
+        self.syncs.root.mkdir(parents=True, exist_ok=True)
         self._running.append(self.tasks.spawn(self._scan_always(), name="scan files"))
         if self.is_watching:
             self._running.append(self.tasks.spawn(self._watch_always(), name="watch files"))
@@ -65,6 +70,7 @@ class Watcher:
     def stop(self) -> None:
         """Ends it, after the sync that is under way."""
         self._stopping.set()
+        self._watch_again.set()
         for each in self._running:
             each.cancel()
 
@@ -79,12 +85,18 @@ class Watcher:
         before = await self._signature(scope), await self.version(scope)
         async with asyncio.timeout(DEADLINE):
             synced = await self.syncs.sync(scope, deletions)
-        self._seen[scope] = before
+        if synced.problem:
+            self._seen.pop(scope, None)  # the next scan tries again
+        else:
+            self._seen[scope] = before
+        self._told(synced)
         self.on_synced(synced)
         return synced
 
     async def scanned(self) -> int:
         """Looks at every folder; returns the number of those that are to be synced."""
+        if self._root is not None and await self._in_thread(self._inode) not in (self._root, None):
+            self._watch_again.set()
         scopes = [scope for scope in await self.scopes() if "~" not in scope]
         self._by_folder.update((folder_of(scope), scope) for scope in scopes)
         signatures = await self._in_thread(lambda: [self._stat(scope) for scope in scopes])
@@ -112,22 +124,30 @@ class Watcher:
 
     async def _watch_always(self) -> None:
         while not self._stopping.is_set():
+            self._watch_again.clear()
             try:
-                await self._in_thread(lambda: self.syncs.root.mkdir(parents=True, exist_ok=True))
+                self._root = await self._in_thread(self._inode)
                 async for changes in watchfiles.awatch(
                     self.syncs.root,
                     watch_filter=None,
                     debounce=_DEBOUNCE,
                     step=_STEP,
-                    stop_event=self._stopping,
+                    stop_event=self._watch_again,
                     rust_timeout=_WAKES,
                     ignore_permission_denied=True,
                 ):
                     for _, path in changes:
                         self._saved(path)
+                continue
             except Exception as error:  # noqa: BLE001 (too many folders, a root that vanished: the scan goes on)
                 self._failed("watch files", error)
             await asyncio.sleep(self.scan)
+
+    def _inode(self) -> int | None:
+        try:
+            return self.syncs.root.stat().st_ino
+        except OSError:
+            return None
 
     def _saved(self, path: str) -> None:
         parts = Path(os.path.relpath(path, self.syncs.root)).parts
@@ -167,8 +187,15 @@ class Watcher:
             return
         if synced.is_unsettled:
             self._due.setdefault(scope, loop.time() + SETTLED)
-        elif synced.problem:
-            log.warning("a memory file cannot be synced", extra={"folder": synced.folder, "why": synced.problem})
+
+    def _told(self, synced: Synced) -> None:
+        """Logs a problem when it comes, and when it has gone."""
+        before = self._problems.pop(synced.scope, "")
+        if synced.problem:
+            self._problems[synced.scope] = synced.problem
+        if before != synced.problem:
+            extra = {"folder": synced.folder, "why": synced.problem or "nothing any more"}
+            log.warning("a memory file cannot be synced", extra=extra)
 
     def _failed(self, stage: str, error: Exception) -> None:
         self.on_failure("files", type(error).__name__)

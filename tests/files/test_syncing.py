@@ -145,7 +145,7 @@ async def test_of_looking_nothing_comes(person: Person) -> None:
         (lambda file: file.write_bytes(b"- x\n" * 1_300_000), "larger than"),
         (lambda file: (file.unlink(), file.symlink_to("/etc/passwd")), "symbolic link"),
         (lambda file: (file.unlink(), file.mkdir()), "is not a file"),
-        (lambda file: (file.unlink(), os.mkfifo(file)), "is not a file"),
+        (lambda file: [file.unlink(), subprocess.check_call(["mkfifo", file])], "is not a file"),
     ],
 )
 async def test_what_cannot_be_read_is_told_and_left_as_it_is(
