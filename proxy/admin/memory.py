@@ -8,10 +8,13 @@
     POST   /admin/api/facts/restore {scope, until?}
             what the newest wipe took comes back (`until`: if it is that one); what newer facts have ended, as history
     GET    /admin/api/facts/{id}
-            a fact, what it took the place of, what took its place, and the messages that said it
+            a fact, what it took the place of, what took its place, and where it comes from: `said` has the messages
+            that said it (`state` is kept), or tells why there are none: they are gone, or hidden; or the fact came by
+            hand into an old database (by_hand), from a MEMORY.md (file), by this API (api), from a model (auto)
     POST   /admin/api/facts {scope, domain, key, value, confidence, pinned}
     PATCH  /admin/api/facts/{id}
-            any of those but scope, and confirm: true
+            any of those but scope, and confirm: true; or restore: true alone: a deleted or superseded fact holds again,
+            in place of what holds now for its domain and key
     DELETE /admin/api/facts/{id}
             forgotten, with the messages that said it
     GET    /admin/api/reuse?scope=&before=&limit=
@@ -20,6 +23,10 @@
             an entry and its lines of the log
     POST   /admin/api/reuse/{id}/wrong
             the entry is evicted, and needs more than it had to be reused again
+
+A fact tells its `source`: explicit (the user stated it), auto (derived with a model's help), file (written into
+MEMORY.md), api (here, on the page, or by a tool); and its `status`: active, retrieval-only, stale, superseded (by
+`superseded_by`), or deleted (out of MEMORY.md: `superseded_by` is its own id).
 
 An id names one fact. What is written here the very next prompt sees, and is durable once it is answered. The id of an
 entry is in the `x-olvido-reuse` header of every reused answer.
@@ -33,6 +40,7 @@ from time import time
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from proxy.admin.codec import Asked, as_json, page
 from proxy.admin.parts import Admin
@@ -40,15 +48,15 @@ from proxy.config import shows_content
 from proxy.conversation.identify import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
-from proxy.memory import edits
-from proxy.memory.edits import Draft, Edit, Edited, excerpt
+from proxy.memory import edits, sources
+from proxy.memory.edits import Draft, Edit, Edited
 from proxy.memory.facts import status
+from proxy.memory.sources import Origin
 from proxy.pipeline import Services
 from proxy.types import Answer, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
-MOST_SAID = 5  # messages that are shown as sources of a fact, at most
 MOST_LINES = 1_000
 USUAL_LINES = 100
 
@@ -82,6 +90,12 @@ class NewFact(Draft, frozen=True, kw_only=True):
     """The body of a fact to be added."""
 
     scope: str
+
+
+class Change(Edit, frozen=True):
+    """The body of a change to a fact."""
+
+    restore: bool | UnsetType = UNSET  # only true
 
 
 class Restore(Asked, frozen=True):
@@ -147,14 +161,23 @@ async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
-async def change_fact(call: Call, admin: Admin, asked: Edit) -> Answer:
-    """Changes or confirms a fact."""
+async def change_fact(call: Call, admin: Admin, asked: Change) -> Answer:
+    """Changes, confirms or restores a fact."""
     services = admin.services
     if asked.confirm is False:
         raise BadRequest("confirm can only be true: nothing that was confirmed is taken back", param="confirm")
-    if asked == Edit():
-        raise BadRequest(f"Name what shall be otherwise: {', '.join(sorted(Edit.__struct_fields__))}.")
+    if asked.restore is False:
+        raise BadRequest("restore can only be true: DELETE forgets a fact", param="restore")
+    if asked == Change():
+        raise BadRequest(f"Name what shall be otherwise: {', '.join(sorted(Change.__struct_fields__))}.")
+    if asked.restore and asked != Change(restore=True):
+        raise BadRequest("restore goes alone: change the fact once it holds again", param="restore")
     scope, fact = await _found(call, services)
+    if asked.restore:
+        every = {each.id: each for each in await services.library.facts.all(scope)}
+        return await _written(services, scope, every, edits.restore(every.values(), fact, time()))
+    if fact.is_deleted:
+        raise BadRequest(f"{fact.id} was deleted: restore it before you change it (restore: true).")
     if fact.superseded_by is not None:
         raise BadRequest(f"{fact.id} is history, {fact.superseded_by} has taken its place: change that one.")
     known = {each.id: each for each in await services.library.facts.all(scope)}
@@ -211,22 +234,12 @@ async def _written(services: Services, scope: str, known: Mapping[str, Fact], ma
     return as_json(_with_history(services, scope, made.fact, facts.values()), code)
 
 
-async def _said(services: Services, scope: str, fact: Fact) -> Mapping[str, Json]:
-    """The first messages that said it, as far as the archive still has them; and if none is told, why."""
-    if not fact.links:
-        unsaid = "gone" if fact.turn else "by_hand"
-        return {"state": unsaid if fact.source == "explicit" else fact.source, "messages": []}
+async def _said(services: Services, scope: str, fact: Fact) -> Origin:
+    if (unsaid := sources.unsaid(fact)) is not None:
+        return unsaid
     if not shows_content(services.config):
-        return {"state": "hidden", "messages": []}
-    found = await services.library.archive.containing(scope, fact.links)
-    messages: dict[bytes, dict[str, Json]] = {
-        said.link: {"text": excerpt(said.text, fact.value), "session": turn.session, "turn": turn.number, "at": turn.at}
-        for turn in reversed(found)  # of several answers to one message the first counts
-        for said in turn.utterances
-        if said.role == "user" and said.link in fact.links
-    }
-    told = sorted(messages.values(), key=lambda each: each["at"])[:MOST_SAID]
-    return {"state": "kept" if told else "gone", "messages": told}
+        return Origin("hidden")
+    return sources.said(fact, await services.library.archive.containing(scope, fact.links))
 
 
 def _with_history(services: Services, scope: str, fact: Fact, facts: Collection[Fact]) -> dict[str, Json]:

@@ -28,7 +28,7 @@ from proxy.admin.parts import Admin
 from proxy.config import shows_content
 from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
 from proxy.http.exchange import Call
-from proxy.memory.edits import Edit, decay
+from proxy.memory.edits import decay
 from proxy.memory.facts import status
 from proxy.observe.merging import Snapshot
 from proxy.observe.metrics import BEAT
@@ -142,7 +142,7 @@ ROUTES = (
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
     _route("POST facts/restore", memory.restore_facts, memory.Restore),
     _route("GET facts/{id}", memory.fact, Asked),
-    _route("PATCH facts/{id}", memory.change_fact, Edit),
+    _route("PATCH facts/{id}", memory.change_fact, memory.Change),
     _route("DELETE facts/{id}", memory.forget_fact, Asked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
     _route("GET reuse/{id}", memory.reuse_entry, Asked),

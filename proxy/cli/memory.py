@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import get_args
@@ -21,13 +21,14 @@ import msgspec
 
 from proxy import config as configuration
 from proxy.cli.opened import Opened, forget_hot, opened
-from proxy.config import Config
+from proxy.config import Config, shows_content
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.access import Authenticator
-from proxy.memory import edits, facts, forgetting
+from proxy.memory import edits, facts, forgetting, sources
 from proxy.memory.edits import count, moment, plain, table, word
 from proxy.memory.library import undo
+from proxy.memory.sources import Origin, OriginState
 from proxy.storage.base import StorageError
 from proxy.storage.stores.contents import ContentLimits
 from proxy.types import Fact, FactStatus, Forgetting, Scope
@@ -125,7 +126,7 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     listing.add_argument("--status", choices=get_args(FactStatus))
     listing.add_argument("--domain")
     listing.add_argument("--json", action="store_true", help="a JSON object a line instead of the table")
-    showing = command("show", _show, "A fact, what it took the place of, and what took its place.")
+    showing = command("show", _show, "A fact, where it comes from, what it took the place of, and what took its place.")
     showing.add_argument("id", metavar="ID")
     forgetting = command("forget", _forget, "Forget facts, and the messages that said them.")
     forgetting.add_argument("what", nargs="*", metavar="ID|TEXT", help="ids, or words as after “forget …” in a message")
@@ -134,8 +135,10 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     restoring = command(
         "restore",
         _restore,
-        "Undo the newest “forget everything” of the last days (memory.undo); again, the one before.",
+        "A deleted or superseded fact holds again. Without an id: undo the newest “forget everything” of the last days "
+        "(memory.undo); again, the one before.",
     )
+    restoring.add_argument("id", nargs="?", metavar="ID")
     restoring.add_argument("--yes", action="store_true", help="do not ask")
     confirming = command("confirm", _confirm, "It still holds: its age counts from now.")
     confirming.add_argument("id", metavar="ID")
@@ -189,10 +192,33 @@ async def _show(memory: Memory) -> None:
         card[name] = moment(card[name])
     width = max(map(len, card))
     tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in card.items()))
+    origin = await _origin(memory, scope, fact)
+    tell("", _ORIGINS[origin.state])
+    for said in origin.messages:
+        tell(f"{moment(said.at)}  {plain(said.session)}, turn {said.turn}: {plain(said.text)}")
     past = edits.history(await memory.facts.all(scope), fact)
     for title, others in (("It took the place of", past.before), ("What took its place", past.after)):
         if others:
             tell("", f"{title}:", memory.table(others))
+
+
+_ORIGINS: Mapping[OriginState, str] = {
+    "kept": "The messages that said it:",
+    "gone": "The message that said it is not kept any more.",
+    "hidden": "The messages that said it are not shown (admin.show_content).",
+    "by_hand": "No message said it: it was added by hand.",
+    "auto": "No message said it: a model derived it.",
+    "file": "No message said it: it was written into MEMORY.md.",
+    "api": "No message said it: it was added by the admin API, the page or a tool.",
+}
+
+
+async def _origin(memory: Memory, scope: str, fact: Fact) -> Origin:
+    if (unsaid := sources.unsaid(fact)) is not None:
+        return unsaid
+    if not shows_content(memory.config):
+        return Origin("hidden")
+    return sources.said(fact, await memory.archive.containing(scope, fact.links))
 
 
 async def _forget(memory: Memory) -> None:
@@ -214,6 +240,9 @@ async def _forget(memory: Memory) -> None:
 
 
 async def _restore(memory: Memory) -> None:
+    if memory.options.id is not None:
+        await _restore_one(memory)
+        return
     now = time.time()
     found = await memory.wipes.wiped(now, await memory.scope() if memory.is_named else None)
     if not found:
@@ -227,6 +256,18 @@ async def _restore(memory: Memory) -> None:
     await undo(memory.wipes, memory.facts, wiped, now)
     await memory.written()
     tell(f"Brought back: {what}.")
+
+
+async def _restore_one(memory: Memory) -> None:
+    scope, fact = await memory.one(memory.options.id)
+    if fact.superseded_by is None:
+        raise Refused(f"{fact.id} holds already: there is nothing to restore")
+    made = edits.restore(await memory.facts.all(scope), fact, time.time())
+    memory.facts.put(scope, made.rows)
+    await memory.written()
+    tell(memory.table([made.fact]))
+    if ended := [row for row in made.rows if row.id != fact.id]:
+        tell("", "It took the place of:", memory.table(ended))
 
 
 async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
@@ -250,6 +291,8 @@ async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
 
 async def _confirm(memory: Memory) -> None:
     scope, fact = await memory.one(memory.options.id)
+    if fact.is_deleted:
+        raise Refused(f"{fact.id} was deleted: “olvido memory restore {fact.id}” makes it hold again")
     if fact.superseded_by is not None:
         raise Refused(f"{fact.id} is history: {fact.superseded_by} has taken its place")
     confirmed = edits.confirm(fact, time.time())

@@ -14,7 +14,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from proxy.config.model import Memory
-from proxy.conversation.progress import without_ours
 from proxy.memory.current import cut
 from proxy.memory.facts import Decay, fact_of, next_status, status
 from proxy.types import Confidence, Fact, FactSource, Json, Statement, fact_source
@@ -33,8 +32,6 @@ LATEST = 253_402_300_799  # seconds since the epoch: the end of the year 9999
 _NAMES = frozenset(field.name for field in fields(Fact))
 WIDEST = 72  # characters of a value
 _TITLES = ("ID", "STATUS", "PINNED", "CONFIDENCE", "CONFIRMED", "DOMAIN", "KEY", "VALUE")
-MOST_SHOWN = 300  # characters of an excerpt
-_LEAST_WORDS = 2  # of a value's beginning that is looked for
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -284,28 +281,6 @@ def moment(at: float) -> str:
 def count(number: int) -> str:
     """Renders a number of facts: "1 fact", "2 facts"."""
     return f"{number} fact" if number == 1 else f"{number} facts"
-
-
-def excerpt(said: str, value: str) -> str:
-    """Cuts a message to `MOST_SHOWN` characters around the fact's value, if it occurs there; "…" marks each cut."""
-    text = without_ours(said).strip()
-    if len(text) <= MOST_SHOWN:
-        return text
-    start, stop = _place(text, value)
-    room = max(0, MOST_SHOWN - 2 - (stop - start))
-    begin = max(0, min(start - room // 2, len(text) - (MOST_SHOWN - 2)))
-    end = min(len(text), begin + MOST_SHOWN - 2)
-    return f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"
-
-
-def _place(text: str, value: str) -> tuple[int, int]:
-    """Returns the span of the value, or of as much of its beginning as occurs; (0, 0) if none does: it may be made of
-    several sentences, with others between."""
-    words = value.split()
-    for number in range(len(words), max(min(len(words), _LEAST_WORDS) - 1, 0), -1):
-        if found := re.search(r"\s+".join(map(re.escape, words[:number])), text, re.IGNORECASE):
-            return found.span()
-    return 0, 0
 
 
 def _current(facts: Iterable[Fact], domain: str, key: str) -> list[Fact]:

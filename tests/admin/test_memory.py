@@ -12,6 +12,7 @@ import pytest
 
 from proxy.admin.memory import MOST_FACTS, USUAL_FACTS
 from proxy.app import create_app
+from proxy.memory.edits import delete
 from proxy.pipeline import Services
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import TENANT
@@ -442,6 +443,8 @@ def test_a_confirmed_fact_is_active_again(days: int, before: str, proxy: Proxy) 
         ({"value": None, "pinned": True}, "value"),
         ({"confirm": False}, "confirm"),
         ({"confirm": 1}, "confirm"),
+        ({"restore": False}, "restore"),
+        ({"restore": True, "value": "Salta"}, "restore"),
         ({"value": " "}, "value"),
         ({"confidence": "certain"}, "confidence"),
         ({"pinned": "no"}, "pinned"),
@@ -466,6 +469,42 @@ def test_history_is_not_changed(proxy: Proxy) -> None:
         answer = proxy.http.patch(f"{FACTS}/{old['id']}", json=wanted)
         assert error(answer) == (400, None)
         assert new["id"] in answer.json()["error"]["message"]
+
+
+def test_what_was_deleted_or_superseded_is_restored_in_place_of_what_holds(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    old, new = proxy.add(scope, "Rosario"), proxy.add(scope, "Salta")
+    at = time()
+    answer = proxy.http.patch(f"{FACTS}/{old['id']}", json={"restore": True})
+    assert answer.status_code == 200
+    fact, history = answer.json()["fact"], answer.json()["history"]
+    assert (fact["id"], fact["status"], fact["superseded_by"]) == (old["id"], "active", None)
+    assert fact["last_confirmed_at"] >= at
+    assert ([each["id"] for each in history["before"]], history["after"]) == ([new["id"]], [])
+    assert {each["id"]: each["status"] for each in proxy.of(scope)} == {old["id"]: "active", new["id"]: "superseded"}
+    again = proxy.http.patch(f"{FACTS}/{old['id']}", json={"restore": True})
+    assert (again.status_code, again.json()["fact"]) == (200, fact)
+
+
+def test_what_was_deleted_is_told_to_be_so_and_not_changed_before_it_is_restored(proxy: Proxy) -> None:
+    scope, fact = proxy.known()
+    proxy.inside.do(lambda: proxy.services.library.facts.put(scope, [delete(fact, time())]))
+    (told,) = proxy.of(scope, status="deleted")
+    assert (told["status"], told["superseded_by"], told["becomes"]) == ("deleted", fact.id, None)
+    assert proxy.http.get(f"{FACTS}/{fact.id}").json()["history"] == {"before": [], "after": []}
+    answer = proxy.http.patch(f"{FACTS}/{fact.id}", json={"confirm": True})
+    assert error(answer) == (400, None)
+    assert "restore" in answer.json()["error"]["message"]
+    assert proxy.http.patch(f"{FACTS}/{fact.id}", json={"restore": True}).json()["fact"]["status"] == "active"
+
+
+def test_a_domain_of_an_agent_keeps_its_name(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    added = proxy.add(scope, "run the tests first", domain="self_correction", key="tests_first")
+    assert (added["domain"], added["key"]) == ("self_correction", "tests_first")
+    changed = proxy.http.patch(f"{FACTS}/{added['id']}", json={"value": "run all tests first"}).json()["fact"]
+    assert changed["domain"] == "self_correction"
+    assert len(proxy.of(scope, domain="self_correction")) == 2
 
 
 # --- forgetting ------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Fact, Utterance
+from proxy.types import ArchivedTurn, Fact, FactSource, Utterance
 from tests.builders import TENANT, config
 from tests.redis_server import run_redis
 
@@ -239,12 +239,46 @@ def test_a_fact_is_shown_whole_with_its_history(olvido: Olvido) -> None:
     assert "perro" not in told
 
 
-@pytest.mark.parametrize("command", ["show", "confirm"])
+@pytest.mark.parametrize(
+    ("source", "turn", "told"),
+    [
+        ("explicit", 3, "is not kept any more"),
+        ("explicit", 0, "added by hand"),
+        ("file", 0, "written into MEMORY.md"),
+        ("api", 0, "the admin API"),
+        ("auto", 0, "a model derived it"),
+    ],
+)
+def test_a_fact_is_shown_with_where_it_comes_from(source: FactSource, turn: int, told: str, olvido: Olvido) -> None:
+    olvido.known(ANA, fact(source=source, turn=turn))
+    shown = olvido("show", fact().id)[1]
+    assert f"source             {source}\n" in shown
+    assert told in shown
+
+
+def test_a_fact_is_shown_with_the_messages_that_said_it_unless_contents_are_not(olvido: Olvido) -> None:
+    link = b"l" * 16
+    said = ArchivedTurn(b"a" * 16, b"", "c-1", 7, 99.5, b"[]", (Utterance("user", "¡Hola!\nVivo en Rosario.", link),))
+
+    async def archive(database: Database) -> None:
+        SqliteFacts(database).put(ANA, [fact(links=(link,))])
+        SqliteArchive(database, DAY * 40_000).add(ANA, said, None)
+
+    olvido.stored(archive)
+    told = olvido("show", fact().id)[1].split("The messages that said it:\n")[1]
+    assert told == "1970-01-01 00:01:39 UTC  c-1, turn 7: ¡Hola! Vivo en Rosario.\n"
+    olvido.configured(f"storage: {{path: {olvido.folder / 'storage'}}}\nadmin: {{show_content: false}}\n")
+    told = olvido("show", fact().id)[1]
+    assert "Hola" not in told
+    assert "admin.show_content" in told
+
+
+@pytest.mark.parametrize("command", ["show", "confirm", "restore"])
 def test_a_fact_that_is_not_there_is_said_so(command: str, olvido: Olvido) -> None:
     olvido.known(ANA, fact())
     assert olvido(command, "f-ffffffffffffffff") == (1, "", "olvido memory: there is no fact f-ffffffffffffffff\n")
     assert olvido(command, fact().id, "--scope", BETO)[0] == 1
-    assert olvido(command, fact().id, "--scope", ANA)[0] == 0
+    assert olvido(command, fact().id, "--scope", ANA)[0] == (1 if command == "restore" else 0)
 
 
 # --- whose -----------------------------------------------------------------------------------------------------------
@@ -443,6 +477,30 @@ def test_history_is_not_confirmed(olvido: Olvido) -> None:
     status, _, complaint = olvido("confirm", fact(1).id)
     assert status == 1
     assert fact(2).id in complaint
+
+
+def test_a_deleted_fact_is_listed_and_not_confirmed_but_restored(olvido: Olvido) -> None:
+    gone = fact(1, superseded_by=fact(1).id, superseded_at=time())
+    since = fact(2, value="vivo en Salta")
+    olvido.known(ANA, gone, since)
+    assert fact(1).id in (listed := olvido("list", "--status", "deleted")[1])
+    assert fact(2).id not in listed
+    status, _, complaint = olvido("confirm", fact(1).id)
+    assert status == 1
+    assert f"olvido memory restore {fact(1).id}" in complaint
+    at = time()
+    status, told, _ = olvido("restore", fact(1).id)
+    assert status == 0
+    assert "active" in told
+    assert fact(2).id in told.split("It took the place of:")[1]
+    kept = {each.id: each for each in olvido.facts(ANA)}
+    assert (kept[fact(1).id].superseded_by, kept[fact(2).id].superseded_by) == (None, fact(1).id)
+    assert kept[fact(1).id].last_confirmed_at >= at
+    assert olvido("restore", fact(1).id) == (
+        1,
+        "",
+        f"olvido memory: {fact(1).id} holds already: there is nothing to restore\n",
+    )
 
 
 # --- export and import -----------------------------------------------------------------------------------------------

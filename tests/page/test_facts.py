@@ -124,6 +124,55 @@ def test_an_edited_fact_takes_the_place_of_what_it_was(page: Page, proxy: Open) 
     assert "Cádiz" not in prompt
 
 
+def test_what_was_superseded_holds_again_by_undoing_it(page: Page, proxy: Open) -> None:
+    learned(proxy, "petra", "I live in Malmö.")
+    page.open("#/facts", ready=".acts")
+    row(page, "Malmö").get_by_role("button", name="Edit").click()
+    page.tab.get_by_label("What is so").fill("I live in Lund")
+    page.tab.get_by_role("button", name="Save").click()
+    row(page, "Lund").wait_for()
+    assert "page or API" in row(page, "Lund").inner_text()
+    old = row(page, "Malmö")
+    assert "stated" in old.inner_text()
+    assert old.get_by_role("button", name="Confirm").count() == 0
+    old.get_by_role("button", name="Undo").click()
+    old.get_by_role("button", name="Confirm").wait_for()
+    assert {fact["value"]: fact["status"] for fact in facts(proxy, "petra")} == {
+        "I live in Malmö": "active",
+        "I live in Lund": "superseded",
+    }
+    assert focused(page).startswith("Confirm: ")
+    assert page.text("#announcer") == "Holds again: I live in Malmö"
+    row(page, "Lund").get_by_role("button", name="History").click()
+    page.tab.wait_for_selector("dialog .told")
+    assert "on this page, by the API, or by a tool" in page.text("dialog .told")
+
+
+def test_what_was_deleted_is_found_by_its_status_and_undone(page: Page, proxy: Open) -> None:
+    fact = learned(proxy, "quentin", "I live in Odense.")
+    gone = {**fact, "status": "deleted", "superseded_by": fact["id"], "becomes": None, "source": "file"}
+    asked: list[Any] = []
+
+    def patched(route: Any) -> None:
+        asked.append(route.request.post_data_json)
+        route.fulfill(json={"fact": fact, "history": {"before": [], "after": []}})
+
+    def listed(route: Any) -> None:
+        route.fulfill(json={"facts": [fact if asked else gone], "more": False, "next": None})
+
+    # A line that was taken out of a MEMORY.md.
+    page.tab.route("**/admin/api/facts?*", listed)
+    page.tab.route(f"**/admin/api/facts/{fact['id']}", patched)
+    page.open("#/facts", ready=".acts")
+    page.tab.get_by_role("button", name="Deleted 1").click()
+    assert "Deleted by a person" in page.text(".hint")
+    deleted = row(page, "Odense")
+    assert "MEMORY.md" in deleted.inner_text()
+    deleted.get_by_role("button", name="Undo").click()
+    deleted.wait_for(state="detached")
+    assert asked == [{"restore": True}]
+
+
 def test_an_added_standing_fact_is_in_every_prompt_of_its_scope(page: Page, proxy: Open) -> None:
     scope = learned(proxy, "mara", "I live in Salta.")["scope"]
     page.open("#/facts", ready=".acts")
@@ -138,7 +187,7 @@ def test_an_added_standing_fact_is_in_every_prompt_of_its_scope(page: Page, prox
     added = row(page, "metric units")
     added.wait_for()
     assert "Answers <b>must</b> be" in added.inner_text()
-    assert "added by hand" in added.inner_text()
+    assert "page or API" in added.inner_text()
     assert "must" in tell(proxy, "mara", "How long is a marathon?")
     assert "must" not in tell(proxy, "nobody-else", "How long is a marathon?")
 

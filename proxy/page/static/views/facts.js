@@ -10,14 +10,15 @@ import { badge, meter, tick, when } from "../lib/parts.js";
 import { href } from "../lib/route.js";
 import { scope, scopeLabel, scopes } from "../lib/store.js";
 import { table } from "../lib/table.js";
+import { files } from "./facts_files.js";
 
 register(dictionary);
 export const title = "facts.title";
 
 const MOST = 1000; // that the proxy tells at once
 const LISTED = 100;
-const KINDS = { active: "accent", stale: "warn", superseded: "quiet" };
-const STATUSES = ["active", "retrieval-only", "stale", "superseded"];
+const KINDS = { active: "accent", stale: "warn", superseded: "quiet", deleted: "quiet" };
+const STATUSES = ["active", "retrieval-only", "stale", "superseded", "deleted"];
 const CONFIDENCES = ["high", "medium", "low"];
 
 export async function show(root, ctx) {
@@ -32,7 +33,8 @@ export async function show(root, ctx) {
   const hint = h("p", { class: "hint" });
   const foot = h("div", { class: "more" });
   const trouble = h("div");
-  const undo = h("div", { class: "stack" });
+  const offers = h("div", { class: "stack" });
+  const folders = files({ signal: ctx.signal, changed: (said) => done("files", "", said), failed });
   const panel = h("section", { class: "panel" });
   const status = chips({
     label: t("facts.filter"),
@@ -48,11 +50,13 @@ export async function show(root, ctx) {
     root,
     h("div", { class: "view-head" }, h("h1", t("facts.title")), shown, h("button", { class: "btn btn-primary", type: "button", onclick: add }, t("facts.add"))),
     trouble,
-    undo,
+    offers,
+    folders.element,
     panel,
   );
   draw();
   ctx.onLeave(tick(root));
+  await folders.load().catch(failed);
 
   // --- the list ----------------------------------------------------------------------------------------------------
 
@@ -84,7 +88,7 @@ export async function show(root, ctx) {
   }
 
   function draw() {
-    clear(undo, wiped.map(offer), nextWiped !== null && h("div", { class: "more" }, h("button", { class: "btn btn-small", type: "button", onclick: showWiped }, t("shell.more"))));
+    clear(offers, wiped.map(offer), nextWiped !== null && h("div", { class: "more" }, h("button", { class: "btn btn-small", type: "button", onclick: showWiped }, t("shell.more"))));
     if (!facts.length) {
       clear(panel, empty(t("facts.none"), h("ul", { class: "stack muted" }, ["one", "two", "three"].map((each) => h("li", t(`facts.none.${each}`)))), h("p", t("facts.none.then"))));
       shown.textContent = "";
@@ -134,11 +138,10 @@ export async function show(root, ctx) {
   function actions(fact) {
     const button = (name, act) =>
       h("button", { class: "btn btn-quiet btn-small", type: "button", dataset: { action: name }, "aria-label": `${t(`facts.${name}`)}: ${fact.key}`, onclick: () => act(fact) }, t(`facts.${name}`));
-    const isCurrent = fact.status !== "superseded";
     return h(
       "span",
       { class: "acts", dataset: { fact: fact.id } },
-      isCurrent && [button("confirm", confirm), button("edit", edit)],
+      isOver(fact) ? button("undo", undo) : [button("confirm", confirm), button("edit", edit)],
       button("history", history),
       button("forget", forget),
     );
@@ -148,6 +151,16 @@ export async function show(root, ctx) {
     try {
       await api.patch(`facts/${fact.id}`, { confirm: true }, { signal: ctx.signal });
       await done("confirm", fact.id, t("facts.said.confirmed", { value: fact.value }));
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** It holds again, in place of what holds now. */
+  async function undo(fact) {
+    try {
+      await api.patch(`facts/${fact.id}`, { restore: true }, { signal: ctx.signal });
+      await done("confirm", fact.id, t("facts.said.undone", { value: fact.value }));
     } catch (error) {
       failed(error);
     }
@@ -228,7 +241,7 @@ export async function show(root, ctx) {
   /** The list as it is now, and the keyboard where it was. */
   async function done(action, id, said) {
     try {
-      await load();
+      await Promise.all([load(), folders.load()]);
     } catch (error) {
       failed(error);
       return;
@@ -253,7 +266,8 @@ export async function show(root, ctx) {
   }
 }
 
-const isPast = ({ status }) => status === "superseded" || status === "stale";
+const isOver = ({ status }) => status === "superseded" || status === "deleted";
+const isPast = (fact) => isOver(fact) || fact.status === "stale";
 
 function isWanted(fact, { status, domain, text }) {
   if ((status && fact.status !== status) || (domain && fact.domain !== domain)) return false;
@@ -278,9 +292,9 @@ function columns(actions) {
   ];
 }
 
-const standing = ({ status, doubted_by: doubted }) => [
-  badge(t(`facts.status.${status}`), KINDS[status]),
-  doubted !== null && status !== "superseded" && h("span", { title: t("facts.doubted.hint") }, badge(t("facts.doubted"), "warn")),
+const standing = (fact) => [
+  badge(t(`facts.status.${fact.status}`), KINDS[fact.status]),
+  fact.doubted_by !== null && !isOver(fact) && h("span", { title: t("facts.doubted.hint") }, badge(t("facts.doubted"), "warn")),
 ];
 
 const named = (fact) =>
@@ -293,9 +307,12 @@ const named = (fact) =>
     !scope() && scopes().length > 1 && h("span", scopeLabel(fact.scope)),
   );
 
+/** The way by which it came, and the turn that said it first. */
 function origin(fact) {
-  if (!fact.turn) return t("facts.byhand");
-  return [t(`facts.source.${fact.source}`), ", ", h("a", { href: href("session", fact.session, { scope: fact.scope }) }, t("facts.turn", { n: fact.turn }))];
+  const isOld = fact.source === "explicit" && !fact.turn; // of before the source told more
+  const name = isOld ? "facts.byhand" : `facts.source.${fact.source}`;
+  const label = h("span", { class: "source", title: isOld ? null : t(`${name}.hint`) }, badge(t(name)));
+  return [label, fact.turn > 0 && [" ", h("a", { href: href("session", fact.session, { scope: fact.scope }) }, t("facts.turn", { n: fact.turn }))]];
 }
 
 function countdown({ becomes, last_confirmed_at: since }) {
