@@ -16,8 +16,13 @@ LINES = "- vive en Málaga — «sí»\n- two\n"
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize(
     ("encoding", "mark"),
-    [("utf-8", b""), ("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)],
-)  # fmt: skip
+    [
+        ("utf-8", b""),
+        ("utf-8", codecs.BOM_UTF8),
+        ("utf-16-le", codecs.BOM_UTF16_LE),
+        ("utf-16-be", codecs.BOM_UTF16_BE),
+    ],
+)
 def test_a_text_is_saved_as_its_person_saves_it(encoding: str, mark: bytes, newline: str) -> None:
     data = mark + LINES.replace("\n", newline).encode(encoding)
     text = decode(data)
