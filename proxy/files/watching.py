@@ -102,7 +102,7 @@ class Watcher:
         signatures = await self._in_thread(lambda: [self._stat(scope) for scope in scopes])
         due = 0
         for scope, signature in zip(scopes, signatures, strict=True):
-            if self._seen.get(scope) != (signature, await self.version(scope)):
+            if signature is None or self._seen.get(scope) != (signature, await self.version(scope)):
                 self._later(scope, 0.0)
                 due += 1
         return due
