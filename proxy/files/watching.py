@@ -60,8 +60,7 @@ class Watcher:
     _root: int | None = None  # inode of the root that is watched
 
     def start(self) -> None:
-        """Begins to watch and to scan. Raises OSError if the root cannot be made; once it is there, it is not made
-        again: what vanishes may be a share that will be back."""
+        """Begins to watch and to scan. Raises OSError if the root cannot be made."""
         self.syncs.root.mkdir(parents=True, exist_ok=True)
         self._running.append(self.tasks.spawn(self._scan_always(), name="scan files"))
         if self.is_watching:
