@@ -115,17 +115,22 @@ class Watcher:
 
     async def _scan_always(self) -> None:
         while not self._stopping.is_set():
-            try:
-                await self.scanned()
-            except Exception as error:  # noqa: BLE001 (whatever ails it: the next scan finds the same)
-                self._failed("scan files", error)
+            await self._scan_once()
             await asyncio.sleep(self.scan)
+
+    async def _scan_once(self) -> None:
+        try:
+            await self.scanned()
+        except Exception as error:  # noqa: BLE001 (whatever ails it: the next scan finds the same)
+            self._failed("scan files", error)
 
     async def _watch_always(self) -> None:
         while not self._stopping.is_set():
             self._watch_again.clear()
             try:
                 self._root = await self._in_thread(self._inode)
+                # It runs once the system has been asked to tell, and finds what was saved before that.
+                self.tasks.spawn(self._scan_once(), name="scan files")
                 async for changes in watchfiles.awatch(
                     self.syncs.root,
                     watch_filter=None,
