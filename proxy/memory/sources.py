@@ -1,4 +1,4 @@
-"""Where a fact comes from: the messages that said it, as far as the archive has them, or why there are none to show.
+"""The origin of a fact: the messages that said it, as far as the archive has them, or why there are none to show.
 
 Pure; `Fact.source` tells the way by which its value came.
 """

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -186,6 +187,30 @@ def test_what_was_forgotten_does_not_come_back_with_a_history(remembering: Proxy
     # Said anew, it is known again.
     chat(remembering, user, "I'm allergic to kiwi.", system="Today is Wednesday.")
     eventually(lambda: "I'm allergic to kiwi" in values(remembering, scope))
+
+
+def test_what_was_deleted_does_not_come_back_with_a_history_and_does_if_it_is_said_anew(
+    running_demo: Demo, tmp_path: Path
+) -> None:
+    settings, folder = {"upstreams": [upstream("demo", running_demo, ["*"])]}, tmp_path / "proxy"
+    folder.mkdir()
+    kiwi, stamps = "I'm allergic to kiwi", "I collect red stamps"
+    with run_proxy(settings, folder) as proxy:
+        scope = scope_of(proxy, "again")
+        chat(proxy, "again", f"{kiwi}.")
+        eventually(lambda: kiwi in values(proxy, scope))
+        (line,) = (each for each in olvido(proxy, "export", "--scope", scope).splitlines() if kiwi in each)
+        fact = json.loads(line)
+        lines = tmp_path / "deleted.jsonl"
+        lines.write_text(json.dumps({**fact, "superseded_by": fact["id"], "superseded_at": time()}), encoding="utf-8")
+        assert "1 changed" in olvido(proxy, "import", str(lines), "--scope", scope)
+    with run_proxy(settings, folder) as proxy:  # another process: what it knows is what was stored
+        chat(proxy, "again", f"{kiwi}.", "I see.", f"{stamps}.", system="Today is Tuesday.")
+        eventually(lambda: stamps in values(proxy, scope))
+        assert kiwi not in values(proxy, scope)
+        chat(proxy, "again", f"{kiwi}.", system="Today is Wednesday.")
+        eventually(lambda: kiwi in values(proxy, scope))
+        assert [each["id"] for each in told(proxy, scope=scope) if each["value"] == kiwi] == [fact["id"]]
 
 
 def test_an_old_message_of_a_history_ends_nothing_newer(remembering: Proxy) -> None:

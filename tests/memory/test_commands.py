@@ -217,6 +217,8 @@ def test_an_old_message_is_outlived_by_what_was_said_since() -> None:
         changes = learn(facts.values(), extract(text), session="s", turn=turn, link=bytes([turn]), now=turn * DAY)
         facts |= {fact.id: fact for fact in changes}
     assert outlived(facts.values()) == {"i live in oslo"}
+    deleted = [replace(fact, superseded_by=fact.id) for fact in facts.values()]
+    assert outlived(deleted) == {"i live in oslo", "i moved to bern"}
 
 
 GREEN_TEA = fact("I like green tea", link("1.0"), name="f-tea")

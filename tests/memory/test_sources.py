@@ -1,4 +1,4 @@
-"""Where a fact comes from, as people are told it."""
+"""The origin of a fact, as people are told it."""
 
 from dataclasses import replace
 from typing import Any
