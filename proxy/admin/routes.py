@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import ledger, memory, what_if
+from proxy.admin import files, ledger, memory, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -144,6 +144,9 @@ ROUTES = (
     _route("GET facts/{id}", memory.fact, Asked),
     _route("PATCH facts/{id}", memory.change_fact, memory.Change),
     _route("DELETE facts/{id}", memory.forget_fact, Asked),
+    _route("GET files", files.folders, Asked),
+    _route("POST files", files.act, files.FilesAction),
+    _route("GET files/syncs", files.last_syncs, files.SyncsAsked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
     _route("GET reuse/{id}", memory.reuse_entry, Asked),
     _route("POST reuse/{id}/wrong", memory.report_wrong, Asked),

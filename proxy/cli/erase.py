@@ -19,7 +19,7 @@ from typing import Any, Literal
 import diskcache
 
 from proxy import config as configuration
-from proxy.cli.memory import agreed, tell
+from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized

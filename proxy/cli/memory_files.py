@@ -5,14 +5,13 @@ sync        syncs now; --confirm carries out a large deletion that waits
 restore     brings back the lines whose deletion waits
 """
 
-import argparse
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from proxy.cli.memory import Memory, Refused, tell
+from proxy.cli.remembered import Command, Memory, Refused, tell
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
 from proxy.files.syncing import Synced, Syncs
@@ -21,8 +20,6 @@ from proxy.memory.edits import count, plain
 from proxy.types import Fact
 
 _TITLES = ("FOLDER", "STATE", "SCOPE")
-
-Command = Callable[[str, Callable[[Memory], Awaitable[None]], str], argparse.ArgumentParser]
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,10 +49,10 @@ class Watcher:
     is_watching: bool = True
     on_synced: Callable[[Synced], object] = lambda _synced: None
     on_failure: Callable[[str, str], object] = lambda _stage, _reason: None
+    last: dict[str, Synced] = field(default_factory=dict)  # by scope
     _due: dict[str, float] = field(default_factory=dict)  # by scope: the loop's time
     _by_folder: dict[str, str] = field(default_factory=dict)  # scopes
     _seen: dict[str, tuple[Signature, int]] = field(default_factory=dict)  # by scope, before its last sync
-    _problems: dict[str, str] = field(default_factory=dict)  # by scope
     _work: asyncio.Task[None] | None = None
     _running: list[asyncio.Task[None]] = field(default_factory=list)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -194,10 +194,8 @@ class Watcher:
 
     def _told(self, synced: Synced) -> None:
         """Logs a problem when it comes, and when it has gone."""
-        before = self._problems.pop(synced.scope, "")
-        if synced.problem:
-            self._problems[synced.scope] = synced.problem
-        if before != synced.problem:
+        before, self.last[synced.scope] = self.last.get(synced.scope), synced
+        if (before.problem if before else "") != synced.problem:
             extra = {"folder": synced.folder, "why": synced.problem or "nothing any more"}
             log.warning("a memory file cannot be synced", extra=extra)
 
