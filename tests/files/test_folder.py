@@ -474,6 +474,13 @@ def test_whoever_waits_for_a_folder_that_is_removed_has_a_new_one(tmp_path: Path
     assert folder.every() == ["2026-11-23.md"]
 
 
+def test_whoever_comes_while_the_lock_itself_is_removed_begins_anew(tmp_path: Path) -> None:
+    folder, other = folder_in(tmp_path, b"old"), Folder(tmp_path, SCOPE)
+    folder.on_step = at_step("removed .lock", lambda: other.append("2026-11-23.md", b"new\n"))
+    folder.remove()
+    assert folder.every() == ["2026-11-23.md"]
+
+
 def script(source: str, *arguments: object) -> list[str]:
     """Runs Python in a process of its own, and returns the lines that it printed."""
     ended = subprocess.run(

@@ -41,8 +41,9 @@ def test_texts_are_kept_oldest_first(folder: int, tmp_path: Path) -> None:
 def test_the_order_is_not_the_clocks(folder: int, tmp_path: Path) -> None:
     first = history.keep(folder, b"a", MEMORY)
     (tmp_path / ".history" / first).rename(tmp_path / ".history" / "000009-20991231T000000-MEMORY.md")
-    assert history.names(folder) == ["000009-20991231T000000-MEMORY.md", second := history.keep(folder, b"b", MEMORY)]
+    second = history.keep(folder, b"b", MEMORY)
     assert second.startswith("000010-")
+    assert history.names(folder) == ["000009-20991231T000000-MEMORY.md", second]
 
 
 def test_the_same_text_is_kept_once(folder: int) -> None:

@@ -27,7 +27,7 @@ def test_a_name_says_what_was_to_be_done(
     assert meant(made) == purpose
     assert made.startswith(".")
     assert made.endswith(".tmp")
-    assert os.listdir(tmp_path) == [made]
+    assert [path.name for path in tmp_path.iterdir()] == [made]
     assert (tmp_path / made).read_bytes() == b"new"
 
 
@@ -35,7 +35,7 @@ def test_one_that_is_not_whole_says_so(folder: int, tmp_path: Path) -> None:
     seen: list[bool | None] = []
 
     def on_step(_step: str) -> None:
-        seen.extend(found.is_whole for name in os.listdir(tmp_path) if (found := meant(name)) is not None)
+        seen.extend(found.is_whole for path in tmp_path.iterdir() if (found := meant(path.name)) is not None)
 
     create(folder, Temporary("MEMORY.md", hashed(None), hashed(b"new")), b"new", on_step)
     assert seen == [False, False, True]
