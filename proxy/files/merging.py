@@ -120,8 +120,8 @@ class _Facts:
 
     def now_of(self, name: str) -> Fact | None:
         """Returns the fact that holds in the place of this one; None if there is none, or it is in no file."""
-        seen: set[str] = set()
         fact = self.by_id.get(name)
+        seen: set[str] = set()
         while fact is not None and fact.superseded_by is not None and fact.id not in seen:
             seen.add(fact.id)
             fact = self.by_id.get(fact.superseded_by)

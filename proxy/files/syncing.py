@@ -147,7 +147,8 @@ class Syncs:
         number = newest if document.number is None else document.number
         base = None
         if (name := kept.get(number)) is not None and (old := folder.read(f".history/{name}")) is not None:
-            base = parse(texts.decode(old).text)
+            before = texts.decode(old).text
+            base = document if before == text.text else parse(before)
         return _Read(data, text, document, base, number if base else 0, newest, self._age(folder))
 
     def _age(self, folder: Folder) -> float:

@@ -66,10 +66,14 @@ def _row(scope: str, fact: Fact) -> FactRow:
     return {**values, "scope": scope, "links": msgspec.json.encode(fact.links).decode()}
 
 
+_PINNED, _SOURCE, _LINKS = (COLUMNS.index(name) for name in ("pinned", "source", "links"))
+_links = msgspec.json.Decoder(tuple[bytes, ...]).decode
+
+
 def fact_of(row: Sequence[Any]) -> Fact:
-    """Returns the fact of a row of `COLUMNS`."""
-    values = dict(zip(COLUMNS, row, strict=True))
-    values["pinned"] = bool(values["pinned"])
-    values["source"] = fact_source(values["source"])
-    values["links"] = msgspec.json.decode(values["links"], type=tuple[bytes, ...])
-    return Fact(**values)
+    """Returns the fact of a row of `COLUMNS`, which are in the order of its fields."""
+    values = list(row)
+    values[_PINNED] = bool(values[_PINNED])
+    values[_SOURCE] = fact_source(values[_SOURCE])
+    values[_LINKS] = _links(values[_LINKS])
+    return Fact(*values)
