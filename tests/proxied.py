@@ -134,6 +134,7 @@ def composed(built: Services, **parts: Any) -> Services:
         tasks=services.tasks,
         executor=services.executor,
         ttl=services.config.reuse.exact.ttl,
+        ends=services.ends,
     )
     return replace(services, recorder=recorder)
 
