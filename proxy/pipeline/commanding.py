@@ -122,28 +122,17 @@ def spoken(said: Sequence[Message], words: str) -> Language:
     return next((known for each in (words, *before) if (known := language(each)) is not None), "en")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Commander:
-    """Carries out commands."""
+    """The part that carries out commands."""
 
-    def __init__(
-        self,
-        library: Library,
-        obedience: Obedience,
-        learner: Learner,
-        answered: AnsweredScopes,
-        open_turns: OpenTurns,
-        decay: Decay,
-        *,
-        archives_all: bool,
-    ) -> None:
-        """`archives_all`: the turns of all sessions are archived, not only those of sessions that clients name."""
-        self._library = library
-        self._obedience = obedience
-        self._learner = learner
-        self._answered = answered
-        self._open_turns = open_turns
-        self._decay = decay
-        self._archives_all = archives_all
+    library: Library
+    obedience: Obedience
+    learner: Learner
+    answered: AnsweredScopes
+    open_turns: OpenTurns
+    decay: Decay
+    archives_all: bool  # the turns of all sessions are archived, not only those of sessions that clients name
 
     async def carry_out(self, given: Given) -> str:
         """Carries out a command; returns the answer. Raises StorageError if memory cannot be reached."""
@@ -158,7 +147,7 @@ class Commander:
                 return await self._told(given)
 
     async def _is_answered(self, given: Given) -> bool:
-        return await self._answered.has(given.named.scope.id)
+        return await self.answered.has(given.named.scope.id)
 
     # --- /remember ----------------------------------------------------------------------------------------------------
 
@@ -168,18 +157,18 @@ class Commander:
             return text(said, "how_remember")
         if len(words) > LONGEST_VALUE:
             return text(said, "too_long", most=LONGEST_VALUE)
-        if not self._library.facts.keeps:
+        if not self.library.facts.keeps:
             return text(said, "off")
         if not given.may_keep:
             return text(said, "not_kept")
         if not await self._is_answered(given):
             return text(said, "unanswered")
-        await self._learner.settled(given.named)
-        known = await self._library.facts.all(given.scope)
+        await self.learner.settled(given.named)
+        known = await self.library.facts.all(given.scope)
         made = edits.add(known, drafted(words, known, said), scope=given.scope, now=given.at)
-        self._library.learn(given.scope, await self._library.shelf(given.scope), made.rows)
-        await self._library.facts.flush()
-        if made.fact.id not in {fact.id for fact in await self._library.facts.all(given.scope)}:
+        self.library.learn(given.scope, await self.library.shelf(given.scope), made.rows)
+        await self.library.facts.flush()
+        if made.fact.id not in {fact.id for fact in await self.library.facts.all(given.scope)}:
             raise StorageError("what was to be remembered is not there")
         return text(said, "remembered", key=made.fact.key, value=_shown(made.fact.value))
 
@@ -189,17 +178,17 @@ class Commander:
         said, words = given.language, given.command.words
         if not words:
             return text(said, "how_forget")
-        if not self._library.facts.keeps or not await self._is_answered(given):
+        if not self.library.facts.keeps or not await self._is_answered(given):
             return text(said, "none_such", what=_shown(words))
-        await self._learner.settled(given.named)
-        known = await self._library.facts.all(given.scope)
+        await self.learner.settled(given.named)
+        known = await self.library.facts.all(given.scope)
         if named := [fact for fact in known if fact.key == _name(words)]:
-            await self._library.forget(given.scope, named, given.identity.chain[-1:], at=given.at)
+            await self.library.forget(given.scope, named, given.identity.chain[-1:], at=given.at)
             return text(said, "forgotten", what=_listed(named))
         order = self._order(given)
         meant = order.means(known)
         try:
-            await within(OBEYING, self._obedience.obey(given.scope, order))
+            await within(OBEYING, self.obedience.obey(given.scope, order))
         except TimeoutError:  # it goes on
             return text(said, "hidden", what=_listed(meant) or _shown(words))
         if order.is_wipe:
@@ -219,13 +208,13 @@ class Commander:
 
     async def _told(self, given: Given) -> str:
         said = given.language
-        if not self._library.facts.keeps:
+        if not self.library.facts.keeps:
             return text(said, "off")
         if not await self._is_answered(given):
             return text(said, "nothing")
-        await self._learner.settled(given.named)
-        shelf = await self._library.renewed(given.scope)
-        active = [fact for fact in shelf.facts.values() if status(fact, given.at, self._decay) == "active"]
+        await self.learner.settled(given.named)
+        shelf = await self.library.renewed(given.scope)
+        active = [fact for fact in shelf.facts.values() if status(fact, given.at, self.decay) == "active"]
         return listing(active, said)
 
     # --- /clear -------------------------------------------------------------------------------------------------------
@@ -237,17 +226,17 @@ class Commander:
         is_named = identity.session_source == "header"
         if not given.may_keep:
             return text(given.language, "not_kept") if given.is_resumed else said
-        if not (is_named or self._archives_all) or not await self._is_answered(given):
+        if not (is_named or self.archives_all) or not await self._is_answered(given):
             return said
-        await self._learner.settled(given.named)
+        await self.learner.settled(given.named)
         answer = message({"role": "assistant", "content": said})
         (link,) = links_after(identity.chain[-1], (answer,))
         turn = clearing(given.messages, identity, given.read, answer, link, at=given.at)
-        self._library.keep_turn(given.scope, turn, None)
+        self.library.keep_turn(given.scope, turn, None)
         if is_named:
-            self._open_turns.put(given.scope, identity.session, OpenTurn((), link))
-            await self._library.archive.flush()
-        if given.is_resumed and link not in await self._library.archive.known(given.scope, (link,)):
+            self.open_turns.put(given.scope, identity.session, OpenTurn((), link))
+            await self.library.archive.flush()
+        if given.is_resumed and link not in await self.library.archive.known(given.scope, (link,)):
             raise StorageError("that the conversation was cleared is not there")
         return said
 
