@@ -157,6 +157,21 @@ def test_calls_and_their_results_stay_together_whatever_is_commanded_in_between(
     assert contents(chat.sent()) == ["Tell me about bread."]
 
 
+def test_of_a_tool_loop_behind_a_clear_only_the_results_are_sent(commanded: Proxy, demo: Demo) -> None:
+    chat = Chat(commanded, demo, "sk-loop", sends_all=False, session="loop")
+    chat.say("Tell me about the zebra.", source="upstream")
+    chat.say("/clear", source="command")
+    question = {"role": "user", "content": "Have a look."}
+    asked = chat.send(question, source="upstream", tools=TOOLS, tool_choice="required")
+    (call,) = asked.tool_calls
+    chat.say("/memory", source="command")
+    chat.send({"role": "tool", "tool_call_id": call.id, "content": "It rains."}, source="upstream", tools=TOOLS)
+    assert [said["role"] for said in chat.sent()] == ["user", "assistant", "tool"]
+    chat.say("And what follows from it?", source="upstream", tools=TOOLS)
+    assert contents(chat.sent()) == ["Have a look.", "And what follows from it?"]
+    assert [said["role"] for said in chat.sent()] == ["user", "assistant", "tool", "assistant", "user"]
+
+
 def test_the_end_of_a_session_has_a_route_and_a_header(commanded: Proxy, demo: Demo) -> None:
     chat = Chat(commanded, demo, "sk-test", sends_all=False, session="ends")
     chat.say("Hello there.", source="upstream")

@@ -258,7 +258,7 @@ async def test_ends_are_told_of_a_clear_and_of_the_header_and_of_every_other_req
 async def test_a_conversation_goes_on_managed_when_commands_are_switched_on_and_off(
     upstream: Upstream, tmp_path: Path
 ) -> None:
-    kept = {"storage": {"path": str(tmp_path)}, "profiles": {"lean": {"budget": 400}}}
+    kept: dict[str, Any] = {"storage": {"path": str(tmp_path)}, "profiles": {"lean": {"budget": 400}}}
     conversation: list[Said] = [system("Be kind.")]
     for number, is_on in enumerate((False, True, False, True)):
         memory = {"commands": is_on}
